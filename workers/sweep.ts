@@ -12,6 +12,7 @@ import { disableWebhooks, findBacklogs } from '../shared/store/events/webhooks.t
 import { sweepAnswers } from '../shared/store/fetch/idempotency.ts';
 import { sweepResults } from '../shared/store/fetch/results.ts';
 import { forgetClaims } from '../shared/store/registry/claims.ts';
+import { forgetReports } from '../shared/store/registry/problem-reports.ts';
 import { applyDueRemovals } from '../shared/store/registry/removals.ts';
 import { scheduleStarters } from '../shared/store/registry/starter-sites.ts';
 import * as usage from '../shared/store/usage/traffic.ts';
@@ -37,6 +38,7 @@ const PRUNED = [
     forgetTrials,
     forgetClaims,
     forgetNews,
+    forgetReports,
     forgetEvents,
 ];
 

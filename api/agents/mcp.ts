@@ -1,18 +1,16 @@
-import type { Request, Server } from '@hapi/hapi';
-import { type Ask, AskFailure, type Told } from '../../shared/agents/ask.ts';
+import type { Request } from '@hapi/hapi';
+import type { AgentTool } from '../../shared/agents/tool.ts';
+import { INSTRUCTIONS, TOOLS } from '../../shared/agents/tool-list.ts';
 import type { App } from '../../shared/app.ts';
 import { BODY_BYTES } from '../../shared/contracts/contract.ts';
-import { Refusal } from '../../shared/refusals.ts';
+import { type Detail, Refusal } from '../../shared/refusals.ts';
 import { limitIdentity } from '../admission/client-address.ts';
-import { readAnswer } from '../answers/read-answer.ts';
+import { callerOf } from '../auth/caller.ts';
 import { readJsonBody } from '../bodies/json-body.ts';
-import { sameRequest } from '../plugins/observe.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
+import { askAs } from './ask-as.ts';
 import { createClientTurns } from './client-turns.ts';
-import { effectsOf } from './find-effect.ts';
 
-/** The request headers that are passed on to the calls. */
-const PASSED_ON = ['authorization', 'x-forwarded-for'] as const;
 /** The response headers of the transport that are kept; hapi sets the others. */
 const KEPT_HEADERS = ['content-type', 'mcp-protocol-version'] as const;
 /** The most messages in one request. They run at the same time, and some of their routes have no rate limit. */
@@ -29,16 +27,20 @@ export const agentTools: AppPlugin = {
         server.route({
             method: 'POST',
             path: '/mcp',
-            options: { app: { isOpen: false }, auth: { strategy: 'api-key', mode: 'optional' } },
+            options: { app: { isOpen: false, resource: () => '/mcp' }, auth: { strategy: 'api-key', mode: 'optional' } },
             handler: async (request, h) => {
                 requireOwnOrigin(app, request);
+                const { tools, signIn } = readQuery(request);
+                const isAnonymous = callerOf(request) === undefined;
+                if (signIn && isAnonymous) throw keyRequired(app);
                 const { value, faults } = await readJsonBody(request, { guard: 'data', maxBytes: BODY_BYTES, hasParams: true });
                 if (faults.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: faults });
                 const parsedBody = messagesIn(value);
+                if (isAnonymous && callsWithKey(parsedBody, tools)) throw keyRequired(app);
                 await turnOf(limitIdentity(request.app.clientAddress));
                 const { serveTools } = await import('./serve-tools.ts');
-                const parts = { ask: askAs(server, request), findEffect: effectsOf(app) };
-                const { status, headers, body } = await serveTools(webRequest(app, request), parsedBody, parts);
+                const served = { tools, instructions: INSTRUCTIONS, ask: askAs(server, request) };
+                const { status, headers, body } = await serveTools(webRequest(app, request), parsedBody, served);
                 const response = h.response(body).code(status).header('cache-control', 'no-store');
                 for (const name of KEPT_HEADERS) {
                     const value = headers.get(name);
@@ -58,6 +60,32 @@ function requireOwnOrigin(app: App, { raw }: Request): void {
     }
 }
 
+/** @throws Refusal VALIDATION_ERROR with every problem */
+function readQuery({ query }: Request): { tools: readonly AgentTool[]; signIn: boolean } {
+    const { tools: named, sign_in: signIn, ...rest } = query as Record<string, unknown>;
+    const problems: Detail[] = Object.keys(rest).map((name) => problem(name, 'UNKNOWN_FIELD', 'There is no such query parameter'));
+    const names = readNames('tools', named, problems);
+    const unknown = names?.filter((name) => !TOOLS.some((tool) => tool.name === name)) ?? [];
+    for (const name of unknown) problems.push(problem('tools', 'INVALID_VALUE', `There is no tool ${name.slice(0, 64)}`));
+    if (signIn !== undefined && signIn !== 'true' && signIn !== 'false')
+        problems.push(problem('sign_in', 'INVALID_VALUE', 'true or false'));
+    if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
+    return { tools: names === undefined ? TOOLS : TOOLS.filter(({ name }) => names.includes(name)), signIn: signIn === 'true' };
+}
+
+/** A list of names, with commas between. */
+function readNames(parameter: string, value: unknown, problems: Detail[]): string[] | undefined {
+    if (value === undefined) return undefined;
+    if (typeof value !== 'string') problems.push(problem(parameter, 'REPEATED', 'It may stand only once'));
+    const names = typeof value === 'string' ? value.split(',').map((name) => name.trim()) : [];
+    if (names.includes('')) problems.push(problem(parameter, 'INVALID_VALUE', 'Names, with commas between'));
+    return names;
+}
+
+function problem(parameter: string, code: Detail['code'], message: string): Detail {
+    return { path: `/${parameter}`, code, message };
+}
+
 /**
  * What takes a call of the same request back is left out: that call would get no answer, and the transport would wait for it for ever.
  * @throws Refusal VALIDATION_ERROR
@@ -68,62 +96,23 @@ function messagesIn(body: unknown): unknown {
     return body.filter((message: { method?: unknown } | null) => message?.method !== 'notifications/cancelled');
 }
 
+/** Whether a message calls a tool that works with a key alone. */
+function callsWithKey(body: unknown, tools: readonly AgentTool[]): boolean {
+    const messages = (Array.isArray(body) ? body : [body]) as ({ method?: unknown; params?: { name?: unknown } | null } | null)[];
+    const called = messages.filter((message) => message?.method === 'tools/call').map((message) => message?.params?.name);
+    return tools.some(({ name, needsKey }) => needsKey && called.includes(name));
+}
+
+function keyRequired(app: App): Refusal {
+    return new Refusal(
+        'API_KEY_REQUIRED',
+        `This tool needs a sign-in or an API key: Authorization: Bearer <API_KEY>. Sign up for one at ${app.publicUrl()}/signup.`,
+    );
+}
+
 function webRequest(app: App, { raw }: Request): globalThis.Request {
     const headers = Object.entries(raw.req.headers).flatMap(([name, value]) =>
         typeof value === 'string' ? [[name, value] as [string, string]] : [],
     );
     return new globalThis.Request(`${app.publicUrl()}/mcp`, { method: 'POST', headers });
-}
-
-function askAs(server: Server, request: Request): Ask {
-    return async ({ method, path, query = {}, body, headers = {} }) => {
-        const pairs = Object.entries(query).flatMap(([name, value]) =>
-            value === undefined ? [] : [[name, String(value)] as [string, string]],
-        );
-        const url = pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
-        const { payload, statusCode } = await inject(server, request, { method, url, headers, body });
-        const { body: answer } = readAnswer(payload);
-        const { error } = answer as { error?: Told };
-        if (statusCode >= 400 && error !== undefined) throw new AskFailure(presentTold(error));
-        return answer;
-    };
-}
-
-function inject(
-    server: Server,
-    request: Request,
-    { method, url, headers = {}, body }: { method: string; url: string; headers?: Record<string, string>; body?: unknown },
-) {
-    const { raw } = request;
-    const passed = PASSED_ON.flatMap((name) => {
-        const value = raw.req.headers[name];
-        return typeof value === 'string' ? [[name, value] as [string, string]] : [];
-    });
-    return server.inject({
-        method,
-        url,
-        remoteAddress: raw.req.socket.remoteAddress ?? '127.0.0.1',
-        headers: {
-            ...Object.fromEntries(passed),
-            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-            ...sameRequest(request),
-            ...headers,
-        },
-        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
-    });
-}
-
-function presentTold({
-    code,
-    message,
-    retryable,
-    retry_after,
-    details,
-    upgrade_url,
-    upstream,
-    did_you_mean,
-    request_id,
-    doc_url,
-}: Told): Told {
-    return { code, message, retryable, retry_after, details, upgrade_url, upstream, did_you_mean, request_id, doc_url };
 }

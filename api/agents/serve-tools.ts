@@ -1,50 +1,53 @@
-import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
-import { ListToolsRequestSchema, type ServerResult } from '@modelcontextprotocol/sdk/types.js';
+import { createMcpHandler, isLegacyRequest, type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import { agentServer } from '../../shared/agents/agent-server.ts';
 import type { Ask } from '../../shared/agents/ask.ts';
-import type { FindEffect } from '../../shared/agents/effects.ts';
-import { agentServer } from '../../shared/agents/tools.ts';
+import type { AgentTool } from '../../shared/agents/tool.ts';
+
+/** What one request is served with. */
+export interface Served {
+    tools: readonly AgentTool[];
+    instructions: string;
+    ask: Ask;
+}
 
 /**
- * Answers the messages of one request without state. It is a separate module: it loads the protocol's SDK and zod, which a process without
+ * Answers the messages of one request without state. It is a separate module: it loads the protocol's package, which a process without
  * agents does not need in memory.
- * @param parsedBody one message or several
+ * @param parsedBody one message; of clients from before 2026 also several
  */
 export async function serveTools(
     request: globalThis.Request,
     parsedBody: unknown,
-    { ask, findEffect }: { ask: Ask; findEffect: FindEffect },
+    { tools, instructions, ask }: Served,
 ): Promise<{ status: number; headers: Headers; body: Buffer }> {
-    const tools = agentServer(ask, findEffect);
-    const listed = await listOnce();
-    tools.server.setRequestHandler(ListToolsRequestSchema, () => listed);
-    return answer(tools, request, parsedBody);
+    const open = () => agentServer(tools, ask, instructions);
+    const answer = (await isLegacyRequest(request, parsedBody))
+        ? await answerEarlier(open(), request, parsedBody)
+        : await answerCurrent(open, request, parsedBody);
+    return answer;
 }
 
-async function answer(tools: McpServer, request: globalThis.Request, parsedBody: unknown) {
-    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+/** The revision of 2026: each message says by itself which one it speaks. Nothing is streamed, so nobody can subscribe to changes. */
+async function answerCurrent(open: () => Server, request: globalThis.Request, parsedBody: unknown) {
+    const handler = createMcpHandler(open, { legacy: 'reject', maxSubscriptions: 0 });
     try {
-        await tools.connect(transport);
-        const answer = await transport.handleRequest(request, { parsedBody });
-        return { status: answer.status, headers: answer.headers, body: Buffer.from(await answer.arrayBuffer()) };
+        return await toAnswer(await handler.fetch(request, { parsedBody }));
     } finally {
-        await tools.close();
+        await handler.close();
     }
 }
 
-let list: Promise<ServerResult> | undefined;
-
-/** The list of tools is the same for everybody, and the SDK takes a millisecond to write it: it is made once a process. */
-function listOnce(): Promise<ServerResult> {
-    list ??= makeList();
-    return list;
+/** Earlier revisions: what the client asks for in `initialize`, or in its header. */
+async function answerEarlier(server: Server, request: globalThis.Request, parsedBody: unknown) {
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    try {
+        await server.connect(transport);
+        return await toAnswer(await transport.handleRequest(request, { parsedBody }));
+    } finally {
+        await server.close();
+    }
 }
 
-async function makeList(): Promise<ServerResult> {
-    const none = () => Promise.reject(new Error('listing tools calls none'));
-    const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
-    const request = new globalThis.Request('http://localhost/mcp', { method: 'POST', headers });
-    const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
-    const { body } = await answer(agentServer(none, none), request, message);
-    return (JSON.parse(body.toString()) as { result: ServerResult }).result;
+async function toAnswer(answer: Response) {
+    return { status: answer.status, headers: answer.headers, body: Buffer.from(await answer.arrayBuffer()) };
 }

@@ -28,6 +28,8 @@ declare module '@hapi/hapi' {
         contract?: AnyContract;
         /** Whether pages of every origin may call some method of the path. */
         isOpen?: boolean;
+        /** A path whose callers sign in by OAuth: their 401 names its metadata. */
+        resource?: (request: Request) => string;
     }
 }
 

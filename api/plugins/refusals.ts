@@ -1,4 +1,5 @@
 import type { Request } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
 import { renderRefusal, routeHeaders } from '../answers/refusal.ts';
 import type { AppPlugin } from './plugin.ts';
 
@@ -14,11 +15,20 @@ export const refusals: AppPlugin = {
             }
             const { text, status, headers } = await renderRefusal(app, request, response);
             const answer = h.response(text).type('application/json; charset=utf-8').code(status).header('cache-control', 'no-store');
-            for (const [name, value] of [...commonHeaders(request), ...Object.entries(headers)]) answer.header(name, value);
+            const all = [...commonHeaders(request), ...Object.entries(headers), ...challenge(app, request, status)];
+            for (const [name, value] of all) answer.header(name, value);
             return answer;
         });
     },
 };
+
+/** Where a client learns how to sign in (RFC 9728). */
+function challenge(app: App, request: Request, status: number): [string, string][] {
+    const resource = request.route.settings.app?.resource;
+    if (status !== 401 || resource === undefined) return [];
+    const metadata = `${app.publicUrl()}/.well-known/oauth-protected-resource${resource(request)}`;
+    return [['www-authenticate', `Bearer resource_metadata="${metadata}"`]];
+}
 
 function commonHeaders(request: Request): [string, string][] {
     const { contract, isOpen = contract?.auth !== 'required' } = request.route.settings.app ?? {};

@@ -1,14 +1,17 @@
 import { getSchemas } from '../../shared/contracts/lists.ts';
 import { deleteMaintainer, getMaintainers, putMaintainer } from '../../shared/contracts/maintainers.ts';
+import { getReports, postReport } from '../../shared/contracts/reports.ts';
 import { getPackage, getSchema, postSchema } from '../../shared/contracts/schemas.ts';
 import { deleteYank, getVersions, postYank } from '../../shared/contracts/versions.ts';
 import { serve, serveTagged } from '../serve.ts';
 import { downloadPackage } from './download-package.ts';
+import { listReports } from './list-reports.ts';
 import { listSchemas } from './list-schemas.ts';
 import { listVersions } from './list-versions.ts';
 import { addMaintainer, listMaintainers, removeMaintainer } from './maintain-site.ts';
 import { publishSchema } from './publish-schema.ts';
 import { readCard } from './read-card.ts';
+import { reportProblem } from './report-problem.ts';
 import { yankVersion } from './yank-version.ts';
 
 export const schemaRoutes = [
@@ -22,4 +25,6 @@ export const schemaRoutes = [
     serve(putMaintainer, addMaintainer),
     serve(deleteMaintainer, removeMaintainer),
     serveTagged(getPackage, downloadPackage),
+    serve(postReport, reportProblem),
+    serve(getReports, listReports),
 ];

@@ -1,7 +1,7 @@
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { agentServer } from '../../shared/agents/agent-server.ts';
 import { type Ask, AskFailure } from '../../shared/agents/ask.ts';
-import { effectsByPackage } from '../../shared/agents/effects.ts';
-import { agentServer } from '../../shared/agents/tools.ts';
+import { INSTRUCTIONS, TOOLS } from '../../shared/agents/tool-list.ts';
 import { RoutebookError } from '../client/index.ts';
 import { Transport } from '../client/transport.ts';
 import type { Done, Session } from '../session.ts';
@@ -10,10 +10,8 @@ import type { Done, Session } from '../session.ts';
 export async function serveAgents(session: Session): Promise<Done> {
     const ended = Promise.withResolvers<void>();
     const ask = askWith(new Transport(session.clientOptions()));
-    const server = agentServer(ask, effectsByPackage(ask));
-    server.server.onclose = () => ended.resolve();
-    process.stdin.once('end', () => void server.close());
-    await server.connect(new StdioServerTransport());
+    const served = serveStdio(() => agentServer(TOOLS, ask, INSTRUCTIONS));
+    process.stdin.once('end', () => void served.close().then(() => ended.resolve()));
     session.note(`serving tools for agents over ${session.server}`);
     await ended.promise;
     return { result: { ended: true } };
@@ -25,10 +23,11 @@ function askWith(transport: Transport): Ask {
             return await transport.call(call);
         } catch (error) {
             if (!(error instanceof RoutebookError)) throw error;
-            const { code, message, retryable, retryAfter, details, upgrade, upstream, didYouMean, requestId, docUrl } = error;
+            const { code, message, fault, retryable, retryAfter, details, upgrade, upstream, didYouMean, requestId, docUrl } = error;
             throw new AskFailure({
                 code,
                 message,
+                fault,
                 retryable,
                 retry_after: retryAfter,
                 details: details.length === 0 ? undefined : details,

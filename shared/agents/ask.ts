@@ -16,10 +16,13 @@ export type Ask = (call: ApiCall) => Promise<Record<string, unknown>>;
 export interface Told {
     code: string;
     message: string;
+    /** Whose move it is: caller, upstream, schema or service. */
+    fault: string;
     retryable: boolean;
     retry_after?: number | undefined;
     details?: readonly { path: string; code: string; message: string }[] | undefined;
     upgrade_url?: string | undefined;
+    connect_url?: string | undefined;
     /** What the site answered. */
     upstream?: { status: number; snippet: string } | undefined;
     did_you_mean?: readonly string[] | undefined;

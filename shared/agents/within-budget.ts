@@ -23,9 +23,9 @@ const NOTE = 'cut to fit max_characters: ask for less with params, max_results o
 export function withinBudget(value: unknown, most: number): Fitted {
     const whole = writeJson(value, most);
     if (whole.isWhole) return { text: whole.text, isCut: false };
-    const outline = outlineOf(value, most);
+    const outline = noted(outlineOf(value, most));
     const attempt = (longest: number, items: number) =>
-        writeJson({ note: NOTE, result: outline }, most, { bounds: { longest, items, fields: Math.max(items, FEWEST_FIELDS) } });
+        writeJson(outline, most, { bounds: { longest, items, fields: Math.max(items, FEWEST_FIELDS) } });
     for (const longest of LONGEST_TEXTS) {
         let best = attempt(longest, 1);
         if (!best.isWhole) continue;
@@ -39,7 +39,21 @@ export function withinBudget(value: unknown, most: number): Fitted {
         }
         return { text: best.text, isCut: true };
     }
-    return { text: `${whole.text.slice(0, Math.max(0, most - NOTE.length - 3)).toWellFormed()}…\n${NOTE}`, isCut: true };
+    return { text: asText(whole.text, most), isCut: true };
+}
+
+/** The note first, then the fields of the value, so that a result keeps its shape; a list is a field of its own. */
+function noted(outline: unknown): unknown {
+    if (!(outline instanceof Beginning) || outline.isList) return { note: NOTE, result: outline };
+    return new Beginning([['note', NOTE], ...outline.entries], { isList: false, left: outline.left });
+}
+
+/** What fits in no other way: the beginning of the JSON as one text. */
+function asText(json: string, most: number): string {
+    const write = (length: number) => JSON.stringify({ note: NOTE, text: `${json.slice(0, length).toWellFormed()}…` });
+    let length = most;
+    while (length > 0 && write(length).length > most) length = Math.floor(length * 0.9);
+    return write(length);
 }
 
 /**

@@ -203,6 +203,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
         read_or_write: 'read',
         frequency: 'hourly',
     },
+    postReport: { endpoint: 'search_products', kind: 'wrong_result', text: 'The price of product 7 is that of product 8.' },
     postYank: { reason: 'broken' },
     postWebhook: { url: 'https://app.example.com/routebook', events: ['job.*', 'credits.low'], description: 'Orders' },
     patchWebhook: { enabled: true },
@@ -344,6 +345,32 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
     postClaimCheck: { success: true, data: { status: 'proven', reason: null } },
     deleteClaim: { success: true, data: { claim_id: 'clm_3kV8nB5xQw2T', deleted: true } },
     getPackage: { success: true, data: { ...PACKAGE, version: 3, version_hash: HASH, published_at: AT } },
+    postReport: {
+        success: true,
+        data: {
+            report_id: 'rep_9dK2mT6yZc4P',
+            site: SHOP,
+            version: 3,
+            endpoint: 'search_products',
+            kind: 'wrong_result',
+            created_at: AT,
+        },
+    },
+    getReports: {
+        success: true,
+        data: [
+            {
+                report_id: 'rep_9dK2mT6yZc4P',
+                site: SHOP,
+                version: 3,
+                endpoint: 'search_products',
+                kind: 'wrong_result',
+                created_at: AT,
+                text: 'The price of product 7 is that of product 8.',
+            },
+        ],
+        meta: PAGE,
+    },
     postSchemaRequest: {
         success: true,
         data: { request_id: 'srq_6hJ1wE4rUq9B', domain: 'timetable.example.com', status: 'open', demand: 2, created_at: AT },

@@ -22,6 +22,7 @@ import { deleteJob, deleteJobResult, getJob, getJobs, postJob } from './jobs.ts'
 import { postKeyReport } from './key-reports.ts';
 import { getSchemas } from './lists.ts';
 import { deleteMaintainer, getMaintainers, putMaintainer } from './maintainers.ts';
+import { getReports, postReport } from './reports.ts';
 import { getSchemaRequest, postSchemaRequest } from './requests.ts';
 import { getPackage, getSchema, postSchema } from './schemas.ts';
 import { getPolicy, putPolicy } from './site-policy.ts';
@@ -73,6 +74,8 @@ export const CONTRACTS = [
     putMaintainer,
     deleteMaintainer,
     getPackage,
+    postReport,
+    getReports,
     postClaim,
     getClaims,
     postClaimCheck,

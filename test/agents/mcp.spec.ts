@@ -1,8 +1,10 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport as EarlierTransportType } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { expect } from 'chai';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { withinBudget } from '../../shared/agents/within-budget.ts';
 import { beginningOf } from '../../shared/domain/json/beginning-of.ts';
 import { eventually } from '../support/eventually.ts';
@@ -11,36 +13,68 @@ import { join, type Person } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-const READS = ['find_endpoint', 'search_schemas', 'look_up_site', 'fetch', 'dry_run', 'check_request', 'account'];
-const WRITES = ['fetch_write', 'request_schema'];
+const READS = ['find_endpoint', 'look_up_site', 'price_fetch', 'get_job', 'check_request'];
+const WRITES = ['fetch', 'start_job', 'request_schema', 'report_problem'];
+
+interface Listed {
+    name: string;
+    description?: string | undefined;
+    annotations?: { readOnlyHint?: boolean | undefined } | undefined;
+    outputSchema?: object | undefined;
+}
+
+/** What the clients of all revisions have in common. */
+interface Agent {
+    listTools(): Promise<{ tools: Listed[] }>;
+    callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
+    close(): Promise<void>;
+}
+
+const headersOf = (apiKey: string | undefined) => (apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` });
 
 /** How an agent reaches the tools. */
-const TRANSPORTS: Readonly<Record<string, (world: World, apiKey: string | undefined) => Transport>> = {
-    'streamable HTTP': (world, apiKey) =>
+const CLIENTS: Readonly<Record<string, (world: World, apiKey: string | undefined) => Promise<Agent>>> = {
+    async 'streamable HTTP'(world, apiKey) {
+        const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+        await client.connect(
+            new StreamableHTTPClientTransport(new URL(`${world.base}/mcp`), { requestInit: { headers: headersOf(apiKey) } }),
+        );
+        expect(client.getNegotiatedProtocolVersion()).to.equal('2026-07-28');
+        return client;
+    },
+    async 'streamable HTTP, of 2025'(world, apiKey) {
+        const client = new EarlierClient({ name: 'test', version: '1' });
         // The SDK's own types disagree under exactOptionalPropertyTypes.
-        new StreamableHTTPClientTransport(new URL(`${world.base}/mcp`), {
-            requestInit: { headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` } },
-        }) as Transport,
-    stdio: (world, apiKey) =>
-        new StdioClientTransport({
-            command: process.execPath,
-            args: ['cli/bin/routebook.ts', 'mcp', '--server', world.base],
-            env: {
-                ...ownEnvironment(),
-                XDG_CONFIG_HOME: '/nonexistent',
-                ...(apiKey === undefined ? {} : { ROUTEBOOK_API_KEY: apiKey }),
-            },
-            stderr: 'ignore',
-        }),
+        await client.connect(
+            new EarlierTransport(new URL(`${world.base}/mcp`), { requestInit: { headers: headersOf(apiKey) } }) as EarlierTransportType,
+        );
+        return client;
+    },
+    async stdio(world, apiKey) {
+        const client = new Client({ name: 'test', version: '1' });
+        await client.connect(
+            new StdioClientTransport({
+                command: process.execPath,
+                args: ['cli/bin/routebook.ts', 'mcp', '--server', world.base],
+                env: {
+                    ...ownEnvironment(),
+                    XDG_CONFIG_HOME: '/nonexistent',
+                    ...(apiKey === undefined ? {} : { ROUTEBOOK_API_KEY: apiKey }),
+                },
+                stderr: 'ignore',
+            }),
+        );
+        return client;
+    },
 };
 
-for (const [name, open] of Object.entries(TRANSPORTS)) {
+for (const [name, open] of Object.entries(CLIENTS)) {
     describe(`an agent over ${name}`, function () {
         this.timeout(60_000);
         let world: World;
         let shop: Shop;
         let ada: Person;
-        let agent: Client;
+        let agent: Agent;
 
         before(async () => {
             shop = await openShop();
@@ -55,42 +89,45 @@ for (const [name, open] of Object.entries(TRANSPORTS)) {
             await shop.close();
         });
 
-        async function connect(apiKey: string | undefined): Promise<Client> {
-            const client = new Client({ name: 'test', version: '1' });
-            await client.connect(open(world, apiKey));
-            return client;
-        }
+        const connect = (apiKey: string | undefined) => open(world, apiKey);
 
         const use = async (tool: string, args: Record<string, unknown> = {}, by = agent) => {
-            const answer = (await by.callTool({ name: tool, arguments: args })) as { isError?: boolean; content: { text: string }[] };
+            const answer = (await by.callTool({ name: tool, arguments: args })) as {
+                isError?: boolean;
+                content: { text: string }[];
+                structuredContent?: unknown;
+            };
             const text = answer.content[0]?.text ?? '';
-            return { isError: answer.isError ?? false, text, said: JSON.parse(text) };
+            const said = JSON.parse(text);
+            expect(answer.structuredContent, tool).to.deep.equal(said);
+            return { isError: answer.isError ?? false, text, said };
         };
-        const balance = async () => (await use('account')).said.credits.balance as number;
+        const balance = async () => (await ada.call('GET', '/v1/account')).body as unknown as { data: { credits: { balance: number } } };
 
         it('is offered every tool, and told which of them only read', async () => {
             const { tools } = await agent.listTools();
             expect(tools.map((tool) => tool.name)).to.have.members([...READS, ...WRITES]);
-            for (const { name: tool, annotations, description } of tools) {
+            for (const { name: tool, annotations, description, outputSchema } of tools) {
                 expect(annotations?.readOnlyHint, tool).to.equal(READS.includes(tool));
                 expect(description?.length, tool).to.be.above(20);
+                expect(outputSchema, tool).to.have.property('type', 'object');
             }
         });
 
         it('finds a site, looks it up, sees the price, fetches, and pays what the API says', async () => {
-            expect((await use('search_schemas', { query: 'test sho' })).said.map(({ site }: { site: string }) => site)).to.include(SHOP);
             const found = await use('look_up_site', { site: SHOP, intent: 'read the price of one product by its number' });
             expect(found.said.session_id).to.match(/^ses_/);
             expect(found.said.endpoints[0].name).to.equal('product');
-            const before = await balance();
-            const dry = await use('dry_run', { site: SHOP, endpoint: 'product', params: { id: 7 } });
+            const before = (await balance()).data.credits.balance;
+            const dry = await use('price_fetch', { site: SHOP, endpoint: 'product', params: { id: 7 } });
             expect(dry.said.data).to.include({ credits_max: 1 });
             const fetched = await use('fetch', { site: SHOP, endpoint: 'product', params: { id: 7 }, session_id: found.said.session_id });
             expect(fetched.said.data).to.include({ id: 7 });
             // The first fetch of an account brings its bonus.
             expect(fetched.said.meta.credits_used).to.equal(1);
-            expect(await balance()).to.equal(fetched.said.meta.credits_remaining);
-            expect(await balance()).to.be.at.least(before - 1);
+            const { balance: after } = (await balance()).data.credits;
+            expect(after).to.equal(fetched.said.meta.credits_remaining);
+            expect(after).to.be.at.least(before - 1);
         });
 
         it('finds an endpoint by its task first, and fetches with the call that stands there', async () => {
@@ -136,59 +173,39 @@ for (const [name, open] of Object.entries(TRANSPORTS)) {
             });
             const { said, text } = await use('fetch', { site: 'dear.test', endpoint: 'all', params: { n: 60_000 }, max_characters: 5000 });
             expect(text.length).to.be.within(4800, 5000);
-            expect(said.result.data.products.slice(0, 2)).to.deep.equal([{ id: 1 }, { id: 2 }]);
-            expect(said.result.data.products.at(-1)).to.match(/^… \d+ more$/);
-            expect(said.result.meta).to.include({ site: 'dear.test', endpoint: 'all', results: 1, truncated: false });
+            expect(said.data.products.slice(0, 2)).to.deep.equal([{ id: 1 }, { id: 2 }]);
+            expect(said.data.products.at(-1)).to.match(/^… \d+ more$/);
+            expect(said.meta).to.include({ site: 'dear.test', endpoint: 'all', results: 1, truncated: false });
         });
 
         it('is told what the site answered where it refused, and where a key is to be had', async () => {
             const refused = await use('fetch', { site: SHOP, endpoint: 'status', params: { code: 404 } });
             expect(refused.said.error).to.deep.include({ code: 'UPSTREAM_STATUS' }).and.have.nested.property('upstream.status', 404);
             expect(refused.said.error.doc_url).to.match(/#UPSTREAM_STATUS$/);
-            const without = await connect(undefined);
-            const { said } = await use('account', {}, without);
-            expect(said.error.message).to.include('/signup');
-            await without.close();
         });
 
-        it('never writes by a tool that reads, and writes once with a key of its own', async () => {
+        it('writes by fetch once with a key of its own', async () => {
             const sent = () => shop.seen.filter(({ path }) => path === '/echo/orders').length;
+            const before = sent();
             const order = { site: SHOP, endpoint: 'order', params: { product: 3 } };
-            const refused = await use('fetch', order);
-            expect(refused.isError).to.equal(true);
-            expect(refused.said.error.code).to.equal('ENDPOINT_WRITES');
-            expect(sent()).to.equal(0);
-            const first = await use('fetch_write', { ...order, idempotency_key: `order-${name.length}` });
-            const second = await use('fetch_write', { ...order, idempotency_key: `order-${name.length}` });
+            const first = await use('fetch', { ...order, idempotency_key: `order-${name.length}` });
+            const second = await use('fetch', { ...order, idempotency_key: `order-${name.length}` });
             expect(first.isError).to.equal(false);
             expect(second.said.data).to.deep.equal(first.said.data);
-            expect(sent()).to.equal(1);
+            expect(sent() - before).to.equal(1);
         });
 
-        it('knows a write by the version that is the latest, without downloading the package for each call', async () => {
-            const downloads = async () => {
-                const { values } = await world.app.metrics.httpRequests.get();
-                return values
-                    .filter(({ labels }) => labels.route === '/v1/schemas/{site}/package')
-                    .reduce((sum, { value }) => sum + value, 0);
-            };
-            const order = { site: SHOP, endpoint: 'product', params: { id: 7 } };
-            await use('fetch', order);
-            const before = await downloads();
-            for (const more of [{}, {}, { version: 1 }, { version: 1 }])
-                expect((await use('fetch', { ...order, ...more })).isError).to.equal(false);
-            expect((await downloads()) - before).to.equal(0);
+        it('starts a job, and waits for its result', async () => {
+            const { said } = await use('start_job', { site: SHOP, endpoint: 'product', params: { id: 7 } });
+            expect(said.job_id).to.match(/^job_/);
+            const ended = await use('get_job', { job_id: said.job_id, wait: 20 });
+            expect(ended.said).to.include({ job_id: said.job_id, status: 'succeeded' });
+            expect(ended.said.result.data).to.include({ id: 7 });
+        });
 
-            const { endpoints, ...rest } = shopPackage(shop.port);
-            const changed = endpoints.map((endpoint) =>
-                endpoint.name === 'product' ? { ...endpoint, effect: 'write' as const } : endpoint,
-            );
-            await ada.publish({ ...rest, endpoints: changed });
-            expect((await use('fetch', order)).said.error.code).to.equal('ENDPOINT_WRITES');
-            expect((await use('fetch', { ...order, version: 1 })).isError).to.equal(false);
-            await ada.publish({ ...rest, endpoints });
-            expect((await use('fetch', order)).isError).to.equal(false);
-            expect((await downloads()) - before).to.equal(name === 'stdio' ? 2 : 0);
+        it('reports what is broken', async () => {
+            const { said } = await use('report_problem', { site: SHOP, endpoint: 'broken', kind: 'broken', text: 'It answers no JSON.' });
+            expect(said.report_id).to.match(/^rep_/);
         });
 
         it('asks for a site that is missing, and sees what became of it', async () => {
@@ -198,31 +215,26 @@ for (const [name, open] of Object.entries(TRANSPORTS)) {
         });
 
         it('reads in each failure what its code is and what to do', async () => {
-            for (const [tool, args, code] of [
-                ['fetch', { site: 'missing.example', endpoint: 'any' }, 'SITE_NOT_FOUND'],
-                ['fetch', { site: SHOP, endpoint: 'products' }, 'ENDPOINT_NOT_FOUND'],
-                ['fetch', { site: SHOP, endpoint: 'product', params: { id: 'x' } }, 'INVALID_PARAMS'],
-                ['look_up_site', { site: SHOP, intent: 'too short' }, 'INTENT_TOO_SHORT'],
-                ['fetch', { site: SHOP, endpoint: 'broken' }, 'UPSTREAM_INVALID_RESPONSE'],
-                ['check_request', { request_id: 'srq_none' }, 'REQUEST_NOT_FOUND'],
+            for (const [tool, args, code, next] of [
+                ['fetch', { site: 'missing.example', endpoint: 'any' }, 'SITE_NOT_FOUND', 'find_endpoint'],
+                ['fetch', { site: SHOP, endpoint: 'products' }, 'ENDPOINT_NOT_FOUND', 'fetch'],
+                ['fetch', { site: SHOP, endpoint: 'product', params: { id: 'x' } }, 'INVALID_PARAMS', 'look_up_site'],
+                ['look_up_site', { site: SHOP, intent: 'too short' }, 'INTENT_TOO_SHORT', 'find_endpoint'],
+                ['fetch', { site: SHOP, endpoint: 'broken' }, 'UPSTREAM_INVALID_RESPONSE', 'report_problem'],
+                ['check_request', { request_id: 'srq_none' }, 'REQUEST_NOT_FOUND', undefined],
+                ['fetch', { site: SHOP, endpoints: 'product' }, 'INVALID_ARGUMENTS', undefined],
             ] as const) {
                 const { isError, said } = await use(tool, args);
                 expect([isError, said.error.code], tool).to.deep.equal([true, code]);
                 expect(said.error.what_to_do.length, code).to.be.above(20);
+                expect(said.error.fault, code).to.be.oneOf(['caller', 'schema']);
+                if (next !== undefined) expect(said.error.next, code).to.deep.include({ tool: next });
             }
         });
 
         it('is told the site that a mistyped one may have been meant to be', async () => {
             const { said } = await use('fetch', { site: SHOP.replace('shop', 'shopp'), endpoint: 'product' });
             expect(said.error).to.deep.include({ code: 'SITE_NOT_FOUND', did_you_mean: [SHOP] });
-        });
-
-        it('browses without a key, and is told to get one when it wants to fetch', async () => {
-            const stranger = await connect(undefined);
-            expect((await use('search_schemas', {}, stranger)).isError).to.equal(false);
-            const refused = await use('fetch', { site: SHOP, endpoint: 'product', params: { id: 1 } }, stranger);
-            expect(refused.said.error.code).to.equal('API_KEY_REQUIRED');
-            await stranger.close();
         });
 
         it('gets no more than it has room for, as JSON that says what is missing', async () => {
@@ -244,8 +256,8 @@ describe('POST /mcp', () => {
     });
     after(() => world.close());
 
-    const post = (headers: Record<string, string>, body: unknown = { jsonrpc: '2.0', id: 1, method: 'tools/list' }) =>
-        fetch(`${world.base}/mcp`, {
+    const post = (headers: Record<string, string>, body: unknown = { jsonrpc: '2.0', id: 1, method: 'tools/list' }, query = '') =>
+        fetch(`${world.base}/mcp${query}`, {
             method: 'POST',
             headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
             body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -255,8 +267,40 @@ describe('POST /mcp', () => {
         expect((await post({ origin: 'https://evil.example' })).status).to.equal(403);
         const wrong = await post({ authorization: 'Bearer rb_live_nonsense' });
         expect(wrong.status).to.equal(401);
-        expect(wrong.headers.get('www-authenticate')).to.equal('Bearer');
+        expect(wrong.headers.get('www-authenticate')).to.include('resource_metadata=');
         expect((await post({ origin: world.base.replace('127.0.0.1', 'localhost') })).status).to.equal(200);
+    });
+
+    const called = (name: string, args: object) => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } });
+    const listOf = async (query: string) => {
+        const { result } = (await (await post({}, undefined, query)).json()) as { result: { tools: { name: string }[] } };
+        return result.tools.map(({ name }) => name);
+    };
+
+    it('has lists and browsing tools for everybody, and says where to sign in for the others', async () => {
+        expect((await post({}, called('check_request', { request_id: 'srq_none' }))).status).to.equal(200);
+        for (const name of ['fetch', 'price_fetch', 'start_job', 'get_job', 'report_problem']) {
+            const refused = await post({}, called(name, {}));
+            expect(refused.status, name).to.equal(401);
+            expect(refused.headers.get('www-authenticate')).to.equal(
+                `Bearer resource_metadata="${world.app.publicUrl()}/.well-known/oauth-protected-resource/mcp"`,
+            );
+            expect(await refused.json()).to.have.nested.property('error.code', 'API_KEY_REQUIRED');
+        }
+        expect((await post({}, undefined, '?sign_in=true')).status).to.equal(401);
+        const { apiKey } = await join(world);
+        expect((await post({ authorization: `Bearer ${apiKey}` }, undefined, '?sign_in=true')).status).to.equal(200);
+    });
+
+    it('lists the tools that a URL names, and refuses names that are none', async () => {
+        expect(await listOf('?tools=find_endpoint,fetch')).to.deep.equal(['find_endpoint', 'fetch']);
+        expect((await post({}, undefined, '?tools=find_endpoint,nothing')).status).to.equal(400);
+        expect((await post({}, undefined, '?tool=find_endpoint')).status).to.equal(400);
+    });
+
+    it('lists all general tools in at most 1,500 tokens', async () => {
+        const { result } = (await (await post({})).json()) as { result: unknown };
+        expect(countTokens(JSON.stringify(result))).to.be.at.most(1500);
     });
 
     it('answers whatever is no message without breaking', async () => {
@@ -274,7 +318,12 @@ describe('POST /mcp', () => {
         expect((await fetch(`${world.base}/mcp`)).status).to.equal(405);
     });
 
-    const search = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'search_schemas', arguments: {} } });
+    const search = (id: number) => ({
+        jsonrpc: '2.0',
+        id,
+        method: 'tools/call',
+        params: { name: 'check_request', arguments: { request_id: 'srq_none' } },
+    });
 
     it('brings numbers of params to the API with all their digits', async () => {
         const maker = await join(world);
@@ -283,7 +332,7 @@ describe('POST /mcp', () => {
         const endpoints = [{ name: 'one', method: 'GET', url, params }];
         await maker.publish({ format: 'routebook/1', site: 'numbers.example', title: 'Numbers', intent_category: 'commerce', endpoints });
         const order = '{"site":"numbers.example","endpoint":"one","params":{"id":9007199254740993}}';
-        const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"dry_run","arguments":${order}}}`;
+        const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"price_fetch","arguments":${order}}}`;
         const answer = await post({ authorization: `Bearer ${maker.apiKey}` }, call);
         expect(await answer.text()).to.include('https://numbers.example/9007199254740993');
     });
@@ -327,7 +376,7 @@ describe('a result that is larger than its budget', () => {
     it('says how much more there is, and as much as fits', () => {
         const items = Array.from({ length: 1000 }, (_, id) => ({ id }));
         const { text } = withinBudget({ items, prices: Object.fromEntries(items.map(({ id }) => [`thing-${id}`, id])) }, 3000);
-        const { result } = JSON.parse(text) as { result: { items: unknown[]; prices: Record<string, unknown> } };
+        const result = JSON.parse(text) as { items: unknown[]; prices: Record<string, unknown> };
         expect(result.items.at(-1)).to.equal(`… ${1001 - result.items.length} more`);
         expect(result.prices['…']).to.equal(`${1001 - Object.keys(result.prices).length} more`);
         expect(text.length).to.be.within(2900, 3000);

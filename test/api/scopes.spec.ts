@@ -23,6 +23,7 @@ const FOR_EVERY_KEY: Readonly<Record<string, string>> = {
     getMaintainers: 'browsing',
     getCategories: 'browsing',
     getTrending: 'browsing',
+    postReport: 'anybody with a key may say what is broken',
     postSchemaRequest: 'anybody may ask for a schema',
     getSchemaRequest: 'anybody with the id may read it',
     getAccount: 'a key may know itself',
@@ -34,14 +35,14 @@ const MATRIX = 'matrix.test';
 /** What the tools for agents need. */
 const SCOPES_OF_TOOLS: Readonly<Record<string, string>> = {
     find_endpoint: 'none',
-    search_schemas: 'none',
     look_up_site: 'catalog',
     fetch: 'fetch',
-    fetch_write: 'fetch',
-    dry_run: 'fetch',
+    price_fetch: 'fetch',
+    start_job: 'jobs',
+    get_job: 'jobs',
     request_schema: 'none',
     check_request: 'none',
-    account: 'none',
+    report_problem: 'none',
 };
 
 /** Every scope but one of the routes. */
@@ -285,14 +286,14 @@ describe('a key with scopes', function () {
     describe('given to an agent', () => {
         const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = {
             find_endpoint: { task: 'price of a product' },
-            search_schemas: { query: 'shop' },
             look_up_site: { site: SHOP, intent: INTENT },
             fetch: { site: SHOP, endpoint: 'product', params: { id: 1 } },
-            fetch_write: { site: SHOP, endpoint: 'order', params: { product: 3 } },
-            dry_run: { site: SHOP, endpoint: 'order', params: { product: 3 } },
-            request_schema: { domain: 'wished.test', task: 'Read the price of every product once a day.' },
+            start_job: { site: SHOP, endpoint: 'product', params: { id: 1 } },
+            get_job: { job_id: 'job_none' },
+            price_fetch: { site: SHOP, endpoint: 'order', params: { product: 3 } },
+            request_schema: { site: 'wished.test', task: 'Read the price of every product once a day.' },
             check_request: { request_id: 'srq_none' },
-            account: {},
+            report_problem: { site: SHOP, endpoint: 'product', kind: 'other', text: 'It is slow.' },
         };
 
         /** What every tool says with a key of these scopes. */
@@ -314,13 +315,18 @@ describe('a key with scopes', function () {
 
         it('holds for each of its tools', async () => {
             expect(Object.keys(await sayings({}))).to.have.members(Object.keys(SCOPES_OF_TOOLS));
-            for (const scope of ['fetch', 'catalog']) {
+            for (const scope of ['fetch', 'catalog', 'jobs']) {
                 const expected = Object.keys(SCOPES_OF_TOOLS).filter((tool) => SCOPES_OF_TOOLS[tool] === scope);
                 expect(lacking(await sayings(without(scope))), scope).to.have.members(expected);
             }
-            expect(lacking(await sayings({ effects: ['read'] }))).to.have.members(['fetch_write', 'dry_run']);
-            expect(lacking(await sayings({ endpoints: ['order'] }))).to.have.members(['fetch']);
-            expect(lacking(await sayings({ sites: ['other.test'] }))).to.have.members(['look_up_site', 'fetch', 'fetch_write', 'dry_run']);
+            expect(lacking(await sayings({ effects: ['read'] }))).to.have.members(['price_fetch']);
+            expect(lacking(await sayings({ endpoints: ['order'] }))).to.have.members(['fetch', 'start_job']);
+            expect(lacking(await sayings({ sites: ['other.test'] }))).to.have.members([
+                'look_up_site',
+                'fetch',
+                'start_job',
+                'price_fetch',
+            ]);
         });
 
         it('refuses the agent as a whole from another address, and says why', async () => {

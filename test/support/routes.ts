@@ -61,6 +61,7 @@ export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, con
         postBatchResume: {},
         postBatchRetry: {},
         postSchema: aPackage(site),
+        postReport: { kind: 'broken', text: 'Nothing comes back.' },
         postYank: { reason: 'broken' },
         postWebhook: { url: 'https://127.0.0.1/hook', events: ['job.*'] },
         patchWebhook: { description: 'changed' },

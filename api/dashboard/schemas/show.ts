@@ -1,6 +1,7 @@
 import { history } from '../../../shared/store/registry/history.ts';
 import { pageOfMaintainers } from '../../../shared/store/registry/maintainers.ts';
 import { isOwner } from '../../../shared/store/registry/ownership.ts';
+import { reportsOf } from '../../../shared/store/registry/problem-reports.ts';
 import { removalOf } from '../../../shared/store/registry/removals.ts';
 import { YANK_REASONS } from '../../../shared/store/registry/schemas.ts';
 import { ownSites } from '../../../shared/store/registry/sites.ts';
@@ -12,6 +13,7 @@ import { findOwn } from './own-site.ts';
 const SITES = 50;
 const VERSIONS = 30;
 const MAINTAINERS = 100;
+const REPORTS = 20;
 
 const REASON_LABELS: Readonly<Record<(typeof YANK_REASONS)[number], string>> = {
     broken: 'Broken (still callable if pinned)',
@@ -35,12 +37,13 @@ export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, ab
     const { app, fields, query, workspace } = visit;
     const { site, registrable, siteState } = await findOwn(visit);
     const before = /^[1-9]\d{0,8}$/.exec(query('before') ?? '')?.[0];
-    const [{ versions, total }, maintained, own, isProvenOwner, state] = await Promise.all([
+    const [{ versions, total }, maintained, own, isProvenOwner, state, reported] = await Promise.all([
         history(app.db, site, { limit: VERSIONS, before: before === undefined ? undefined : Number(before) }),
         pageOfMaintainers(app.db, registrable, { limit: MAINTAINERS, after: undefined }),
         removalOf(app.db, registrable, workspace.workspaceId),
         isOwner(app.db, registrable, workspace.workspaceId),
         readState(app.db, site),
+        reportsOf(app.db, site, { limit: REPORTS }),
     ]);
     const lowest = versions.at(-1)?.version ?? 1;
     return {
@@ -68,6 +71,8 @@ export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, ab
             /** Whether this person yanks versions and decides who maintains. */
             isManager: MANAGERS.includes(workspace.role),
             state,
+            /** What callers reported in the last 90 days, the newest first. */
+            reports: reported.reports,
             reasons: YANK_REASONS.map((value) => ({ value, label: REASON_LABELS[value] })),
             problems,
             /** Which form the problems and what was typed belong to. */

@@ -1,40 +1,48 @@
-import { z } from 'zod';
-import { type AddTool, site } from '../tool-box.ts';
+import { ADDS, type AgentTool, dataOf, endpoint, gives, READS, site, takes, text } from '../tool.ts';
 
 /** POST /v1/schema-requests. */
-export const requestSchema: AddTool = (server, { answer, dataOf }) => {
-    server.registerTool(
-        'request_schema',
-        {
-            title: 'Ask for a schema',
-            description: 'Asks contributors to describe a site that is missing. Say which workflow is brittle today.',
-            inputSchema: {
-                site,
-                task: z.string().min(1).max(4000).describe('The workflow, in 20 characters or more; no keys, cookies or tokens'),
-                read_or_write: z.enum(['read', 'write', 'read_write']).optional(),
-                frequency: z.enum(['once', 'daily', 'hourly', 'continuous']).optional(),
-                source_url: z.string().max(2048).optional().describe('An http or https URL'),
-            },
-            annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
-        },
-        ({ site: domain, ...rest }) =>
-            answer(undefined, () =>
-                dataOf({ method: 'POST', path: '/v1/schema-requests', body: { domain, ...rest }, isRepeatable: false }),
-            ),
-    );
+export const requestSchema: AgentTool = {
+    name: 'request_schema',
+    description: 'Asks contributors to describe a site that is missing.',
+    inputSchema: takes({ site, task: { type: 'string', minLength: 20, maxLength: 4000, description: 'The workflow, without secrets' } }, [
+        'site',
+        'task',
+    ]),
+    outputSchema: gives({ request_id: text, status: text }),
+    annotations: ADDS,
+    needsKey: false,
+    run: ({ site: domain, task }, ask) =>
+        dataOf(ask, { method: 'POST', path: '/v1/schema-requests', body: { domain, task }, isRepeatable: false }),
 };
 
-/** GET /v1/schema-requests/{id}. */
-export const checkRequest: AddTool = (server, { answer, dataOf }) => {
-    server.registerTool(
-        'check_request',
+/** GET /v1/schema-requests/{request_id}. */
+export const checkRequest: AgentTool = {
+    name: 'check_request',
+    description: 'What became of a request for a schema.',
+    inputSchema: takes({ request_id: text }, ['request_id']),
+    outputSchema: gives({ request_id: text, status: text }),
+    annotations: READS,
+    needsKey: false,
+    run: ({ request_id: id }, ask) =>
+        dataOf(ask, { method: 'GET', path: `/v1/schema-requests/${encodeURIComponent(id as string)}`, isRepeatable: true }),
+};
+
+/** POST /v1/schemas/{site}/reports. */
+export const reportProblem: AgentTool = {
+    name: 'report_problem',
+    description: 'Tells the maintainers of a site that an endpoint is broken or answers wrongly.',
+    inputSchema: takes(
         {
-            title: 'See what became of a request',
-            description: 'The state of a request for a schema: open, in progress, fulfilled or declined.',
-            inputSchema: { request_id: z.string().min(1).max(64).describe('srq_…') },
-            annotations: { readOnlyHint: true, openWorldHint: false },
+            site,
+            endpoint,
+            kind: { type: 'string', description: 'broken, wrong_result, outdated or other' },
+            text: { type: 'string', maxLength: 1000 },
         },
-        ({ request_id: id }) =>
-            answer(undefined, () => dataOf({ method: 'GET', path: `/v1/schema-requests/${encodeURIComponent(id)}`, isRepeatable: true })),
-    );
+        ['site', 'endpoint', 'kind', 'text'],
+    ),
+    outputSchema: gives({ report_id: text }),
+    annotations: ADDS,
+    needsKey: true,
+    run: ({ site: domain, ...body }, ask) =>
+        dataOf(ask, { method: 'POST', path: `/v1/schemas/${encodeURIComponent(domain as string)}/reports`, body, isRepeatable: false }),
 };

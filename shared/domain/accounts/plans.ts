@@ -45,6 +45,9 @@ export const ANONYMOUS_REQUESTS: Readonly<RateWindow> = { name: 'hour', limit: 5
 /** With a key: requests for schemas by account. */
 export const ACCOUNT_REQUESTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds: 3600 };
 
+/** Reports of problems, by account. */
+export const REPORTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds: 3600 };
+
 /** Questions for endpoints, by account or without a key by address. */
 export const FINDS: Readonly<RateWindow> = { name: 'minute', limit: 60, seconds: 60 };
 

@@ -21,7 +21,8 @@ export type IdPrefix =
     | 'dlv'
     | 'con'
     | 'job'
-    | 'bat';
+    | 'bat'
+    | 'rep';
 
 /** A new opaque id, `<prefix>_` and 22 base62 characters (131 bits): ids never collide and tell nothing. */
 export function newId(prefix: IdPrefix): string {

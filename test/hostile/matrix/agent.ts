@@ -28,7 +28,7 @@ async function openAgent(world: World, api: MeasuredApi): Promise<Surface> {
     return {
         call: (site, endpoint) => use('fetch', { site, endpoint, params: {}, max_characters: 200_000 }),
         async judge(site, endpoint, params) {
-            await use('dry_run', { site, endpoint, params }).catch(expectRefusal);
+            await use('price_fetch', { site, endpoint, params }).catch(expectRefusal);
             await use('look_up_site', { site, intent: 'find words of this site please' });
         },
         close: () => agent.close(),

@@ -91,6 +91,12 @@ const STORIES: Readonly<Record<string, (fixture: GeneratorWorld) => Mutation[]>>
     postRedeliver: foreignWebhook,
     postClaimCheck: foreignClaim,
     deleteClaim: foreignClaim,
+    getReports: ({ keys }) => [key('the key of a workspace that does not maintain it', keys.poor, 'NOT_MAINTAINER')],
+    postReport: () => [
+        field('an endpoint that is not there', { endpoint: 'no_such_endpoint' }, ['ENDPOINT_NOT_FOUND', 'SITE_NOT_FOUND']),
+        field('a kind in words', { kind: 'Very broken' }, ['VALIDATION_ERROR']),
+        field('a text that is too long', { text: 'x'.repeat(1001) }, ['VALIDATION_ERROR']),
+    ],
     postSchemaRequest: () => [
         field('a domain that is none', { domain: 'localhost' }, ['INVALID_DOMAIN']),
         field('a task that is too short', { task: 'too short' }, ['VALIDATION_ERROR']),

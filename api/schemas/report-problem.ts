@@ -1,0 +1,53 @@
+import type { ReportCreated, ReportOrder } from '../../shared/contracts/reports.ts';
+import type { SiteParams } from '../../shared/contracts/schemas.ts';
+import { REPORTS } from '../../shared/domain/accounts/plans.ts';
+import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { didYouMean } from '../../shared/domain/text/suggestions.ts';
+import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { addReport } from '../../shared/store/registry/problem-reports.ts';
+import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
+import type { Call, Reply } from '../serve.ts';
+
+type ReportCall = Call<SiteParams, object, ReportOrder>;
+
+/** POST /v1/schemas/{site}/reports: by anyone with a key, about the latest version. */
+export async function reportProblem(call: ReportCall): Promise<Reply<ReportCreated>> {
+    const { app, params, body } = call;
+    const { site, registrable } = readSite(params.site, '/site');
+    const { isKnown, version } = await app.latest.find({ site, registrable });
+    if (!isKnown || version === undefined) throw siteNotFound(site);
+    await requireEndpoint(call, version.versionId);
+    const { workspaceId } = call.caller as Caller;
+    const id = newId('rep');
+    const { endpoint = null, kind } = body;
+    const text = normaliseNewlines(body.text).trim();
+    const report = { id, site, registrable, version: version.version, endpoint, kind, text, workspaceId };
+    const createdAt = await inAccountTurn(call, async () => {
+        await countReport(call);
+        return inDomainTurn(call, undefined, () => addReport(app.db, report));
+    });
+    const headers = { location: `/v1/schemas/${site}/reports` };
+    return { headers, answer: { report_id: id, site, version: version.version, endpoint, kind, created_at: createdAt.toISOString() } };
+}
+
+/** @throws Refusal ENDPOINT_NOT_FOUND */
+async function requireEndpoint({ app, body: { endpoint } }: ReportCall, versionId: number): Promise<void> {
+    if (endpoint === undefined) return;
+    const endpoints = (await app.versions.load(versionId))?.endpoints;
+    if (endpoints?.has(endpoint)) return;
+    throw new Refusal('ENDPOINT_NOT_FOUND', undefined, { didYouMean: didYouMean(endpoint, [...(endpoints?.keys() ?? [])]) });
+}
+
+/** Enterprise accounts have no window. @throws Refusal RATE_LIMITED */
+async function countReport({ app, caller }: ReportCall): Promise<void> {
+    const { accountId, plan } = caller as Caller;
+    if (plan === 'enterprise') return;
+    const verdict = await app.limits.take({ identity: `reports:account:${accountId}`, windows: [REPORTS] });
+    if (verdict.ok) return;
+    app.metrics.rateLimited.inc({ plan, window: 'reports' });
+    const message = `The window reports is full: ${REPORTS.limit} problem reports an hour of one account.`;
+    throw new Refusal('RATE_LIMITED', message, { retryAfter: verdict.retryAfter });
+}

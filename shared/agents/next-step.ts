@@ -1,0 +1,93 @@
+import type { Told } from './ask.ts';
+import type { Arguments } from './tool.ts';
+
+/** A call of a tool that an agent makes next. */
+export interface NextCall {
+    tool: string;
+    arguments: Arguments;
+    after_seconds?: number;
+}
+
+/** The call that failed. */
+export interface Failed {
+    tool: string;
+    args: Arguments;
+}
+
+const BY_CODE: ReadonlyMap<string, string> = new Map([
+    ['INVALID_ARGUMENTS', 'Correct the arguments that details name, and call again.'],
+    ['API_KEY_REQUIRED', 'This needs an API key. Ask the person you work for to sign up and give you one.'],
+    ['INVALID_API_KEY', 'The key is mistyped, revoked or expired. Ask for another one.'],
+    ['INSUFFICIENT_CREDITS', 'The credits are used up. Tell the person you work for; upgrade_url leads to more.'],
+    ['SPENDING_LIMIT', 'A cap that the account set itself is reached. Tell the person you work for.'],
+    ['FORBIDDEN', 'The key you work with may not do this; the message says why. Tell the person you work for.'],
+    ['CONNECTION_REQUIRED', 'The site asks for an account of its own. The person you work for connects it at connect_url.'],
+    ['SITE_NOT_FOUND', 'Nobody has described this site yet. Use one of did_you_mean if that was meant, or another site.'],
+    ['ENDPOINT_NOT_FOUND', 'The site has no such endpoint. Use one of did_you_mean, or look the site up again.'],
+    ['ENDPOINT_NOT_HOSTED', 'This endpoint is for calling it yourself: build the request from what look_up_site says.'],
+    ['INVALID_PARAMS', 'Correct the params that details name, as look_up_site describes them, and call again.'],
+    ['SITE_BLOCKED', 'The owner of this site does not want it called. Do not try again.'],
+    ['UPSTREAM_BLOCKED', 'The site shows a bot wall. Do not try to get round it.'],
+    ['UPSTREAM_INVALID_RESPONSE', 'The site has changed and its schema no longer fits. Report it, or use another endpoint.'],
+    ['UPSTREAM_STATUS', 'The site itself refused; upstream has its status and what it said. Check the params before you call again.'],
+    ['OUTCOME_UNKNOWN', 'It may have happened or not. Do not repeat it; look at the site whether it happened.'],
+]);
+
+/** One or two sentences on what an agent does next. */
+export function whatToDo({ code, retryable, retry_after: seconds, details = [] }: Told): string {
+    const known = BY_CODE.get(code);
+    const again = retryable ? `The same call may succeed ${seconds === undefined ? 'in a moment' : `in ${seconds} s`}.` : undefined;
+    const correct = known === undefined && details.length > 0 ? 'Correct what details name, and call again.' : undefined;
+    return [known, correct, again].filter((text) => text !== undefined).join(' ') || 'Do not repeat this call as it is.';
+}
+
+/** The next call after a failure; null where the next move is a person's, or none. */
+export function nextCall(told: Told, { tool, args }: Failed): NextCall | null {
+    const { code, retryable, retry_after: seconds, did_you_mean: [meant] = [] } = told;
+    const { site, endpoint, intent, task } = args;
+    const words = [intent, task].find((text) => typeof text === 'string' && text.trim().length >= 3);
+    if (retryable) return { tool, arguments: args, ...(seconds === undefined ? {} : { after_seconds: seconds }) };
+    switch (code) {
+        case 'SITE_NOT_FOUND':
+            if (meant !== undefined) return { tool, arguments: { ...args, site: meant } };
+            return { tool: 'find_endpoint', arguments: { task: words ?? `${wordsOf(endpoint)} ${String(site)}`.trim() } };
+        case 'ENDPOINT_NOT_FOUND':
+            return meant === undefined ? lookUp(site, endpoint) : { tool, arguments: { ...args, endpoint: meant } };
+        case 'INVALID_PARAMS':
+        case 'ENDPOINT_NOT_HOSTED':
+        case 'VERSION_NOT_FOUND':
+        case 'UPSTREAM_STATUS':
+            return lookUp(site, endpoint);
+        case 'INTENT_REQUIRED':
+        case 'INTENT_TOO_SHORT':
+        case 'INTENT_TOO_FEW_WORDS':
+            return words === undefined ? null : { tool: 'find_endpoint', arguments: { task: words, site } };
+        case 'UPSTREAM_INVALID_RESPONSE':
+        case 'UPSTREAM_REDIRECT':
+        case 'EGRESS_DENIED':
+            return {
+                tool: 'report_problem',
+                arguments: { site, endpoint, kind: 'broken', text: `${code}: ${told.message}`.slice(0, 1000) },
+            };
+        case 'UPSTREAM_BLOCKED':
+        case 'SITE_BLOCKED':
+            return { tool: 'find_endpoint', arguments: { task: words ?? wordsOf(endpoint) } };
+        case 'SPENDING_LIMIT':
+        case 'INSUFFICIENT_CREDITS':
+            return site === undefined || tool === 'price_fetch' ? null : { tool: 'price_fetch', arguments: priced(args) };
+        default:
+            return null;
+    }
+}
+
+function lookUp(site: unknown, endpoint: unknown): NextCall {
+    return { tool: 'look_up_site', arguments: { site, intent: `see the params of ${wordsOf(endpoint)} on this site` } };
+}
+
+function priced({ site, endpoint, params }: Arguments): Arguments {
+    return { site, endpoint, ...(params === undefined ? {} : { params }) };
+}
+
+function wordsOf(name: unknown): string {
+    return typeof name === 'string' && name !== '' ? name.replaceAll('_', ' ') : 'every endpoint';
+}

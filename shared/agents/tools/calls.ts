@@ -1,0 +1,79 @@
+import type { Ask } from '../ask.ts';
+import { type AgentTool, type Arguments, count, endpoint, gives, most, params, READS, site, takes, text, WRITES } from '../tool.ts';
+
+const order = { site, endpoint, params, version: count, max_credits: count, max_results: count } as const;
+const sent = { ...order, connection: text, max_age: { type: 'integer', description: 'Seconds' }, session_id: text } as const;
+const key = { idempotency_key: text } as const;
+const answer = gives({ data: { type: 'object' }, meta: { type: 'object' } });
+const job = gives({ job_id: text, status: text, result: { type: ['object', 'null'] }, error: { type: ['object', 'null'] } });
+
+/** POST /v1/fetch. */
+export const fetchEndpoint: AgentTool = {
+    name: 'fetch',
+    description:
+        'Calls an endpoint; costs credits on success. One with effect write changes something at the site: only if your person wants it, and with an idempotency_key, which makes repeats safe.',
+    inputSchema: takes({ ...sent, ...key, ...most }, ['site', 'endpoint']),
+    outputSchema: answer,
+    annotations: WRITES,
+    needsKey: true,
+    run: (args, ask) => fetchOf(ask, args),
+};
+
+/** POST /v1/fetch with `dry_run`. */
+export const priceFetch: AgentTool = {
+    name: 'price_fetch',
+    description: 'Checks a fetch, shows its request and greatest price. Sends and charges nothing.',
+    inputSchema: takes({ ...order, connection: text }, ['site', 'endpoint']),
+    outputSchema: answer,
+    annotations: READS,
+    needsKey: true,
+    run: (args, ask) => fetchOf(ask, { ...args, dry_run: true }),
+};
+
+/** POST /v1/jobs. */
+export const startJob: AgentTool = {
+    name: 'start_job',
+    description: 'Fetch for slow or busy sites: takes what fetch takes, answers a job_id at once.',
+    inputSchema: takes({ ...sent, ...key, expires_in: { type: 'integer', description: 'Seconds' } }, ['site', 'endpoint']),
+    outputSchema: job,
+    annotations: WRITES,
+    needsKey: true,
+    async run(args, ask) {
+        const { body, headers } = messageOf(args);
+        const { data } = await ask({ method: 'POST', path: '/v1/jobs', body, headers, isRepeatable: false });
+        return data as Record<string, unknown>;
+    },
+};
+
+/** GET /v1/jobs/{job_id}. */
+export const getJob: AgentTool = {
+    name: 'get_job',
+    description: 'State and result of a job.',
+    inputSchema: takes(
+        { job_id: text, wait: { type: 'integer', minimum: 0, maximum: 30, description: 'Seconds to wait for its end' }, ...most },
+        ['job_id'],
+    ),
+    outputSchema: job,
+    annotations: READS,
+    needsKey: true,
+    async run({ job_id: id, wait = 0 }, ask) {
+        const path = `/v1/jobs/${encodeURIComponent(id as string)}`;
+        const { data } = await ask({ method: 'GET', path, query: { wait: wait as number }, isRepeatable: true });
+        return data as Record<string, unknown>;
+    },
+};
+
+async function fetchOf(ask: Ask, args: Arguments): Promise<Record<string, unknown>> {
+    const { body, headers } = messageOf(args);
+    const { data, meta } = await ask({ method: 'POST', path: '/v1/fetch', body, headers, isRepeatable: false });
+    return { data, meta };
+}
+
+/** What of the arguments is the body, and what stands in headers. */
+function messageOf({ max_characters: _, session_id: session, idempotency_key: once, ...body }: Arguments) {
+    const headers = {
+        ...(session === undefined ? {} : { 'x-service-session': session as string }),
+        ...(once === undefined ? {} : { 'idempotency-key': once as string }),
+    };
+    return { body, headers };
+}

@@ -1,0 +1,60 @@
+import { type AgentTool, gives, most, READS, site, takes, text } from '../tool.ts';
+
+/** What an agent is shown of an endpoint; the rest is for people. */
+const SHOWN = ['site', 'endpoint', 'effect', 'description', 'required', 'optional', 'returns', 'credits', 'verified', 'hosted'] as const;
+
+const list = { type: 'array' } as const;
+
+/** GET /v1/endpoints: endpoints of all sites by what somebody wants to do. */
+export const findEndpoint: AgentTool = {
+    name: 'find_endpoint',
+    description:
+        'Start here: finds endpoints of all sites by what you want to know or do, best first, each with the call to make in fetch. An empty list: nothing fits.',
+    inputSchema: takes(
+        {
+            task: { type: 'string', minLength: 3, maxLength: 1000, description: 'In your own words' },
+            site,
+            effect: { enum: ['read', 'write'] },
+            limit: { type: 'integer', minimum: 1, maximum: 50, default: 5 },
+            ...most,
+        },
+        ['task'],
+    ),
+    outputSchema: gives({ endpoints: list, session_id: text }),
+    annotations: READS,
+    needsKey: false,
+    async run({ limit = 5, task, site: domain, effect }, ask) {
+        const query = { task, site: domain, effect, limit } as Record<string, string | number | undefined>;
+        const found = await ask({ method: 'GET', path: '/v1/endpoints', query, isRepeatable: true });
+        const { data, meta } = found as { data: Record<string, unknown>[]; meta: Record<string, unknown> };
+        const { pagination: _, ...told } = meta;
+        return { ...told, endpoints: data.map(presentRow) };
+    },
+};
+
+function presentRow(row: Record<string, unknown>): Record<string, unknown> {
+    const shown = Object.fromEntries(SHOWN.map((name) => [name, row[name]]));
+    const example = row['fetch'] as Record<string, unknown> | null;
+    if (example === null) return { ...shown, fetch: null };
+    // For people a write begins with a dry run; for agents that is price_fetch.
+    const { dry_run: _, ...call } = example;
+    return { ...shown, fetch: call };
+}
+
+/** GET /v1/catalog/{domain}: what can be called there, the best matches of an intent first. */
+export const lookUpSite: AgentTool = {
+    name: 'look_up_site',
+    description: 'Every endpoint of a site with its params, best matches of the intent first.',
+    inputSchema: takes({ site, intent: { type: 'string', maxLength: 4000, description: '5 words, 20 characters or more' }, ...most }, [
+        'site',
+        'intent',
+    ]),
+    outputSchema: gives({ domain: text, session_id: text, endpoints: list, schema: { type: 'object' } }),
+    annotations: READS,
+    needsKey: false,
+    async run({ site: domain, intent }, ask) {
+        const path = `/v1/catalog/${encodeURIComponent(domain as string)}`;
+        const { success: _, ...found } = await ask({ method: 'GET', path, query: { intent: intent as string }, isRepeatable: false });
+        return found;
+    },
+};

@@ -1,0 +1,100 @@
+import Joi from 'joi';
+import { BODY_BYTES, contract } from './contract.ts';
+import type { SiteParams } from './schemas.ts';
+import * as v from './vocabulary.ts';
+
+export interface ReportOrder {
+    endpoint?: string;
+    kind: string;
+    text: string;
+}
+
+export interface Report extends ReportCreated {
+    text: string;
+}
+
+export interface ReportCreated {
+    report_id: string;
+    site: string;
+    version: number;
+    endpoint: string | null;
+    kind: string;
+    created_at: string;
+}
+
+const kind = () =>
+    Joi.string()
+        .pattern(/^[a-z][a-z_]{0,39}$/)
+        .description('One word: broken, wrong_result, outdated, or another one of yours, in lower case with _ between');
+
+const shown = () => ({
+    report_id: Joi.string().required().description('rep_…'),
+    site: v.siteName().required(),
+    version: v.versionNumber().required().description('The latest version, which the report is about'),
+    endpoint: Joi.string().allow(null).required(),
+    kind: kind().required(),
+    created_at: v.time().required(),
+});
+
+/** POST /v1/schemas/{site}/reports: tells the maintainers of a site that something does not work. */
+export const postReport = contract<SiteParams, object, ReportOrder, ReportCreated>({
+    name: 'postReport',
+    method: 'POST',
+    path: '/v1/schemas/{site}/reports',
+    tag: 'Registry',
+    summary: 'Report a problem to the maintainers',
+    description:
+        'Its maintainers are mailed, and read it in their dashboard for 90 days; they do not see who wrote it. 30 an hour of one account.',
+    auth: 'required',
+    scope: 'none',
+    counted: false,
+    params: Joi.object<SiteParams, true>({ site: v.siteInput().required() }),
+    body: {
+        schema: Joi.object<ReportOrder, true>({
+            endpoint: Joi.string().min(1).max(1024).description('Name of an endpoint of the latest version; absent: the site as a whole'),
+            kind: kind().required(),
+            text: v.publicText(1, 1000, { lines: true }).required().description('What you did, and what came instead of what; no secrets'),
+        }),
+        maxBytes: BODY_BYTES,
+        guard: 'lines',
+    },
+    answer: {
+        shape: 'data',
+        status: 201,
+        schema: Joi.object<ReportCreated, true>(shown()),
+    },
+    refusals: [
+        'INVALID_JSON',
+        'INVALID_DOMAIN',
+        'API_KEY_REQUIRED',
+        'INVALID_API_KEY',
+        'FORBIDDEN',
+        'SITE_NOT_FOUND',
+        'ENDPOINT_NOT_FOUND',
+        'PAYLOAD_TOO_LARGE',
+        'UNSUPPORTED_MEDIA_TYPE',
+        'RATE_LIMITED',
+        'OVERLOADED',
+    ],
+});
+
+/** GET /v1/schemas/{site}/reports: what was reported in the last 90 days, for those who maintain the site. */
+export const getReports = contract<SiteParams, v.PageQuery, undefined, Report[]>({
+    name: 'getReports',
+    method: 'GET',
+    path: '/v1/schemas/{site}/reports',
+    tag: 'Registry',
+    summary: 'List the problems that were reported',
+    description: 'For maintainers: the newest first, kept for 90 days. Who wrote them is not shown.',
+    auth: 'required',
+    scope: 'maintain',
+    counted: false,
+    params: Joi.object<SiteParams, true>({ site: v.siteInput().required() }),
+    query: v.pageQuery(),
+    answer: {
+        shape: 'list',
+        status: 200,
+        schema: Joi.array().items(Joi.object<Report, true>({ ...shown(), text: Joi.string().required() })),
+    },
+    refusals: ['INVALID_CURSOR', 'INVALID_DOMAIN', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'NOT_MAINTAINER', 'FORBIDDEN', 'SITE_NOT_FOUND'],
+});

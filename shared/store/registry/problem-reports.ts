@@ -1,0 +1,104 @@
+import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
+import { ago, type Columns, countRows, cutPage, type Db } from '../../platform/db.ts';
+import { tellOwners } from '../accounts/workspace-news.ts';
+
+/** A caller's report that an endpoint does not do what its schema says. */
+export interface ProblemReport {
+    id: string;
+    site: string;
+    /** The latest version when it was reported. */
+    version: number;
+    /** null: the site as a whole. */
+    endpoint: string | null;
+    kind: string;
+    text: string;
+    createdAt: Date;
+}
+
+/** Days that reports are kept. */
+const DAYS = 90;
+/** The most characters of a report that stand in the mail; all of it is on the dashboard. */
+const MAILED = 300;
+
+const REPORT: Columns<ProblemReport> = {
+    id: 'id',
+    site: 'site',
+    version: 'version',
+    endpoint: 'endpoint',
+    kind: 'kind',
+    text: 'text',
+    createdAt: 'created_at',
+};
+
+/** Stores a report, and has the owners of the workspaces that maintain the site mailed: at most one mail an hour a domain. */
+export async function addReport(
+    db: Db,
+    {
+        id,
+        site,
+        version,
+        endpoint,
+        kind,
+        text,
+        registrable,
+        workspaceId,
+    }: Omit<ProblemReport, 'createdAt'> & { registrable: string; workspaceId: string },
+): Promise<Date> {
+    return db.transaction(async (trx) => {
+        const [row] = await trx('problem_reports')
+            .insert({ id, site, version, endpoint, kind, text, workspace_id: workspaceId })
+            .returning<{ created_at: Date }[]>('created_at');
+        const maintainers: string[] = await trx('maintainers')
+            .where({ registrable })
+            .whereNot({ workspace_id: ROUTEBOOK_WORKSPACE })
+            .pluck('workspace_id');
+        const shown = text.length > MAILED ? `${text.slice(0, MAILED).toWellFormed()}…` : text;
+        const line = `A caller reported ${endpoint === null ? site : `${endpoint} of ${site}`}, version ${version} (${kind}): ${shown}`;
+        for (const maintainer of maintainers) {
+            await tellOwners(trx, {
+                workspaceId: maintainer,
+                domain: registrable,
+                subject: `A problem with ${registrable} was reported`,
+                line,
+            });
+        }
+        return (row as { created_at: Date }).created_at;
+    });
+}
+
+/** Where a page of reports begins: behind this one. */
+export interface ReportPlace {
+    /** As the database writes it, to the microsecond. */
+    at: string;
+    id: string;
+}
+
+/** One page of the reports of a site, the newest first, and their total. */
+export async function reportsOf(
+    db: Db,
+    site: string,
+    { limit, after }: { limit: number; after?: ReportPlace | undefined },
+): Promise<{ reports: ProblemReport[]; next: ReportPlace | undefined; total: number }> {
+    const rows: (ProblemReport & { at: string })[] = await db('problem_reports')
+        .where({ site })
+        .whereRaw('(created_at, id) < (?::timestamptz, ?)', [after?.at ?? 'infinity', after?.id ?? ''])
+        .orderBy([
+            { column: 'created_at', order: 'desc' },
+            { column: 'id', order: 'desc' },
+        ])
+        .limit(limit + 1)
+        .select({ ...REPORT, at: db.raw('created_at::text') });
+    const { shown, last } = cutPage(rows, limit);
+    return {
+        reports: shown.map(({ at: _at, ...report }) => report),
+        next: last && { at: last.at, id: last.id },
+        total: await countRows(db('problem_reports').where({ site })),
+    };
+}
+
+/** Forgets reports of 90 days ago. */
+export async function forgetReports(db: Db): Promise<void> {
+    await db('problem_reports')
+        .where('created_at', '<', ago(db, `${DAYS} days`))
+        .delete();
+}

@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import { forgetReports } from '../../shared/store/registry/problem-reports.ts';
+import { join, type Person } from '../support/people.ts';
+import { codeOf, dataOf } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const SITE = 'broken.test';
+
+describe('a report of a problem', () => {
+    let world: World;
+    let ada: Person;
+    let bob: Person;
+    let endpoint: string;
+
+    before(async () => {
+        world = await openWorld({ workers: 0 });
+        ada = await join(world);
+        bob = await join(world);
+        const document = aPackage(SITE);
+        endpoint = (document.endpoints[0] as { name: string }).name;
+        dataOf(await ada.publish(document));
+    });
+    after(() => world.close());
+
+    const report = (by: Person, body: object, site = SITE) => by.call('POST', `/v1/schemas/${site}/reports`, { body });
+    const list = (by: Person, query = '') => by.call('GET', `/v1/schemas/${SITE}/reports${query}`);
+
+    it('reaches those who maintain the site, by mail and as a list, without who wrote it', async () => {
+        const answer = await report(bob, { endpoint, kind: 'wrong_result', text: 'The price is that of another product.' });
+        expect(answer.status).to.equal(201);
+        const made = dataOf<Record<string, unknown>>(answer);
+        expect(made).to.include({ site: SITE, version: 1, endpoint, kind: 'wrong_result' });
+        expect(dataOf(await list(ada))).to.deep.equal([{ ...made, text: 'The price is that of another product.' }]);
+        const { rows } = await world.app.db.raw<{ rows: { line: string }[] }>('select line from workspace_news where workspace_id = ?', [
+            ada.workspaceId,
+        ]);
+        expect(rows.map(({ line }) => line)).to.have.length(1);
+        expect(rows[0]?.line).to.include(endpoint).and.to.include('The price is that of another product.');
+        expect(JSON.stringify((await list(ada)).body)).to.not.include(bob.workspaceId);
+    });
+
+    it('is read by maintainers alone, page by page', async () => {
+        expect(codeOf(await list(bob))).to.equal('NOT_MAINTAINER');
+        dataOf(await report(bob, { kind: 'other', text: 'It is slow.' }));
+        const first = await list(ada, '?limit=1');
+        const { pagination } = first.body['meta'] as { pagination: { next_cursor: string; total: number } };
+        expect(pagination.total).to.equal(2);
+        expect(dataOf<{ endpoint: null }[]>(first)[0]).to.include({ endpoint: null, kind: 'other' });
+        const second = await list(ada, `?limit=1&cursor=${encodeURIComponent(pagination.next_cursor)}`);
+        expect(dataOf<{ endpoint: string }[]>(second)[0]).to.include({ endpoint });
+    });
+
+    it('names what is not there, and takes no words as a kind', async () => {
+        expect(codeOf(await report(bob, { kind: 'broken', text: 'x' }, 'nobody.test'))).to.equal('SITE_NOT_FOUND');
+        expect(codeOf(await report(bob, { endpoint: 'nothing', kind: 'broken', text: 'x' }))).to.equal('ENDPOINT_NOT_FOUND');
+        for (const body of [{ kind: 'Very broken', text: 'x' }, { kind: 'broken' }, { kind: 'broken', text: 'x'.repeat(1001) }])
+            expect(codeOf(await report(bob, body))).to.equal('VALIDATION_ERROR');
+    });
+
+    it('is one of thirty an hour', async () => {
+        const eve = await join(world);
+        for (let number = 0; number < 30; number++) expect((await report(eve, { kind: 'other', text: 'again' })).status).to.equal(201);
+        const refused = await report(eve, { kind: 'other', text: 'again' });
+        expect(codeOf(refused)).to.equal('RATE_LIMITED');
+        expect(JSON.stringify(refused.body)).to.include('reports');
+    });
+
+    it('is kept for 90 days', async () => {
+        await world.clock.advance({ days: 89 });
+        await forgetReports(world.app.db);
+        expect(dataOf<unknown[]>(await list(ada, '?limit=100'))).to.have.length(32);
+        await world.clock.advance({ days: 2 });
+        await forgetReports(world.app.db);
+        expect(dataOf(await list(ada))).to.deep.equal([]);
+    });
+});
