@@ -1,0 +1,190 @@
+import { request as openRequest } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { type Answer, join, type Person } from '../support/people.ts';
+import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
+import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const QUERY = `?site=${SHOP}&endpoint=product`;
+
+interface Batch {
+    batch_id: string;
+    name: string | null;
+    status: string;
+    metadata: object;
+    counts: Record<string, number>;
+    credits: { max: number };
+}
+
+describe('a batch that comes as lines', function () {
+    this.timeout(120_000);
+    let world: World;
+    let shop: Shop;
+    let ada: Person;
+
+    before(async () => {
+        shop = await openShop();
+        world = await openWorld({ config: { egressHosts: SHOP_HOSTS } });
+        ada = await join(world, { plan: 'enterprise', overrides: { perMinute: 100_000, perHour: 100_000, perDay: 100_000 } });
+        dataOf(await ada.publish(shopPackage(shop.port)));
+    });
+    after(async () => {
+        await world.close();
+        await shop.close();
+    });
+
+    const send = (lines: string | readonly object[], query = QUERY, headers: Record<string, string> = {}): Promise<Answer> =>
+        ada.call('POST', `/v1/batches${query}`, {
+            body: typeof lines === 'string' ? lines : lines.map((line) => JSON.stringify(line)).join('\n'),
+            headers: { 'content-type': 'application/x-ndjson', ...headers },
+        });
+    const problemsOf = ({ body }: Answer) => (body['error'] as { problems?: number }).problems;
+    const stored = async () => {
+        const counts = await Promise.all(
+            ['jobs', 'batches', 'batch_drafts'].map(async (table) => (await world.app.db(table).count({ all: '*' }))[0]?.['all']),
+        );
+        return counts.join(' ');
+    };
+    /** A body whose sender decides when it goes on. */
+    const begin = (headers: Record<string, string> = {}) => {
+        const url = new URL(`${world.base}/v1/batches${QUERY}`);
+        const type = { 'content-type': 'application/x-ndjson', authorization: `Bearer ${ada.apiKey}` };
+        const sent = openRequest(url, { method: 'POST', headers: { ...type, ...headers } });
+        const answered = new Promise<{ status: number; text: string }>((resolve, reject) => {
+            sent.on('error', reject);
+            sent.on('response', async (response) => {
+                let text = '';
+                for await (const piece of response.setEncoding('utf8')) text += piece;
+                resolve({ status: response.statusCode ?? 0, text });
+            });
+        });
+        answered.catch(() => undefined);
+        return { sent, answered };
+    };
+
+    it('runs each of them, with blank ones left out and the other fields in the query', async () => {
+        const lines = '{"params":{"id":1},"custom_id":"a"}\r\n\n   \n{"params":{"id":2},"custom_id":"b"}\n\n';
+        const metadata = encodeURIComponent('{"order":"7"}');
+        const answer = await send(lines, `${QUERY}&name=many&max_credits=50&expires_in=3600&metadata=${metadata}`);
+        expect(answer.status).to.equal(202);
+        const batch = dataOf<Batch>(answer);
+        expect(batch).to.deep.include({ name: 'many', metadata: { order: '7' }, credits: { used: 0, max: 50 } });
+        const done = dataOf<Batch>(await ada.call('GET', `/v1/batches/${batch.batch_id}?wait=30`));
+        expect([done.status, done.counts['succeeded']]).to.deep.equal(['succeeded', 2]);
+    });
+
+    it('is refused as a whole for wrong lines, each told by its number', async () => {
+        const before = await stored();
+        const answer = await send('{"params":{"id":1}}\n{"params":{"id":0}}\n\nnonsense\n{"params":{"id":1},"site":"nowhere.test"}\n');
+        expect(answer.status).to.equal(400);
+        expect(detailsOf(answer)).to.deep.equal([
+            '/lines/2/params/id INVALID_VALUE',
+            '/lines/4 INVALID_JSON',
+            '/lines/5/site SITE_NOT_FOUND',
+        ]);
+        expect(problemsOf(answer)).to.equal(3);
+        expect(await stored()).to.equal(before);
+    });
+
+    it('counts the problems of all lines, and names the first hundred', async () => {
+        const answer = await send(Array.from({ length: 12_000 }, (_, at) => ({ params: { id: at < 5 ? 1 : 0 } })));
+        expect([detailsOf(answer).length, problemsOf(answer)]).to.deep.equal([100, 11_995]);
+    });
+
+    it('refuses a line of more than 256 KiB, and no others', async () => {
+        const answer = await send(`{"params":{"id":1}}\n{"params":{"id":1},"x":"${'y'.repeat(257 * 1024)}"}\n{"params":{"id":2}}`);
+        expect(detailsOf(answer)).to.deep.equal(['/lines/2 TOO_COMPLEX']);
+    });
+
+    it('of more than 100,000 lines is refused', async () => {
+        const answer = await send('{"params":{"id":1}}\n'.repeat(100_001), `${QUERY}&dry_run=true`);
+        expect(detailsOf(answer)).to.deep.equal(['/items INVALID_VALUE']);
+    });
+
+    it('of more than 64 MiB is too large', async () => {
+        const { sent, answered } = begin();
+        sent.write('{"params":{"id":1}}\n');
+        const piece = ' '.repeat(1024 * 1024 - 1);
+        for (let mib = 0; mib < 65; mib++) {
+            if (!sent.write(`${piece}\n`)) await Promise.race([new Promise((resolve) => sent.once('drain', resolve)), answered]);
+        }
+        sent.end();
+        expect((await answered).status).to.equal(413);
+    });
+
+    it('may be larger than is kept in memory', async () => {
+        const rich = await join(world, { plan: 'enterprise', credits: 100_000, overrides: { perMinute: 1, perHour: 1, perDay: 1 } });
+        const lines = Array.from({ length: 25_000 }, (_, at) => JSON.stringify({ params: { id: at + 1 }, custom_id: `p${at}` })).join('\n');
+        const answer = await rich.call('POST', `/v1/batches${QUERY}`, { body: lines, headers: { 'content-type': 'application/x-ndjson' } });
+        const batch = dataOf<Batch>(answer);
+        expect(batch.counts['total']).to.equal(25_000);
+        const rows: { custom_id: string }[] = await world.app
+            .db('jobs')
+            .where({ batch_id: batch.batch_id })
+            .orderBy('number')
+            .select('custom_id');
+        expect(rows.every(({ custom_id: name }, at) => name === `p${at}`)).to.equal(true);
+        expect(await world.app.db('batch_drafts').select('batch_id')).to.deep.equal([]);
+        const cancelled = dataOf<Batch>(await rich.call('DELETE', `/v1/batches/${batch.batch_id}`));
+        expect(cancelled.status).to.equal('cancelled');
+    });
+
+    it('leaves nothing where its body breaks off', async () => {
+        const before = await stored();
+        const { sent } = begin();
+        sent.write('{"params":{"id":1}}\n'.repeat(11_000));
+        const drafts = async () => (await world.app.db('batch_drafts').count<{ all: number }[]>({ all: '*' }))[0]?.all ?? 0;
+        await eventually(drafts, (count) => count > 0, 30_000);
+        sent.destroy();
+        await eventually(stored, (now) => now === before, 30_000);
+    });
+
+    it('has its key from the first byte on: another call with it is refused at once, and a repeat gets its answer', async () => {
+        const key = { 'idempotency-key': 'lines-once' };
+        const { sent, answered } = begin(key);
+        sent.write('{"params":{"id":1}}\n');
+        await eventually(
+            async () => world.app.db('idempotency').where({ idempotency_key: 'lines-once' }),
+            (rows) => rows.length === 1,
+        );
+        expect(codeOf(await send([{ params: { id: 1 } }], QUERY, key))).to.equal('IDEMPOTENCY_IN_PROGRESS');
+        sent.end();
+        const first = await answered;
+        expect(first.status).to.equal(202);
+        expect((await send('{"params":{"id":1}}\n', QUERY, key)).text).to.equal(first.text);
+        expect(codeOf(await send('{"params":{"id":2}}\n', QUERY, key))).to.equal('IDEMPOTENCY_CONFLICT');
+        expect(codeOf(await send('{"params":{"id":1}}\n', `${QUERY}&name=other`, key))).to.equal('IDEMPOTENCY_CONFLICT');
+    });
+
+    it('may take longer than other bodies, but not pause for 15 seconds', async () => {
+        const { sent, answered } = begin();
+        for (let second = 0; second < 18; second += 6) {
+            sent.write('{"params":{"id":1}}\n');
+            await pause(6000);
+        }
+        sent.end('{"params":{"id":2}}\n');
+        expect((await answered).status).to.equal(202);
+        const still = begin();
+        still.sent.write('{"params":{"id":1}}\n');
+        const { status, text } = await still.answered;
+        expect([status, JSON.parse(text).error.code]).to.deep.equal([408, 'REQUEST_TIMEOUT']);
+    });
+
+    for (const [name, query, path] of [
+        ['metadata that is no JSON', `${QUERY}&metadata=x`, '/metadata'],
+        ['metadata with a number', `${QUERY}&metadata=${encodeURIComponent('{"a":1}')}`, '/metadata/a'],
+        ['an unknown field', `${QUERY}&unknown=1`, '/unknown'],
+    ] as const) {
+        it(`with ${name} in the query is refused`, async () => {
+            const answer = await send([{ params: { id: 1 } }], query);
+            expect([answer.status, ...detailsOf(answer).map((one) => one.split(' ')[0])]).to.deep.equal([400, path]);
+        });
+    }
+
+    it('of JSON takes no fields in the query', async () => {
+        const answer = await ada.call('POST', `/v1/batches${QUERY}`, { body: { items: [{ params: { id: 1 } }] } });
+        expect(detailsOf(answer)).to.deep.equal(['/site UNKNOWN_FIELD', '/endpoint UNKNOWN_FIELD']);
+    });
+});
