@@ -6,6 +6,7 @@ import { comparePackages, type PackageChange } from '../../shared/domain/package
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import { exportOpenApi } from '../../shared/domain/package/openapi-export.ts';
 import { exportPostman } from '../../shared/domain/package/postman-export.ts';
+import { exportPython } from '../../shared/domain/package/python-export.ts';
 import { MAX_VALUES, TOO_MANY_VALUES } from '../../shared/domain/package/rules/tree.ts';
 import { checkPackage, type PackageWarning } from '../../shared/domain/package/rules.ts';
 import { exportTools } from '../../shared/domain/package/tool-export.ts';
@@ -27,6 +28,7 @@ export interface PackageTasks {
     tools: { task: { text: string }; answer: string };
     postman: { task: { text: string; about: Parameters<typeof exportPostman>[1] }; answer: string };
     typescript: { task: { text: string; version: Parameters<typeof exportTypeScript>[1] }; answer: string };
+    python: { task: { text: string; version: Parameters<typeof exportPython>[1] }; answer: string };
     form: { task: { bytes: Uint8Array }; answer: FormRead };
     source: { task: { text: string; isStored: boolean }; answer: string };
     mistake: { task: { text: string }; answer: string };
@@ -57,6 +59,8 @@ export function doPackageTask(task: PackageTask): unknown {
             return JSON.stringify(exportPostman(parse(task.text), task.about));
         case 'typescript':
             return JSON.stringify({ success: true, data: exportTypeScript(parse(task.text), task.version) });
+        case 'python':
+            return JSON.stringify({ success: true, data: exportPython(parse(task.text), task.version) });
         case 'form':
             return readForm(task.bytes);
         case 'source':

@@ -13,6 +13,7 @@ const THREADS: Readonly<Record<keyof PackageTasks, keyof typeof threads>> = {
     tools: 'reading',
     postman: 'reading',
     typescript: 'reading',
+    python: 'reading',
     form: 'reading',
     source: 'reading',
     mistake: 'reading',

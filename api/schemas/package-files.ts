@@ -79,7 +79,7 @@ async function makeText(version: schemas.VersionRef, format: PackageFormat, text
     }
     if (format === 'tools') return (await workOnPackage('tools', String(versionId), { text })).answer;
     if (format === 'postman') return (await workOnPackage('postman', String(versionId), { text, about: { versionHash, base } })).answer;
-    if (format === 'typescript') return (await workOnPackage('typescript', String(versionId), { text, version })).answer;
+    if (format === 'typescript' || format === 'python') return (await workOnPackage(format, String(versionId), { text, version })).answer;
     return (await workOnPackage('openapi', String(versionId), { text, version })).answer;
 }
 

@@ -52,10 +52,17 @@ export class Schemas {
     /** The site's endpoints as tools of a language model. */
     package(site: string, query: { version?: number | string; format: 'tools' }, options?: CallOptions): Promise<ToolDefinition[]>;
     /** The site's hosted endpoints as functions in TypeScript. */
-    package(site: string, query: { version?: number | string; format: 'typescript' }, options?: CallOptions): Promise<SourceFile>;
+    package(
+        site: string,
+        query: { version?: number | string; format: 'typescript' | 'python' },
+        options?: CallOptions,
+    ): Promise<SourceFile>;
     async package(
         site: string,
-        { version, format }: { version?: number | string; format?: 'routebook' | 'openapi' | 'tools' | 'postman' | 'typescript' } = {},
+        {
+            version,
+            format,
+        }: { version?: number | string; format?: 'routebook' | 'openapi' | 'tools' | 'postman' | 'typescript' | 'python' } = {},
         options?: CallOptions,
     ): Promise<unknown> {
         const request = { ...reading(`${sitePath(site)}/package`), query: { version, format } };

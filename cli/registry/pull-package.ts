@@ -4,7 +4,7 @@ import { withoutVersion } from './published.ts';
 
 export interface PullOptions {
     version?: string;
-    format: 'routebook' | 'openapi' | 'tools' | 'postman' | 'typescript';
+    format: 'routebook' | 'openapi' | 'tools' | 'postman' | 'typescript' | 'python';
     out?: string;
 }
 
@@ -39,7 +39,7 @@ async function download(
     query: { version?: string },
     format: PullOptions['format'],
 ): Promise<{ document: unknown; about?: About; text?: string }> {
-    if (format === 'typescript') {
+    if (format === 'typescript' || format === 'python') {
         const file = await client.schemas.package(site, { ...query, format });
         return { document: file, text: file.source };
     }

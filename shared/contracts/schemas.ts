@@ -168,7 +168,7 @@ export const getSchema = contract<SiteParams, object, undefined, Card>({
 
 export interface PackageQuery {
     version?: string;
-    format?: 'routebook' | 'openapi' | 'tools' | 'postman' | 'typescript';
+    format?: 'routebook' | 'openapi' | 'tools' | 'postman' | 'typescript' | 'python';
 }
 
 /** By `format`: the package, tool definitions, source code, or bare an OpenAPI document or a Postman collection. */
@@ -195,7 +195,7 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
     tag: 'Registry',
     summary: 'Download a schema package',
     description:
-        'As it was published (`routebook`), as an OpenAPI 3.1 document of the site itself (`openapi`, without an envelope), as tool definitions whose name and input are `endpoint` and `params` of a hosted fetch (`tools`), as a Postman collection of hosted fetches (`postman`, without an envelope), or as a file of typed functions over `routebook/client` (`typescript`).',
+        'As it was published (`routebook`), as an OpenAPI 3.1 document of the site itself (`openapi`, without an envelope), as tool definitions whose name and input are `endpoint` and `params` of a hosted fetch (`tools`), as a Postman collection of hosted fetches (`postman`, without an envelope), or as a file of typed functions over `routebook/client` (`typescript`) or over the package `routebook` of Python (`python`).',
     auth: 'optional',
     scope: 'none',
     counted: false,
@@ -204,7 +204,7 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
         version: Joi.string()
             .pattern(/^([1-9]\d{0,8}|[0-9a-f]{64})$/)
             .description('Number or hash of a version; the latest by default'),
-        format: Joi.string().valid('routebook', 'openapi', 'tools', 'postman', 'typescript').default('routebook'),
+        format: Joi.string().valid('routebook', 'openapi', 'tools', 'postman', 'typescript', 'python').default('routebook'),
     }),
     answer: {
         shape: 'whole',

@@ -76,7 +76,14 @@ for (const topology of TOPOLOGIES) {
 
         it('has a tag of its own for each format, and 304 for anyone who has it', async () => {
             const tags = new Set<string>();
-            for (const query of ['?format=routebook', '?format=openapi', '?format=tools', '?format=postman', '?format=typescript']) {
+            for (const query of [
+                '?format=routebook',
+                '?format=openapi',
+                '?format=tools',
+                '?format=postman',
+                '?format=typescript',
+                '?format=python',
+            ]) {
                 const tag = (await get(query)).headers.get('etag') ?? '';
                 tags.add(tag);
                 expect((await get(query, { 'if-none-match': tag })).status).to.equal(304);
@@ -88,7 +95,7 @@ for (const topology of TOPOLOGIES) {
             for (const format of ['yaml', 'OPENAPI', '__proto__', 'constructor'])
                 expect(detailsOf(await get(`?format=${format}`)), format).to.deep.equal(['/format INVALID_VALUE']);
             expect(detailsOf(await get('?format=tools&format=openapi'))).to.deep.equal(['/format REPEATED']);
-            for (const format of ['openapi', 'tools', 'postman', 'typescript']) {
+            for (const format of ['openapi', 'tools', 'postman', 'typescript', 'python']) {
                 expect(codeOf(await get(`?format=${format}&version=3`))).to.equal('VERSION_NOT_FOUND');
                 const absent = await stranger(world).call('GET', `/v1/schemas/nowhere.test/package?format=${format}`);
                 expect(codeOf(absent)).to.equal('SITE_NOT_FOUND');

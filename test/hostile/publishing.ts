@@ -12,6 +12,7 @@ export function readsOf(site: string): readonly string[] {
         `/v1/schemas/${site}/package?format=tools`,
         `/v1/schemas/${site}/package?format=postman`,
         `/v1/schemas/${site}/package?format=typescript`,
+        `/v1/schemas/${site}/package?format=python`,
         '/v1/schemas?limit=100',
         `/v1/schemas/${site}/versions`,
         `/registry/${site}`,

@@ -20,8 +20,6 @@ export interface Values {
     /** A domain that the person's workspace owns, and the claim that proved it. */
     domain: string;
     claim_id: string;
-    webhook_id: string;
-    delivery_id: string;
     /** A chapter of the API's routes. */
     chapter: string;
 }
@@ -40,8 +38,6 @@ export function absentValues(): Values {
         invitation_id: newId('inv'),
         token: newWebToken(),
         workspace: newId('wsp'),
-        webhook_id: newId('whk'),
-        delivery_id: newId('dlv'),
         ...schema,
         ...claim,
     };

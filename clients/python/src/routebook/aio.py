@@ -1,0 +1,133 @@
+"""The same client for asyncio: each call runs in a thread, so that the loop goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from typing import Any, AsyncIterator, Callable, Iterator, Mapping, Optional, TypeVar
+
+from .client import Batches, Job, Jobs, Json, Routebook
+
+Result = TypeVar("Result")
+
+
+class AsyncRoutebook:
+    """Takes what :class:`Routebook` takes; its methods are coroutines, its lists asynchronous iterators."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._client = Routebook(*args, **options)
+        self.jobs = AsyncJobs(self._client.jobs)
+        self.batches = AsyncBatches(self._client.batches)
+
+    async def find(self, task: str, **query: Any) -> Json:
+        return await _run(self._client.find, task, **query)
+
+    async def catalog(self, domain: str, intent: str) -> Json:
+        return await _run(self._client.catalog, domain, intent)
+
+    async def fetch(self, site: str, endpoint: str, params: Optional[Mapping[str, Any]] = None, **order: Any) -> Json:
+        return await _run(self._client.fetch, site, endpoint, params, **order)
+
+    def schemas(self, **query: Any) -> AsyncIterator[Json]:
+        return _iterate(self._client.schemas(**query))
+
+    async def card(self, site: str) -> Json:
+        return await _run(self._client.card, site)
+
+    async def package(self, site: str, **options: Any) -> Json:
+        return await _run(self._client.package, site, **options)
+
+    async def trending(self, window: str = "7d") -> Json:
+        return await _run(self._client.trending, window)
+
+    async def categories(self) -> Any:
+        return await _run(self._client.categories)
+
+    async def account(self) -> Json:
+        return await _run(self._client.account)
+
+    async def request_schema(self, **request: Any) -> Json:
+        return await _run(self._client.request_schema, **request)
+
+    async def publish(self, package: Mapping[str, Any], **options: Any) -> Json:
+        return await _run(self._client.publish, package, **options)
+
+
+class AsyncJob:
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    @property
+    def job_id(self) -> str:
+        return self._job.job_id
+
+    @property
+    def state(self) -> Json:
+        return self._job.state
+
+    async def refresh(self, wait: int = 0) -> "AsyncJob":
+        await _run(self._job.refresh, wait)
+        return self
+
+    async def result(self, timeout: Optional[float] = None) -> Json:
+        return await _run(self._job.result, timeout)
+
+    async def cancel(self) -> "AsyncJob":
+        await _run(self._job.cancel)
+        return self
+
+
+class AsyncJobs:
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
+
+    async def create(self, site: str, endpoint: str, params: Optional[Mapping[str, Any]] = None, **order: Any) -> AsyncJob:
+        return AsyncJob(await _run(self._jobs.create, site, endpoint, params, **order))
+
+    async def get(self, job_id: str) -> AsyncJob:
+        return AsyncJob(await _run(self._jobs.get, job_id))
+
+    def list(self, **query: Any) -> AsyncIterator[Json]:
+        return _iterate(self._jobs.list(**query))
+
+
+class AsyncBatches:
+    def __init__(self, batches: Batches) -> None:
+        self._batches = batches
+
+    async def create(self, items: Any, **batch: Any) -> Json:
+        return await _run(self._batches.create, items, **batch)
+
+    async def get(self, batch_id: str, wait: int = 0) -> Json:
+        return await _run(self._batches.get, batch_id, wait)
+
+    def list(self, **query: Any) -> AsyncIterator[Json]:
+        return _iterate(self._batches.list(**query))
+
+    def results(self, batch_id: str, after: Optional[str] = None) -> AsyncIterator[Json]:
+        return _iterate(self._batches.results(batch_id, after))
+
+    async def run(self, items: Any, **batch: Any) -> AsyncIterator[Json]:
+        created = await self.create(items, **batch)
+        async for item in self.results(created["batch_id"]):
+            yield item
+
+    async def cancel(self, batch_id: str) -> Json:
+        return await _run(self._batches.cancel, batch_id)
+
+    async def retry(self, batch_id: str, codes: Any = None) -> Json:
+        return await _run(self._batches.retry, batch_id, codes)
+
+
+async def _run(call: Callable[..., Result], *args: Any, **options: Any) -> Result:
+    # asyncio.to_thread, which also leaves the loop's default executor to the program.
+    return await asyncio.get_running_loop().run_in_executor(None, functools.partial(call, *args, **options))
+
+
+async def _iterate(items: Iterator[Json]) -> AsyncIterator[Json]:
+    end = object()
+    while True:
+        item: Any = await _run(next, items, end)
+        if item is end:
+            return
+        yield item

@@ -1,0 +1,89 @@
+"""What a failed call raises."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional
+
+
+class RoutebookError(Exception):
+    """A call that failed, in the server's own words where it answered.
+
+    Codes of this client's own: ``NETWORK_ERROR`` (nothing came back), ``TIMEOUT`` (nothing came in time) and
+    ``INVALID_ANSWER`` (something came that no Routebook says).
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        status: int = 0,
+        fault: str = "service",
+        retryable: bool = False,
+        retry_after: Optional[int] = None,
+        details: Optional[List[Dict[str, Any]]] = None,
+        request_id: Optional[str] = None,
+        doc_url: Optional[str] = None,
+        credits_used: Optional[int] = None,
+        credits_remaining: Optional[int] = None,
+        upgrade: Optional[Dict[str, str]] = None,
+        upstream: Optional[Dict[str, Any]] = None,
+        did_you_mean: Optional[List[str]] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        #: 0 where no answer came.
+        self.status = status
+        self.fault = fault
+        #: Whether the very same call may succeed later.
+        self.retryable = retryable
+        #: Whole seconds.
+        self.retry_after = retry_after
+        self.details = details or []
+        self.request_id = request_id
+        self.doc_url = doc_url
+        self.credits_used = credits_used
+        self.credits_remaining = credits_remaining
+        self.upgrade = upgrade
+        self.upstream = upstream
+        self.did_you_mean = did_you_mean or []
+        #: Of a write: repeat the call with it and nothing is done or charged twice.
+        self.idempotency_key = idempotency_key
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+
+def failure_of(status: int, body: Any, retry_after_header: Optional[str]) -> RoutebookError:
+    """The error of an answer that is no success; a proxy in between may have answered anything."""
+    header = int(retry_after_header) if retry_after_header is not None and retry_after_header.isdigit() else None
+    error = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(error, dict) or not isinstance(error.get("code"), str) or "message" not in error:
+        return RoutebookError(
+            "INVALID_ANSWER",
+            f"The address answered {status} with something that is no answer of Routebook.",
+            status=status,
+            # What stands between, such as a proxy whose server is being replaced.
+            retryable=status in (502, 503, 504),
+            retry_after=header,
+        )
+    meta = body.get("meta") or {}
+    upgrade_to, upgrade_url = error.get("upgrade_to"), error.get("upgrade_url")
+    return RoutebookError(
+        error["code"],
+        error["message"],
+        status=status,
+        fault=error.get("fault", "service"),
+        retryable=bool(error.get("retryable", False)),
+        retry_after=error.get("retry_after", header),
+        details=error.get("details"),
+        request_id=error.get("request_id"),
+        doc_url=error.get("doc_url"),
+        credits_used=meta.get("credits_used"),
+        credits_remaining=meta.get("credits_remaining"),
+        upgrade={"to": upgrade_to, "url": upgrade_url} if upgrade_to and upgrade_url else None,
+        upstream=error.get("upstream"),
+        did_you_mean=error.get("did_you_mean"),
+    )

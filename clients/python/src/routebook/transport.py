@@ -1,0 +1,160 @@
+"""Sends calls, and sends them again where that may help and can do no harm."""
+
+from __future__ import annotations
+
+import json
+import random
+import secrets
+import time
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from typing import Any, Callable, Dict, Mapping, Optional
+from urllib.parse import quote, urlencode, urlsplit
+
+from .errors import RoutebookError, failure_of
+
+DEFAULT_TIMEOUT = 90.0
+DEFAULT_RETRIES = 4
+# Waits where the server names none: 250 ms, 500 ms, 1 s, …, each anywhere between its half and its whole.
+FIRST_WAIT = 0.25
+LONGEST_WAIT = 8.0
+CHUNK = 64 * 1024
+
+OnRetry = Callable[[RoutebookError, float], None]
+
+
+class Transport:
+    """One address and one key."""
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: Optional[str],
+        *,
+        timeout: float = DEFAULT_TIMEOUT,
+        max_retries: int = DEFAULT_RETRIES,
+        on_retry: Optional[OnRetry] = None,
+    ) -> None:
+        url = urlsplit(base_url)
+        if url.scheme not in ("http", "https") or not url.hostname or url.username or url.query or url.fragment:
+            raise ValueError("base_url is the http or https address of a Routebook, such as http://localhost:8080")
+        self._url = url
+        self._path = url.path.rstrip("/")
+        self._base = base_url.rstrip("/")
+        self._api_key = api_key
+        self._timeout = timeout
+        self._max_retries = max_retries
+        self._on_retry = on_retry
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Optional[Mapping[str, Any]] = None,
+        body: Any = None,
+        headers: Optional[Mapping[str, str]] = None,
+        timeout: Optional[float] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Dict[str, Any]:
+        """The body of the answer. ``timeout`` is of the call with all its retries, in seconds.
+
+        :raises RoutebookError: where it failed, or its time was over
+        """
+        ends_at = time.monotonic() + (self._timeout if timeout is None else timeout)
+        key = None if method == "GET" else (idempotency_key or secrets.token_hex(16))
+        sent = dict(headers or {})
+        sent["accept"] = "application/json"
+        if self._api_key is not None:
+            sent["authorization"] = f"Bearer {self._api_key}"
+        if key is not None:
+            sent["idempotency-key"] = key
+        payload = None
+        if body is not None:
+            sent.setdefault("content-type", "application/json")
+            payload = body if isinstance(body, bytes) else json.dumps(body).encode()
+        target = self._path + path + _query_of(query)
+        retries = 0
+        while True:
+            try:
+                return self._try(method, target, payload, sent, ends_at)
+            except RoutebookError as error:
+                error.idempotency_key = key
+                left = ends_at - time.monotonic()
+                if left <= 0:
+                    raise RoutebookError(
+                        "TIMEOUT",
+                        "No answer came in time; the server may still be at work.",
+                        retryable=True,
+                        idempotency_key=key,
+                    ) from error
+                if not error.retryable:
+                    raise
+                # Waiting for our own first try to end does not count.
+                if error.code != "IDEMPOTENCY_IN_PROGRESS":
+                    retries += 1
+                    if retries > self._max_retries:
+                        raise
+                wait = _wait_before(retries, error.retry_after)
+                if wait >= left:
+                    raise
+                if self._on_retry is not None:
+                    self._on_retry(error, wait)
+                time.sleep(wait)
+
+    def _try(self, method: str, target: str, payload: Optional[bytes], headers: Mapping[str, str], ends_at: float) -> Dict[str, Any]:
+        left = max(0.001, ends_at - time.monotonic())
+        connect = HTTPSConnection if self._url.scheme == "https" else HTTPConnection
+        connection = connect(self._url.hostname or "", self._url.port, timeout=left)
+        try:
+            connection.request(method, target, body=payload, headers=dict(headers))
+            response = connection.getresponse()
+            text = _read(response, ends_at)
+        except (OSError, HTTPException) as cause:
+            raise RoutebookError(
+                "NETWORK_ERROR",
+                f"{self._base} cannot be reached, or the connection broke off ({type(cause).__name__}).",
+                retryable=True,
+            ) from cause
+        finally:
+            connection.close()
+        try:
+            body = json.loads(text)
+        except ValueError:
+            body = None
+        if 200 <= response.status < 300 and isinstance(body, dict):
+            return body
+        raise failure_of(response.status, body, response.headers.get("retry-after"))
+
+
+def _read(response: HTTPResponse, ends_at: float) -> bytes:
+    """A timeout of a socket begins again with each byte; this one does not."""
+    chunks = []
+    while True:
+        chunk = response.read1(CHUNK)
+        if not chunk:
+            return b"".join(chunks)
+        chunks.append(chunk)
+        if time.monotonic() > ends_at:
+            raise TimeoutError("the answer took too long")
+
+
+def segment(name: str) -> str:
+    """What names a thing, as one segment of a path."""
+    return quote(str(name), safe="")
+
+
+def _query_of(query: Optional[Mapping[str, Any]]) -> str:
+    pairs = [(name, _written(value)) for name, value in (query or {}).items() if value is not None]
+    return f"?{urlencode(pairs)}" if pairs else ""
+
+
+def _written(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _wait_before(retry: int, retry_after: Optional[int]) -> float:
+    """Never shorter than what the server asked for; the rest is chance, so that callers do not return together."""
+    if retry_after is not None:
+        return retry_after * (1 + random.random() / 5)
+    whole = min(LONGEST_WAIT, FIRST_WAIT * 2 ** max(0, retry - 1))
+    return whole * (0.5 + random.random() / 2)

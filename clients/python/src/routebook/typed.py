@@ -1,0 +1,62 @@
+"""What generated functions share: a call, and its result in the types of the package."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Dict, Generic, Mapping, Optional, Type, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from .client import Routebook
+
+Data = TypeVar("Data")
+
+
+@dataclass
+class Result(Generic[Data]):
+    """What a call answered."""
+
+    data: Data
+    #: What was charged, how long it took, and whether there is more.
+    meta: Dict[str, Any]
+    #: ``data`` as it came, with fields that the package does not name.
+    raw: Any
+
+
+def call(
+    routebook: Routebook,
+    site: str,
+    endpoint: str,
+    version: str,
+    params: Mapping[str, Any],
+    order: Optional[Mapping[str, Any]],
+    kind: Type[Data],
+) -> Result[Data]:
+    """Fetches; a param that is None is left out. ``order`` has bounds and choices, such as ``max_results`` and ``timeout_ms``."""
+    given = {name: value for name, value in params.items() if value is not None}
+    answer = routebook.fetch(site, endpoint, given, version=version, **(order or {}))
+    return Result(data=decode(kind, answer["data"]), meta=answer["meta"], raw=answer["data"])
+
+
+def decode(kind: Any, value: Any) -> Any:
+    """JSON in the types of the package; what does not fit them stays as it came."""
+    if dataclasses.is_dataclass(kind) and isinstance(value, dict):
+        hints = get_type_hints(kind)
+        fields = dataclasses.fields(kind)
+        return kind(**{one.name: decode(hints[one.name], value.get(one.metadata.get("json", one.name))) for one in fields})
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is list and isinstance(value, list):
+        return [decode(arguments[0], item) for item in value]
+    if origin is dict and isinstance(value, dict):
+        return {name: decode(arguments[1], item) for name, item in value.items()}
+    if origin is Union:
+        for choice in arguments:
+            if _fits(choice, value):
+                return decode(choice, value)
+    return value
+
+
+def _fits(kind: Any, value: Any) -> bool:
+    if dataclasses.is_dataclass(kind):
+        return isinstance(value, dict)
+    origin = get_origin(kind)
+    return (origin is list and isinstance(value, list)) or (origin is dict and isinstance(value, dict))
