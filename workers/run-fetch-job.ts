@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Identity } from '../shared/domain/fetch/build-request.ts';
 import type { FetchJob, FetchOutcome } from '../shared/domain/fetch/call.ts';
+import { writeContinuation } from '../shared/domain/fetch/continuation.ts';
 import { parseExact } from '../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Values } from '../shared/domain/types.ts';
 import { NO_SPAN, type Span } from '../shared/platform/tracing.ts';
-import { type Collected, collectOne, collectPages } from './collect.ts';
+import { type Collected, collectOne } from './collect.ts';
+import { collectPages } from './collect-pages.ts';
 import type { CallCredential } from './credentials/credential.ts';
 import { prepareCall } from './prepare-call.ts';
 import { createReadingTurn, type Reader } from './select/reader.ts';
@@ -42,7 +44,8 @@ export async function runFetchJob(
     const { reader } = tools;
     const identity: Identity = { userAgent: tools.userAgent() };
     const credential = await tools.credentialOf?.(job, endpoint);
-    const call = openSiteCall(tools, job, { registrable, signal, span, credential });
+    const pagesUntil = job.partial ? deadlineOfPages(job, startedAt) : job.deadlineAt;
+    const call = openSiteCall(tools, { ...job, deadlineAt: pagesUntil }, { registrable, signal, span, credential });
     const turn = createReadingTurn(registrable, job.deadlineAt);
     try {
         const prepared = await prepareCall(call, reader, endpoint, { values, identity, turn });
@@ -60,18 +63,28 @@ export async function runFetchJob(
     }
 }
 
+/** A walk whose last page is late still has to join the pages before, in milliseconds; a tenth of the time at most. */
+const JOIN_MS = 500;
+
+function deadlineOfPages({ deadlineAt }: FetchJob, startedAt: number): number {
+    return deadlineAt - Math.min(JOIN_MS, (deadlineAt - startedAt) / 10);
+}
+
 function outcomeOf(endpoint: Endpoint, collected: Collected, call: SiteCall, startedAt: number): FetchOutcome {
-    const { text, results, truncated, pagesWithItems, isMoreLeft, paginationEnd } = collected;
+    const { text, results, truncated, pagesWithItems, isMoreLeft, paginationEnd, isUnread, next, failedPage } = collected;
+    const figures = call.figures();
     return {
         ok: true,
         text,
         results,
         // Pages are billed one by one only where the package says so.
-        requests: endpoint.kind === 'paginate' ? pagesWithItems : 1,
+        requests: endpoint.kind === 'paginate' ? pagesWithItems : isUnread ? 0 : 1,
         truncated: truncated || isMoreLeft,
         ...(paginationEnd === undefined ? {} : { paginationEnd }),
+        ...(next === undefined ? {} : { next: writeContinuation(next) }),
+        ...(failedPage === undefined ? {} : { failedPage }),
         mayKeep: call.heads().every((head) => mayKeep(endpoint, head)),
-        upstream: call.figures(),
+        upstream: figures.status === 0 ? { ...figures, status: failedPage?.upstream?.status ?? 0 } : figures,
         hosts: call.hosts(),
         startedAt,
     };

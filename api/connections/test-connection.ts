@@ -4,6 +4,7 @@ import { CONNECTION_TESTS, REJECTED_TESTS } from '../../shared/domain/accounts/p
 import { lacks } from '../../shared/domain/accounts/scopes.ts';
 import { buildUrl } from '../../shared/domain/fetch/build-request.ts';
 import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import { withStandIns } from '../../shared/domain/fetch/prepared-values.ts';
 import { termsOf } from '../../shared/domain/package/auth.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
 import { type Admitted, bindValues, findEndpoint } from '../../shared/fetch/admit.ts';
@@ -104,8 +105,8 @@ async function admitTest<P, Q, B>({ app }: Call<P, Q, B>, { caller, body }: Fetc
     const values = await bindValues(found, body);
     const price = pricing.priceOrder({ ...found, maxCredits: undefined, maxResults: undefined });
     if (!price.ok) throw new Refusal('VALIDATION_ERROR', undefined, { details: [price.problem] });
-    judgeUrl(found.policy, () => buildUrl(found.endpoint, values));
-    return { ok: true, found, values, price, connection };
+    judgeUrl(found.policy, () => buildUrl(found.endpoint, withStandIns(found.endpoint, values)));
+    return { ok: true, found, values, price, connection, cursor: undefined };
 }
 
 /** @throws Refusal RATE_LIMITED */

@@ -2,8 +2,9 @@ import type { App } from '../../shared/app.ts';
 import type { FetchAnswer } from '../../shared/contracts/fetch.ts';
 import { showAttached } from '../../shared/domain/connections/attach.ts';
 import { buildPrepareRequest, buildRequest, type Identity } from '../../shared/domain/fetch/build-request.ts';
+import { readContinuation } from '../../shared/domain/fetch/continuation.ts';
 import { isFileSchema, withoutBytes } from '../../shared/domain/fetch/files.ts';
-import { atFirstPage } from '../../shared/domain/fetch/pages.ts';
+import { atFirstPage, atPage } from '../../shared/domain/fetch/pages.ts';
 import { type AuthOffer, hostsForCall, termsOf } from '../../shared/domain/package/auth.ts';
 import type { Endpoint, JsonObject, UpstreamRequest, Values } from '../../shared/domain/types.ts';
 import type { Admitted, Found } from '../../shared/fetch/admit.ts';
@@ -40,10 +41,10 @@ async function presentKept(
 async function presentDryRun(
     app: App,
     { caller, requestId }: FetchOrder,
-    { found, values, price, connection }: Admitted,
+    { found, values, price, connection, cursor }: Admitted,
 ): Promise<Reply<FetchAnswer>> {
     const began = performance.now();
-    const planned = planOf(found, values, { userAgent: userAgent(app.publicUrl()) }, connection);
+    const planned = planOf(found, values, { userAgent: userAgent(app.publicUrl()) }, { connection, cursor });
     const balance = await app.credits.balance(caller.accountId);
     return {
         answer: {
@@ -70,12 +71,20 @@ function paramsShown(endpoint: Endpoint, values: Values): JsonObject {
     return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, files.has(name) ? withoutBytes(value) : value]));
 }
 
-/** The first request: of an endpoint that prepares, the GET of its page, and what is filled in `then`; with pages, the first page. */
-function planOf({ endpoint, offer }: Found, values: Values, identity: Identity, connection: Admitted['connection']): JsonObject {
-    const first = atFirstPage(endpoint, values);
+/** The first request: of an endpoint that prepares, the GET of its page, and what is filled in `then`; with pages, the page that is got first. */
+function planOf(
+    { endpoint, offer }: Found,
+    values: Values,
+    identity: Identity,
+    { connection, cursor }: Pick<Admitted, 'connection' | 'cursor'>,
+): JsonObject {
+    const place = cursor === undefined ? undefined : readContinuation(cursor.next).place;
+    const isCounted = place !== undefined && 'value' in place;
+    const first = isCounted ? atPage(endpoint, values, place.value) : atFirstPage(endpoint, values);
     const [step] = endpoint.prepare ?? [];
     const built =
         step === undefined ? buildRequest(first.endpoint, first.values, identity) : buildPrepareRequest(step, endpoint, values, identity);
+    if (step === undefined && place !== undefined && 'url' in place) built.url = place.url;
     const { method, url, headers, bodyShown } = connection === undefined ? built : showCredential(built, connection, offer);
     const request = { method, url, headers, body: bodyShown };
     // biome-ignore lint/suspicious/noThenProperty: the contract's name; it holds no function, so nothing waits for it.

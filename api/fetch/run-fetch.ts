@@ -2,6 +2,7 @@ import type { FetchAnswer, FetchRequest } from '../../shared/contracts/fetch.ts'
 import type { Lease } from '../../shared/coordination/limits/limits.ts';
 import { type Admitted, admit, type Kept } from '../../shared/fetch/admit.ts';
 import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
+import { withFetchCursor } from '../../shared/fetch/fetch-cursor.ts';
 import { holdCredits } from '../../shared/fetch/hold.ts';
 import { keepResult } from '../../shared/fetch/kept-results.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
@@ -47,7 +48,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
 
         const job = jobOf(app, order, admitted, { units: hold.units, backlogMs: passed.backlogMs });
         notes.isFinal = job.effect === 'write';
-        const outcome = await runJob(app, job, call);
+        const outcome = await withFetchCursor(app, order, admitted, await runJob(app, job, call));
         notes.ranMs = outcome.ranMs;
         passage(outcome);
         // Releases the concurrency lease before the charge, which takes longer.

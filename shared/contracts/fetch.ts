@@ -13,9 +13,20 @@ export interface FetchRequest {
     timeout_ms?: number;
     max_credits?: number;
     max_results?: number;
+    max_pages?: number;
+    cursor?: string;
+    partial?: boolean;
     max_age?: number;
     dry_run?: boolean;
     connection?: string;
+}
+
+/** Why a page failed whose walk is answered without it. */
+export interface PartialError {
+    code: RefusalCode;
+    message: string;
+    retryable: boolean;
+    upstream?: { status: number; snippet: string };
 }
 
 export interface FetchMeta {
@@ -28,6 +39,8 @@ export interface FetchMeta {
     results?: number;
     truncated?: boolean;
     pagination_end?: PaginationEnd;
+    next_cursor?: string;
+    partial_error?: PartialError;
     cached?: boolean;
     duration_ms: number;
     queue_ms?: number;
@@ -53,6 +66,12 @@ export const fetchFields = () => ({
     timeout_ms: Joi.number().integer().min(1000).max(120_000).description("The caller's whole wait; FETCH_TIMEOUT_MS by default"),
     max_credits: Joi.number().integer().min(1).max(1_000_000_000).description('Spending cap of this call'),
     max_results: Joi.number().integer().min(1).max(1000),
+    max_pages: Joi.number().integer().min(1).max(20).description("Of an endpoint with pages: can only lower the package's bound"),
+    cursor: Joi.string()
+        .min(1)
+        .max(8192)
+        .description('meta.next_cursor of a call with the same site, endpoint, params and connection, at most 24 h ago: goes on there'),
+    partial: Joi.boolean().description('Of an endpoint with pages: where a page after the first fails, answer the pages before it'),
     max_age: Joi.number().integer().min(0).max(86_400).description('Seconds; an equal result that is no older may be served for 0 credits'),
     connection: Joi.string()
         .max(100)
@@ -76,6 +95,13 @@ const meta = Joi.object<FetchMeta, true>({
     pagination_end: Joi.string()
         .valid(...PAGINATION_ENDS)
         .description('Why a walk over pages ended: after the last page, or at which bound'),
+    next_cursor: Joi.string().description('Where the walk goes on: give it as cursor within 24 h'),
+    partial_error: Joi.object<PartialError, true>({
+        code: Joi.string().required(),
+        message: Joi.string().required(),
+        retryable: Joi.boolean().required(),
+        upstream: Joi.object({ status: Joi.number().integer().required(), snippet: Joi.string().allow('').required() }),
+    }).description('Why the page at next_cursor failed, in a call with partial'),
     cached: Joi.boolean().description(
         'true: a result that this account was charged for before, served by max_age; queue_ms and upstream are absent then',
     ),
@@ -94,6 +120,7 @@ export const ADMISSION_REFUSALS = [
     'INVALID_JSON',
     'INVALID_DOMAIN',
     'INVALID_PARAMS',
+    'INVALID_CURSOR',
     'INVALID_IDEMPOTENCY_KEY',
     'API_KEY_REQUIRED',
     'INVALID_API_KEY',

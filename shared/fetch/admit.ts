@@ -17,6 +17,7 @@ import { Refusal } from '../refusals.ts';
 import type { UsableConnection } from '../store/connections/vault.ts';
 import * as schemas from '../store/registry/schemas.ts';
 import { chooseConnection } from './choose-connection.ts';
+import { judgeCursor, type OpenedCursor, openFetchCursor } from './fetch-cursor.ts';
 import { judgeEffect, judgePolicy, judgeUrl } from './judge-rights.ts';
 import type { FetchOrder } from './order.ts';
 
@@ -28,32 +29,47 @@ export interface Admitted {
     price: pricing.Price;
     /** Whose credential is sent. */
     connection: UsableConnection | undefined;
+    /** Where the walk over pages goes on. */
+    cursor: OpenedCursor | undefined;
 }
 
 /** Who asks for what; the parts of an order that decide whether it is admitted. */
-type Question = Pick<FetchOrder, 'caller' | 'body'>;
+type Asked = Pick<FetchOrder, 'caller' | 'body'>;
+
+/** With its cursor opened, whose version it runs. */
+type Question = Asked & { cursor?: OpenedCursor | undefined };
 
 /**
  * Resolves a call to its endpoint and price, or to the reason why its package refuses it. It uses the remembered site state where the call
  * passes and the hold checks that state. In all other cases it reads the database.
- * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, FORBIDDEN, INVALID_PARAMS, VALIDATION_ERROR, CONNECTION_REQUIRED, CONNECTION_NOT_FOUND: these end the call uncounted.
+ * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, FORBIDDEN, INVALID_PARAMS, VALIDATION_ERROR, INVALID_CURSOR, CONNECTION_REQUIRED, CONNECTION_NOT_FOUND: these end the call uncounted.
  */
-export async function admit(app: App, question: Question): Promise<Admitted | Kept> {
+export async function admit(app: App, asked: Asked): Promise<Admitted | Kept> {
+    const question = await openQuestion(app, asked);
     const { dry_run: isDry, max_age: maxAge = 0 } = question.body;
     const isJudgedAgain = isDry !== true && maxAge === 0;
-    return (isJudgedAgain ? await fromMemory(app, question) : undefined) ?? admitFresh(app, question);
+    return (isJudgedAgain ? await fromMemory(app, question) : undefined) ?? judgeFresh(app, question);
 }
 
 /** Does the same with the current state from the database. */
-export async function admitFresh(app: App, { caller, body }: Question): Promise<Admitted | Kept> {
-    const found = await findEndpoint(app, body, (question) => app.latest.find(question));
-    return found.ok ? judgeFound(app, { caller, body }, found) : found;
+export async function admitFresh(app: App, asked: Asked): Promise<Admitted | Kept> {
+    return judgeFresh(app, await openQuestion(app, asked));
 }
 
-async function fromMemory(app: App, { caller, body }: Question): Promise<Admitted | undefined> {
+async function openQuestion(app: App, { caller, body }: Asked): Promise<Question> {
+    const cursor = await openFetchCursor(app, caller, body);
+    return { caller, body: cursor === undefined ? body : { ...body, version: cursor.version }, cursor };
+}
+
+async function judgeFresh(app: App, question: Question): Promise<Admitted | Kept> {
+    const found = await findEndpoint(app, question.body, (asked) => app.latest.find(asked), question.cursor);
+    return found.ok ? judgeFound(app, question, found) : found;
+}
+
+async function fromMemory(app: App, question: Question): Promise<Admitted | undefined> {
     try {
-        const found = await findEndpoint(app, body, app.latest.recall);
-        return found?.ok === true ? await judgeFound(app, { caller, body }, found) : undefined;
+        const found = await findEndpoint(app, question.body, app.latest.recall, question.cursor);
+        return found?.ok === true ? await judgeFound(app, question, found) : undefined;
     } catch (error) {
         if (error instanceof Refusal) return undefined;
         throw error;
@@ -61,14 +77,26 @@ async function fromMemory(app: App, { caller, body }: Question): Promise<Admitte
 }
 
 /** Judges a call whose endpoint is known. @throws Refusal as `admit` does */
-export async function judgeFound(app: App, { caller, body }: Question, found: Found): Promise<Admitted> {
+export async function judgeFound(app: App, { caller, body, cursor }: Question, found: Found): Promise<Admitted> {
     await judgeEffect(app, caller, found);
+    refuseWithoutPages(found, body);
     const values = await bindValues(found, body);
     judgeUrl(found.policy, () => buildUrl(found.endpoint, withStandIns(found.endpoint, values)));
     const connection = await chooseConnection(app, caller, found, body);
-    const price = pricing.priceOrder({ ...found, maxCredits: body.max_credits, maxResults: body.max_results });
+    if (cursor !== undefined) judgeCursor(cursor, values, connection);
+    const limits = { maxCredits: body.max_credits, maxResults: body.max_results, maxPages: body.max_pages };
+    const price = pricing.priceOrder({ ...found, ...limits });
     if (!price.ok) throw new Refusal('VALIDATION_ERROR', undefined, { details: [price.problem] });
-    return { ok: true, found, values, price, connection };
+    return { ok: true, found, values, price, connection, cursor };
+}
+
+/** @throws Refusal VALIDATION_ERROR for what only endpoints with pages take */
+function refuseWithoutPages({ endpoint }: Found, body: FetchRequest): void {
+    const given = endpoint.pagination === undefined ? (['cursor', 'max_pages', 'partial'] as const).filter((field) => field in body) : [];
+    if (given.length === 0) return;
+    const message = `The endpoint ${endpoint.name} has no pages: leave this field out.`;
+    const details = given.map((field) => ({ path: `/${field}`, code: 'INVALID_VALUE' as const, message }));
+    throw new Refusal('VALIDATION_ERROR', undefined, { details });
 }
 
 /**
@@ -143,12 +171,14 @@ const NO_VERSION = -1;
 /**
  * Finds the endpoint of a call, in the given version or the latest.
  * @param look reads the site state; where it returns undefined, so does this function
+ * @param cursor the version is that of a call before, which may have named none
  * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED: these end the call uncounted.
  */
 export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
     app: App,
     { site: written, endpoint: name, version: named }: FetchRequest,
     look: (question: schemas.SiteQuestion) => Seen | Promise<Seen>,
+    cursor?: OpenedCursor,
 ): Promise<Found | Kept | (undefined & Seen)> {
     const { site, registrable } = readSite(written, '/site');
     const number = typeof named === 'string' ? ((await schemas.findVersion(app.db, site, named))?.version ?? NO_VERSION) : named;
@@ -169,7 +199,8 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
     if (isTooComplex(endpoint)) return keep(new Refusal('ENDPOINT_NOT_HOSTED', TOO_COMPLEX));
     await judgePolicy(app, siteState.policy, endpoint, { registrable, versionId: version.versionId });
     const { siteCredits, siteConcurrency, siteRate, paces, policy, latestOfDay, revision } = siteState;
-    const isAlone = named !== undefined || latestOfDay.every((id) => id === version.versionId);
+    const isNamed = cursor?.isNamed ?? named !== undefined;
+    const isAlone = isNamed || latestOfDay.every((id) => id === version.versionId);
     return {
         ok: true,
         site,

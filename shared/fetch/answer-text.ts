@@ -1,7 +1,7 @@
 import type { FetchMeta } from '../contracts/fetch.ts';
 import type { Found } from './admit.ts';
 import type { FetchOrder } from './order.ts';
-import type { FetchSuccess } from './settle.ts';
+import { type FetchSuccess, partialErrorOf } from './settle.ts';
 
 /** The text of an answer before and after `meta.credits_remaining`. */
 export interface AroundBalance {
@@ -47,6 +47,8 @@ export function answerText(
         results: outcome.results,
         truncated: outcome.truncated,
         ...(outcome.paginationEnd === undefined ? {} : { pagination_end: outcome.paginationEnd }),
+        ...(outcome.nextCursor === undefined ? {} : { next_cursor: outcome.nextCursor }),
+        ...(outcome.failedPage === undefined ? {} : { partial_error: partialErrorOf(outcome.failedPage) }),
         cached: false,
         duration_ms: Math.round(durationMs),
         // The clocks of two machines differ a little.

@@ -51,12 +51,14 @@ function mayAsk({ max_age: maxAge = 0 }: FetchRequest, { endpoint }: Found): boo
 
 /** The hash of everything that decides the result; caps and timeouts do not. Results of releases without encryption have other hashes. */
 function questionOf(
-    { max_results: maxResults }: FetchRequest,
+    { max_results: maxResults, max_pages: maxPages, cursor, partial }: FetchRequest,
     { versionId, endpoint }: Found,
     values: Values,
     connection: Admitted['connection'],
 ): string {
     const whose = connection === undefined ? [] : [connection.connectionId];
-    const question = canonicalize(['sealed', versionId, endpoint.name, values, maxResults ?? null, ...whose]) ?? '';
+    const isWalk = maxPages !== undefined || cursor !== undefined || partial !== undefined;
+    const walk = isWalk ? [{ maxPages: maxPages ?? null, cursor: cursor ?? null, partial: partial ?? false }] : [];
+    const question = canonicalize(['sealed', versionId, endpoint.name, values, maxResults ?? null, ...whose, ...walk]) ?? '';
     return createHash('sha256').update(question, 'utf8').digest('hex');
 }

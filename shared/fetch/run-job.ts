@@ -89,10 +89,11 @@ const QUARANTINED = 'This endpoint is paused, since calls of it ended two worker
 export function jobOf(
     app: App,
     { body, operation, requestId, times: { deadlineAt, admittedAt } }: FetchOrder,
-    { found, values, price, connection }: Admitted,
+    { found, values, price, connection, cursor }: Admitted,
     { units, backlogMs }: { units: number; backlogMs: number },
 ): FetchJob {
-    const limits = pricing.limitsFor({ endpoint: found.endpoint, maxResults: body.max_results }, price, units);
+    const wanted = { endpoint: found.endpoint, maxResults: body.max_results, maxPages: body.max_pages };
+    const limits = pricing.limitsFor(wanted, price, units);
     return {
         operation,
         requestId,
@@ -104,7 +105,9 @@ export function jobOf(
         deadlineAt: deadlineAt - chargeTime(app, deadlineAt),
         admittedAt,
         ...limits,
-        ...(pricing.isCut(limits, { endpoint: found.endpoint, maxResults: body.max_results }) ? { isCutByCredits: true as const } : {}),
+        ...(pricing.isCut(limits, wanted) ? { isCutByCredits: true as const } : {}),
+        ...(cursor === undefined ? {} : { from: cursor.next }),
+        ...(body.partial === true ? { partial: true as const } : {}),
         ...paceOf(found, backlogMs),
         ...(found.policy === null || found.policy.blocked_paths.length === 0 ? {} : { blockedPaths: found.policy.blocked_paths }),
         ...(connection === undefined ? {} : { connection: connection.connectionId, connectionRevision: connection.revision }),

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
-import type { FetchFailure, FetchJob, FetchOutcome } from '../domain/fetch/call.ts';
+import type { PartialError } from '../contracts/fetch.ts';
+import type { FailedPage, FetchFailure, FetchJob, FetchOutcome } from '../domain/fetch/call.ts';
 import * as pricing from '../domain/package/pricing.ts';
 import type { Span } from '../platform/tracing.ts';
-import { Refusal, type RefusalCode } from '../refusals.ts';
+import { Refusal, type RefusalCode, refusalEntry } from '../refusals.ts';
 import type { AnswerToKeep } from '../store/credits/credits.ts';
 import type { Admitted, Found } from './admit.ts';
 import { noteUse } from './connection-use.ts';
@@ -140,7 +141,11 @@ export function failureOf(job: FetchJob, outcome: FetchOutcome, marked: boolean)
 
 const RETRYABLE_READS: readonly RefusalCode[] = ['UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT', 'UPSTREAM_RATE_LIMITED'];
 
-function toRefusal({ code, message, details, retryAfter, upstream }: FetchFailure, { effect }: FetchJob, isFinal: boolean): Refusal {
+function toRefusal(
+    { code, message, details, retryAfter, upstream }: FetchFailure,
+    { effect }: Pick<FetchJob, 'effect'>,
+    isFinal: boolean,
+): Refusal {
     const isServerError = code === 'UPSTREAM_STATUS' && (upstream?.status ?? 0) >= 500;
     const isRetryableRead = effect === 'read' && (isServerError || RETRYABLE_READS.includes(code));
     return new Refusal(code, message, {
@@ -150,6 +155,13 @@ function toRefusal({ code, message, details, retryAfter, upstream }: FetchFailur
         ...(isRetryableRead ? { retryable: true } : {}),
         ...(isFinal ? { retryable: false } : {}),
     });
+}
+
+/** What `meta.partial_error` says of the page that failed. Only reads have pages. */
+export function partialErrorOf(failed: FailedPage): PartialError {
+    const { code, message, extras } = toRefusal({ ok: false, ...failed }, { effect: 'read' }, false);
+    const retryable = extras.retryable ?? refusalEntry(code).retryable === true;
+    return { code, message, retryable, ...(failed.upstream === undefined ? {} : { upstream: failed.upstream }) };
 }
 
 /** The request log and the metrics of a fetch that was sent; the log is written within a second, off the hot path. */
@@ -171,7 +183,14 @@ export function recordFetch(
         credits,
         durationMs,
         queueMs,
-        ...(outcome.ok ? { results: outcome.results, upstream: outcome.upstream } : { isCallers: outcome.isCallers === true }),
+        ...(outcome.ok
+            ? {
+                  results: outcome.results,
+                  upstream: outcome.upstream,
+                  failedPage: outcome.failedPage?.code,
+                  isCallers: outcome.failedPage?.isCallers === true,
+              }
+            : { isCallers: outcome.isCallers === true }),
     });
 }
 

@@ -20,7 +20,9 @@ for (const topology of TOPOLOGIES) {
                 const row = rowOf(request.url ?? '');
                 const answers = row?.answers ?? [{}];
                 const before = site.seen.filter(({ path }) => rowOf(path) === row).length - 1;
-                const { status, headers, bytes } = toSend(answers[Math.min(before, answers.length - 1)] ?? {}, request.url ?? '');
+                const said = answers[Math.min(before, answers.length - 1)] ?? {};
+                if (said.stalls === true) return;
+                const { status, headers, bytes } = toSend(said, request.url ?? '');
                 response.writeHead(status, headers).end(bytes);
             });
             world = await openWorld({ topology, config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]) } });

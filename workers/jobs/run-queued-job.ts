@@ -13,6 +13,7 @@ import { type Admitted, admitFresh } from '../../shared/fetch/admit.ts';
 import { answerText, asResult, keptText } from '../../shared/fetch/answer-text.ts';
 import { noteUse } from '../../shared/fetch/connection-use.ts';
 import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
+import { withFetchCursor } from '../../shared/fetch/fetch-cursor.ts';
 import { type Hold, holdCredits, insufficientCredits } from '../../shared/fetch/hold.ts';
 import { findKept, keepResult, questionFor } from '../../shared/fetch/kept-results.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
@@ -119,7 +120,7 @@ async function attempt(tools: JobTools, job: ClaimedJob, order: FetchOrder, sign
             return await notBegun(app, job, begun);
         }
         const fetchJob = jobOf(app, order, admitted, { units: hold.units, backlogMs: passed.backlogMs });
-        const outcome = bounded(await tools.send(fetchJob, signal));
+        const outcome = bounded(await withFetchCursor(app, order, admitted, await tools.send(fetchJob, signal)));
         passage(outcome);
         await app.limits.end(lease);
         await settle(app, job, order, { admitted, hold, fetchJob, outcome });
@@ -168,10 +169,10 @@ function judgeScopes({ caller: { scopes, role }, body: { site, endpoint } }: Fet
 function atPriceOfOrder(
     asked: Admitted,
     { unit, unitsCap }: ClaimedJob,
-    { max_credits: maxCredits, max_results: maxResults }: FetchOrder['body'],
+    { max_credits: maxCredits, max_results: maxResults, max_pages: maxPages }: FetchOrder['body'],
 ): Admitted {
     const found = { ...asked.found, siteCredits: Math.min(asked.found.siteCredits, unit), unitsCap: unitsCap ?? undefined };
-    const price = pricing.priceOrder({ ...found, maxCredits, maxResults });
+    const price = pricing.priceOrder({ ...found, maxCredits, maxResults, maxPages });
     if (!price.ok) throw new Refusal('VALIDATION_ERROR', undefined, { details: [price.problem] });
     return { ...asked, found, price };
 }

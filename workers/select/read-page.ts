@@ -127,8 +127,10 @@ export interface Part {
     text: string;
     /** `undefined` without a list of results. */
     items: number | undefined;
-    /** Those of `items` that are in `text`: all, or with `unique` the ones that were not there before. */
+    /** Those of `items` that are in `text`: without those that an earlier call answered, and with `unique` without those that were there before. */
     kept?: number | undefined;
+    /** With `unique`: the place in the list of the first item that the call may not have any more. */
+    cutAt?: number | undefined;
     /** With `unique`: the ids of the first kept items, at most the wanted results. */
     ids?: readonly string[] | undefined;
     /** What `pagination.end.total` found, if it is a number. */
@@ -147,7 +149,9 @@ export interface WantedPart {
     /** `pagination.next`, if the page itself contains it. */
     next: string | undefined;
     /** `pagination.unique`, the ids of the results before, and how many results the call may have. */
-    unique?: { id: string; known: readonly string[]; most: number } | undefined;
+    unique?: { id: string; known: readonly string[]; most: number; left: number } | undefined;
+    /** How many of the first results an earlier call answered. */
+    skip?: number;
     /** `pagination.end`, for pages of JSON. */
     end?: { total: string | undefined; hasMore: string | undefined } | undefined;
 }
@@ -159,7 +163,7 @@ export interface WantedPart {
 export function readPart(
     page: RawPage,
     rules: ResponseRules,
-    { results, next, unique, end }: WantedPart,
+    { results, next, unique, skip = 0, end }: WantedPart,
     parse: ParseBody = parsePlain,
     { isMeasured = false }: { isMeasured?: boolean } = {},
 ): Part {
@@ -170,12 +174,15 @@ export function readPart(
     const data = wrapResult(parsed.value(rules));
     if (isMeasured) refuseTooMuch(data, { isSelected: rules.select !== undefined });
     const items = resultsAt(data, results);
-    const fresh = items === undefined || unique === undefined ? undefined : withoutRepeats(items, unique);
-    const text = JSON.stringify(fresh === undefined ? data : withResults(data, results, fresh.items));
+    const open = skip === 0 ? items : items?.slice(skip);
+    const fresh = open === undefined || unique === undefined ? undefined : withoutRepeats(open, unique);
+    const left = fresh?.items ?? open;
+    const text = JSON.stringify(left === undefined || left === items ? data : withResults(data, results, left));
     refuseLength(text);
-    const kept = fresh?.items.length ?? items?.length;
+    const kept = left?.length;
+    const cutAt = fresh?.cutAt;
     const fingerprint = fingerprintOf(items);
-    return { text, items: items?.length, kept, ids: fresh?.ids, fingerprint, next: found, ...endIn(parsed, end) };
+    return { text, items: items?.length, kept, cutAt, ids: fresh?.ids, fingerprint, next: found, ...endIn(parsed, end) };
 }
 
 /**

@@ -149,9 +149,9 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
             const heavy = isHeavy(page, rules) || !areInline;
             const answer = await askOf(answered, { what: 'part', page, rules, ...wanted }, heavy, turn);
             if (!answer.ok) return answer;
-            const { text, items, kept, ids, fingerprint, next, total, isLast } = answer;
+            const { text, items, kept, cutAt, ids, fingerprint, next, total, isLast } = answer;
             const found = next === undefined ? undefined : (parseExact(next) as NextFound);
-            return sized({ text, items, kept, ids, fingerprint, next: found, total, isLast });
+            return sized({ text, items, kept, cutAt, ids, fingerprint, next: found, total, isLast });
         },
         async join(texts, { response: { schema } }, wanted, bytes, turn = createReadingTurn()) {
             if (bytes > MAX_OUTPUT) return refused(TOO_LONG);

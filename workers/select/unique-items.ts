@@ -7,17 +7,19 @@ import { withSortedKeys } from './sorted-keys.ts';
  * The items whose ids are not among `known` and not before them in the list. An item without an id stays.
  * @param unique.id `pagination.unique`
  * @param unique.most how many ids to return: a walk with that many results is over
+ * @param unique.left how many items the call may still have
+ * @returns with `cutAt`, the place in the list of the first item that the call may not have
  * @throws InvalidResponse when the expression fails
  */
 export function withoutRepeats(
     items: readonly Json[],
-    { id, known, most }: { id: string; known: readonly string[]; most: number },
-): { items: Json[]; ids: string[] } {
+    { id, known, most, left }: { id: string; known: readonly string[]; most: number; left: number },
+): { items: Json[]; ids: string[]; cutAt: number | undefined } {
     const seen = new Set(known);
     const ids: string[] = [];
     // One expression for all items: the library parses an expression each time it runs. `map` keeps the place of a null.
     const found = searchJson([...items], `map(&(${id}), @)`, '/pagination/unique') as Json[];
-    const kept = items.filter((_item, index) => {
+    const isNew = (index: number): boolean => {
         const value = found[index] ?? null;
         if (value === null) return true;
         const key = keyOf(value);
@@ -25,8 +27,15 @@ export function withoutRepeats(
         seen.add(key);
         if (ids.length < most) ids.push(key);
         return true;
-    });
-    return { items: kept, ids };
+    };
+    const kept: Json[] = [];
+    let cutAt: number | undefined;
+    for (const [index, item] of items.entries()) {
+        if (!isNew(index)) continue;
+        if (kept.length === left) cutAt = index;
+        kept.push(item);
+    }
+    return { items: kept, ids, cutAt };
 }
 
 /** Length of a SHA-256 in Base64. */

@@ -30,6 +30,10 @@ export interface FetchJob {
     maxResults: number;
     /** The most pages; the hold pays for them. */
     maxPages: number;
+    /** Where the walk over pages begins, if not with the first page: as `writeContinuation` made it. */
+    from?: string;
+    /** Whether the pages before one that fails are the result. */
+    partial?: true;
     /** Package and caller ask for more results or pages than the hold pays for. */
     isCutByCredits?: true;
     /**
@@ -68,6 +72,12 @@ export type FetchOutcome =
           truncated: boolean;
           /** Present where pages were followed. */
           paginationEnd?: PaginationEnd;
+          /** Where the walk goes on, as `writeContinuation` made it; present where it stopped before its last page. */
+          next?: string;
+          /** The same, sealed for the caller. */
+          nextCursor?: string;
+          /** The page that ended the walk of a `partial` call. */
+          failedPage?: FailedPage;
           /** Whether the site allows that it is served again to the account that paid for it (`max_age`). */
           mayKeep: boolean;
           upstream: UpstreamFigures;
@@ -79,6 +89,9 @@ export type FetchOutcome =
           ranMs?: number;
       }
     | FetchFailure;
+
+/** Why a page of a walk failed whose other pages are answered. */
+export type FailedPage = Pick<FetchFailure, 'code' | 'message' | 'upstream' | 'isCallers'>;
 
 export interface FetchFailure {
     ok: false;

@@ -33,7 +33,10 @@ export function circuitVerdict(
     outcome: FetchOutcome,
     { admittedAt, deadlineAt }: { admittedAt: number; deadlineAt: number },
 ): CircuitVerdict {
-    if (outcome.ok) return 'passed';
+    if (outcome.ok) {
+        if (outcome.failedPage === undefined) return 'passed';
+        return circuitVerdict({ ok: false, ...outcome.failedPage, startedAt: outcome.startedAt }, { admittedAt, deadlineAt });
+    }
     if (outcome.isCallers === true) return 'none';
     if (outcome.code === 'UPSTREAM_STATUS') return (outcome.upstream?.status ?? 0) >= 500 ? 'failed' : 'passed';
     if (outcome.code === 'UPSTREAM_UNREACHABLE') return 'failed';

@@ -5,9 +5,10 @@ export type PagePlace = { value: Json | undefined } | { url: string };
 
 /**
  * Why a walk over pages ended: after the last page, at one without results, at one that was there before, at a status that sites answer
- * beyond their last page, or at a bound of the package, of the call, or of what the hold pays for.
+ * beyond their last page, at a bound of the package, of the call, or of what the hold pays for,
+ * or with a page that failed (`partial`).
  */
-export const PAGINATION_ENDS = ['last', 'empty', 'repeated', 'status', 'max_pages', 'max_results', 'credits'] as const;
+export const PAGINATION_ENDS = ['last', 'empty', 'repeated', 'status', 'max_pages', 'max_results', 'credits', 'error'] as const;
 export type PaginationEnd = (typeof PAGINATION_ENDS)[number];
 
 /**

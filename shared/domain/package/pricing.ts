@@ -10,6 +10,8 @@ export interface Order {
     maxCredits?: number | undefined;
     /** The caller's wish; can only lower the package's. */
     maxResults?: number | undefined;
+    /** Likewise of pages. */
+    maxPages?: number | undefined;
     /**
      * Units that may be billed at most, whatever the endpoint says today: for a call that names no version, the least of
      * `greatestUnits` over the versions that were the latest within 24 h (docs/api.md, "Registry"). Caps the bill and cuts no result off.
@@ -39,7 +41,7 @@ export function priceOrder(order: Order): Pricing {
         const message = `One unit of this endpoint costs ${counted(unit, 'credit')}; max_credits has to be at least that.`;
         return { ok: false, problem: { path: '/max_credits', code: 'INVALID_VALUE', message } };
     }
-    const workUnits = greatestUnits(order.endpoint, order.maxResults);
+    const workUnits = greatestUnits(order.endpoint, order.maxResults, order.maxPages);
     const maxUnits = Math.min(workUnits, order.unitsCap ?? workUnits);
     const bought = maxCredits === undefined || unit === 0 ? maxUnits : Math.floor(maxCredits / unit);
     return bought < maxUnits ? { ok: true, unit, maxUnits: bought, workUnits: bought } : { ok: true, unit, maxUnits, workUnits };
@@ -47,22 +49,24 @@ export function priceOrder(order: Order): Pricing {
 
 /**
  * The greatest number of units that one call can be billed: the results of an endpoint that bills them (pages are free then),
- * otherwise the pages of `paginate`, otherwise 1. No more pages than results: a page without items is not billed.
+ * otherwise the pages of `paginate`, otherwise 1: pages of other kinds are one request to its caller. No more pages than results: a page without items is not billed.
  */
-export function greatestUnits(endpoint: Endpoint, maxResults?: number): number {
+export function greatestUnits(endpoint: Endpoint, maxResults?: number, maxPages?: number): number {
     const results = resultLimit(endpoint, maxResults);
-    return endpoint.billing.unit === 'result' ? results : Math.min(pageLimit(endpoint), results);
+    return endpoint.billing.unit === 'result'
+        ? results
+        : Math.min(endpoint.kind === 'paginate' ? pageLimit(endpoint, maxPages) : 1, results);
 }
 
 /** How far the worker may go when `units` of the price were held: fewer than `maxUnits` where the balance was short. */
 export function limitsFor(
-    { endpoint, maxResults }: Pick<Order, 'endpoint' | 'maxResults'>,
+    { endpoint, maxResults, maxPages }: Pick<Order, 'endpoint' | 'maxResults' | 'maxPages'>,
     price: Price,
     units: number,
 ): { maxResults: number; maxPages: number } {
     const paid = units >= price.maxUnits ? price.workUnits : units;
     const results = resultLimit(endpoint, maxResults);
-    const pages = endpoint.pagination?.maxPages ?? 1;
+    const pages = pageLimit(endpoint, maxPages);
     if (endpoint.billing.unit === 'result') return { maxResults: Math.min(results, paid), maxPages: pages };
     if (endpoint.kind !== 'paginate') return { maxResults: results, maxPages: pages };
     // Each billed page brings a result, so where the results are the tighter bound the walk may still pass over empty pages.
@@ -72,9 +76,9 @@ export function limitsFor(
 /** Whether these limits are below what package and caller ask for. */
 export function isCut(
     limits: { maxResults: number; maxPages: number },
-    { endpoint, maxResults }: Pick<Order, 'endpoint' | 'maxResults'>,
+    { endpoint, maxResults, maxPages }: Pick<Order, 'endpoint' | 'maxResults' | 'maxPages'>,
 ): boolean {
-    return limits.maxResults < resultLimit(endpoint, maxResults) || limits.maxPages < (endpoint.pagination?.maxPages ?? 1);
+    return limits.maxResults < resultLimit(endpoint, maxResults) || limits.maxPages < pageLimit(endpoint, maxPages);
 }
 
 /**
@@ -90,9 +94,9 @@ export function costOf(
     return Math.min(siteCredits * (endpoint.billing.unit === 'result' ? done.results : done.requests), held);
 }
 
-/** Pages that may be billed: those of any other kind are one request to its caller. */
-function pageLimit(endpoint: Endpoint): number {
-    return endpoint.kind === 'paginate' ? (endpoint.pagination?.maxPages ?? 1) : 1;
+function pageLimit({ pagination }: Endpoint, maxPages: number | undefined): number {
+    const most = pagination?.maxPages ?? 1;
+    return Math.min(most, maxPages ?? most);
 }
 
 function resultLimit(endpoint: Endpoint, maxResults: number | undefined): number {

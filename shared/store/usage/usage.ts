@@ -27,6 +27,8 @@ export interface UsageRow {
     cached?: boolean;
     /** The site refused the caller's own credential: it does not count for health. */
     isCallers?: boolean;
+    /** Of a success without all of its pages: why the next one failed. */
+    failedPage?: RefusalCode | undefined;
     durationMs: number;
     queueMs?: number | undefined;
     upstream?: UpstreamFigures | undefined;
@@ -147,7 +149,8 @@ function toColumns(row: UsageRow & { recordedAt: number }, now: number) {
 }
 
 /** What a call says of its endpoint: only calls that reached the site, or failed by what the schema says of it, say anything. */
-function verdict({ kind, outcome, cached, isCallers }: UsageRow): boolean | undefined {
+function verdict({ kind, outcome: ended, failedPage, cached, isCallers }: UsageRow): boolean | undefined {
+    const outcome = failedPage ?? ended;
     if (kind !== 'fetch' || cached === true || isCallers === true) return undefined;
     if (outcome === 'success') return true;
     const { fault } = refusalEntry(outcome);

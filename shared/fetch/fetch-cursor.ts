@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import type { App } from '../app.ts';
+import type { FetchRequest } from '../contracts/fetch.ts';
+import type { FetchOutcome } from '../domain/fetch/call.ts';
+import { normaliseSite } from '../domain/site/site-name.ts';
+import type { Endpoint, Values } from '../domain/types.ts';
+import { Refusal } from '../refusals.ts';
+import type { Caller } from '../store/accounts/callers.ts';
+import type { UsableConnection } from '../store/connections/vault.ts';
+import type { FetchOrder } from './order.ts';
+
+/** What a cursor of a fetch holds. It is sealed, so that callers neither read nor write it. */
+interface Held {
+    /** When it was made, in milliseconds since the epoch. */
+    at: number;
+    workspace: string;
+    connection: string | null;
+    site: string;
+    endpoint: string;
+    version: number;
+    /** Whether the call named its version, which has its own price then. */
+    isNamed: boolean;
+    /** Hash of the bound values. */
+    values: string;
+    /** As `writeContinuation` made it. */
+    next: string;
+}
+
+export type OpenedCursor = Held;
+
+/** What a cursor is bound to: the parts of an admitted call. */
+interface Bound {
+    found: { site: string; version: number; endpoint: Pick<Endpoint, 'name'> };
+    values: Values;
+    connection: UsableConnection | undefined;
+    cursor: OpenedCursor | undefined;
+}
+
+const PURPOSE = 'fetch cursor';
+const LASTS_MS = 24 * 60 * 60 * 1000;
+/** Characters of a cursor; a longer one is not given. */
+export const MAX_CURSOR = 8192;
+
+/**
+ * Opens the cursor of a call; undefined where it has none.
+ * @throws Refusal INVALID_CURSOR where it was made for another workspace, site, endpoint or version, or more than 24 hours ago
+ */
+export async function openFetchCursor(
+    app: App,
+    { workspaceId }: Pick<Caller, 'workspaceId'>,
+    { cursor, site, endpoint, version }: FetchRequest,
+): Promise<OpenedCursor | undefined> {
+    if (cursor === undefined) return undefined;
+    const opened = await app.secrets.open(Buffer.from(cursor, 'base64url'), PURPOSE);
+    if (opened === undefined) throw new Refusal('INVALID_CURSOR');
+    const held = JSON.parse(opened.toString()) as Held;
+    const named = normaliseSite(site);
+    const isSame =
+        held.workspace === workspaceId &&
+        named.ok &&
+        held.site === named.site &&
+        held.endpoint === endpoint &&
+        // A hash or another number may be the same version, which only a look-up can tell.
+        (version === undefined || version === held.version);
+    if (!isSame || app.clock.now() - held.at > LASTS_MS) throw new Refusal('INVALID_CURSOR');
+    return held;
+}
+
+/** @throws Refusal INVALID_CURSOR where it was made for other params or another connection */
+export function judgeCursor(held: OpenedCursor, values: Values, connection: Bound['connection']): void {
+    if (held.values !== hashOf(values) || held.connection !== (connection?.connectionId ?? null)) throw new Refusal('INVALID_CURSOR');
+}
+
+/** An outcome with the cursor where its walk goes on; the same outcome where there is none. Never throws: the pages are read. */
+export async function withFetchCursor(
+    app: App,
+    { caller, body }: Pick<FetchOrder, 'caller' | 'body'>,
+    { found, values, connection, cursor }: Bound,
+    outcome: FetchOutcome,
+): Promise<FetchOutcome> {
+    if (!outcome.ok || outcome.next === undefined) return outcome;
+    const { next, ...rest } = outcome;
+    const held: Held = {
+        at: app.clock.now(),
+        workspace: caller.workspaceId,
+        connection: connection?.connectionId ?? null,
+        site: found.site,
+        endpoint: found.endpoint.name,
+        version: found.version,
+        isNamed: cursor?.isNamed ?? body.version !== undefined,
+        values: hashOf(values),
+        next,
+    };
+    try {
+        const nextCursor = (await app.secrets.seal(JSON.stringify(held), PURPOSE)).toString('base64url');
+        return nextCursor.length > MAX_CURSOR ? rest : { ...rest, nextCursor };
+    } catch (err) {
+        app.log.warn({ part: 'fetch', err }, 'a cursor could not be sealed');
+        return rest;
+    }
+}
+
+function hashOf(values: Values): string {
+    return createHash('sha256')
+        .update(canonicalize(values) ?? '', 'utf8')
+        .digest('base64');
+}

@@ -1,0 +1,242 @@
+import type { FailedPage, FetchFailure, FetchJob } from '../shared/domain/fetch/call.ts';
+import { type Continuation, readContinuation } from '../shared/domain/fetch/continuation.ts';
+import { firstValue, type PagePlace, type PaginationEnd } from '../shared/domain/fetch/pages.ts';
+import type { Endpoint, Json, Values } from '../shared/domain/types.ts';
+import { type Collected, type Collecting, namedBy, withoutResults } from './collect.ts';
+import { isLastPage } from './paging/last-page.ts';
+import { type NextPlace, nextExpression, nextPlace } from './paging/next-place.ts';
+import { planPage } from './paging/plan-page.ts';
+import { mostSelected } from './select/inline.ts';
+import { MAX_OUTPUT, TOO_LONG } from './select/measure.ts';
+import type { WantedPart } from './select/read-page.ts';
+import type { PartReading } from './select/reader.ts';
+import type { Page } from './upstream.ts';
+
+/** A page that was read. */
+interface WalkedPage {
+    /** Where it is, how many of its items an earlier call answered, and what came before it. */
+    at: Continuation;
+    part: PartReading & { ok: true };
+    /** Items that count: without repeats. */
+    kept: number;
+}
+
+/** How a walk stopped. */
+interface Stop {
+    end: PaginationEnd;
+    /** The page that was not read. */
+    next?: Continuation;
+    failure?: FetchFailure;
+}
+
+/**
+ * Collects page after page (docs/api.md, "Schema packages"), from the first or from where an earlier call stopped. It stops without a next page, where
+ * `pagination.end` says so, at a page it has seen, at a page with the results of the one before, at a status that sites give beyond their
+ * last page, or when the requested pages or results are there. The result is the first page with the results of all pages. Another page
+ * that fails fails the whole call, or with `partial` ends the walk.
+ */
+export async function collectPages(collecting: Collecting): Promise<Collected | FetchFailure> {
+    const pages: WalkedPage[] = [];
+    let stop = await walk(collecting, pages);
+    const { endpoint, job, reader, turn } = collecting;
+    for (;;) {
+        if (stop.failure !== undefined && !mayAnswer(collecting, pages)) return stop.failure;
+        if (pages.length === 0) return nothing(endpoint, stop);
+        const bytes = pages.reduce((sum, { part }) => sum + part.bytes, 0);
+        const wanted = { results: endpoint.billing.results, most: job.maxResults };
+        const joined = await reader.join(
+            pages.map(({ part }) => part.text),
+            endpoint,
+            wanted,
+            bytes,
+            turn,
+        );
+        if (joined.ok) return joinedPages(collecting, pages, stop, joined);
+        const last = pages.at(-1);
+        if (last === undefined || !mayAnswer(collecting, pages.slice(0, -1))) return joined;
+        // What does not fit is taken for the fault of the last page.
+        pages.pop();
+        stop = { end: 'error', next: last.at, failure: joined };
+    }
+}
+
+/** Whether what was read is the result although a page failed: the first page of a walk has to be there. */
+function mayAnswer({ job }: Collecting, pages: readonly WalkedPage[]): boolean {
+    return job.partial === true && (pages.length > 0 || job.from !== undefined);
+}
+
+async function walk(collecting: Collecting, pages: WalkedPage[]): Promise<Stop> {
+    const { call, endpoint, values, job, identity, form } = collecting;
+    const known = new Set<string>();
+    const ids: string[] = [];
+    let at = job.from === undefined ? startOf(endpoint, values) : readContinuation(job.from);
+    let items = 0;
+    let bytes = 0;
+    for (;;) {
+        const { place } = at;
+        const isFirst = pages.length === 0 && job.from === undefined;
+        const request = planPage(endpoint, values, identity, form, isFirst ? undefined : place);
+        // The first page of links has no place but its URL.
+        for (const one of [place, { url: request.url }]) known.add(JSON.stringify(one));
+        const answer = await call.send(request, { effect: job.effect, namedBy: 'url' in place ? NEXT_PAGE : namedBy(form) });
+        if (!answer.ok && !isFirst && isBeyondLast(answer)) return { end: 'status' };
+        if (!answer.ok) return failed(at, isFirst ? answer : inMidWalk(answer));
+        const { page } = answer;
+        const part = await readOne(collecting, page, { ids, skip: at.skip, left: Math.max(0, job.maxResults - items) });
+        if (!part.ok) return failed(at, part);
+        if (part.items === undefined) return failed(at, withoutResults(endpoint));
+        // A page that goes on was there before by itself.
+        if (at.skip === 0 && at.before !== undefined && part.fingerprint === at.before) {
+            call.keep(0);
+            return { end: 'repeated' };
+        }
+        bytes += part.bytes;
+        // The pages before are kept: `Reader.join` rejects more than this.
+        if (bytes > MAX_OUTPUT && pages.length > 0) return failed(at, tooLong());
+        const kept = part.kept ?? part.items;
+        pages.push({ at, part, kept });
+        items += kept;
+        ids.push(...(part.ids ?? []));
+        call.keep(part.bytes);
+
+        const delivered = at.delivered + kept;
+        const first = at.first ?? part.items;
+        const after = placeAfter(endpoint, place, page, { part, delivered, first, here: part.items });
+        if (after === 'unusable') return { end: 'error', failure: unusableNext() };
+        if (after === 'none') return { end: part.items === 0 ? 'empty' : 'last' };
+        if (known.has(JSON.stringify(after))) return { end: 'repeated' };
+        at = { place: after, skip: 0, delivered, first, before: part.fingerprint };
+        if (items >= job.maxResults) return { end: 'max_results', next: at };
+        if (pages.length >= job.maxPages) return { end: 'max_pages', next: at };
+    }
+}
+
+/** Reads a page. Its selected data may be many times larger than the page, and is kept. */
+async function readOne(
+    { call, reader, endpoint, job, turn }: Collecting,
+    page: Page,
+    { ids, skip, left }: { ids: readonly string[]; skip: number; left: number },
+): Promise<PartReading | FetchFailure> {
+    const full = await call.reserve(mostSelected(page.body.length, endpoint.response.select));
+    if (full !== undefined) return full;
+    const id = endpoint.pagination?.unique;
+    const wanted: WantedPart = {
+        next: nextExpression(endpoint),
+        results: endpoint.billing.results,
+        skip,
+        unique: id === undefined ? undefined : { id, known: ids, most: job.maxResults, left },
+        end: endpoint.pagination?.end,
+    };
+    return reader.readPart(page, endpoint, wanted, turn);
+}
+
+function placeAfter(
+    endpoint: Endpoint,
+    place: PagePlace,
+    page: Page,
+    { part, ...walked }: { part: WalkedPage['part']; delivered: number; first: number; here: number },
+): NextPlace {
+    if (isLastPage(endpoint, { ...walked, total: part.total, isLast: part.isLast })) return 'none';
+    const link = page.headers['link'];
+    const header = Array.isArray(link) ? link.join(', ') : link;
+    return nextPlace(endpoint, place, { url: page.url, link: header, found: part.next, items: walked.here });
+}
+
+/** The result of pages that were joined. Where it was cut, the walk goes on within the last page. */
+function joinedPages(
+    { endpoint, job }: Collecting,
+    pages: readonly WalkedPage[],
+    stop: Stop,
+    { text, results, truncated }: { text: string; results: number; truncated: boolean },
+): Collected {
+    const isMoreLeft = stop.next !== undefined || stop.failure !== undefined;
+    const next = truncated ? withinLast(pages, results) : stop.next;
+    return {
+        ok: true,
+        text,
+        results,
+        truncated,
+        pagesWithItems: pages.filter(({ kept }) => kept > 0).length,
+        isMoreLeft,
+        paginationEnd: endOf(truncated ? 'max_results' : stop.end, endpoint, job),
+        ...(next === undefined ? {} : { next }),
+        ...(stop.failure === undefined || truncated ? {} : { failedPage: shown(stop.failure) }),
+    };
+}
+
+/** The place of the first item of the last page that was cut off. @param results items that are answered */
+function withinLast(pages: readonly WalkedPage[], results: number): Continuation | undefined {
+    const last = pages.at(-1);
+    if (last === undefined) return undefined;
+    const before = pages.slice(0, -1).reduce((sum, { kept }) => sum + kept, 0);
+    const answered = results - before;
+    return { ...last.at, skip: last.at.skip + (last.part.cutAt ?? answered), delivered: last.at.delivered + answered };
+}
+
+/** A walk that goes on and finds no page: the site has no more, or its page failed. */
+function nothing({ billing }: Endpoint, { end, next, failure }: Stop): Collected {
+    const empty = billing.results.split('.').reduceRight<Json>((inner, step) => ({ [step]: inner }), []);
+    return {
+        ok: true,
+        text: JSON.stringify(empty),
+        results: 0,
+        truncated: false,
+        pagesWithItems: 0,
+        isMoreLeft: failure !== undefined,
+        isUnread: true,
+        paginationEnd: end,
+        ...(next === undefined ? {} : { next }),
+        ...(failure === undefined ? {} : { failedPage: shown(failure) }),
+    };
+}
+
+function failed(at: Continuation, failure: FetchFailure): Stop {
+    return { end: 'error', next: at, failure };
+}
+
+function shown({ code, message, upstream, isCallers }: FetchFailure): FailedPage {
+    return {
+        code,
+        ...(message === undefined ? {} : { message }),
+        ...(upstream === undefined ? {} : { upstream }),
+        ...(isCallers === undefined ? {} : { isCallers }),
+    };
+}
+
+/** Statuses that sites answer beyond their last page. */
+const BEYOND_LAST: ReadonlySet<number> = new Set([400, 404, 416]);
+
+function isBeyondLast({ code, upstream }: FetchFailure): boolean {
+    return code === 'UPSTREAM_STATUS' && BEYOND_LAST.has(upstream?.status ?? 0);
+}
+
+/** Credits bound the results of an endpoint that bills these, and else the pages. */
+function endOf(end: PaginationEnd, { billing }: Endpoint, { isCutByCredits }: FetchJob): PaginationEnd {
+    const bound: PaginationEnd = billing.unit === 'result' ? 'max_results' : 'max_pages';
+    return isCutByCredits === true && end === bound ? 'credits' : end;
+}
+
+const NEXT_PAGE = 'The next page leads';
+
+function startOf({ pagination }: Endpoint, values: Values): Continuation {
+    return { place: { value: pagination === undefined ? undefined : firstValue(pagination, values) }, skip: 0, delivered: 0 };
+}
+
+/** A later page was not the first request: running out of time then is the site's timeout. */
+function inMidWalk(failure: FetchFailure): FetchFailure {
+    return failure.code === 'DEADLINE_EXCEEDED' ? { ...failure, code: 'UPSTREAM_TIMEOUT' } : failure;
+}
+
+function tooLong(): FetchFailure {
+    return { ok: false, code: 'UPSTREAM_INVALID_RESPONSE', message: TOO_LONG, details: [] };
+}
+
+function unusableNext(): FetchFailure {
+    const message = 'What is found for the next page is no text or number that a URL or a form can hold.';
+    return {
+        ok: false,
+        code: 'UPSTREAM_INVALID_RESPONSE',
+        message,
+        details: [{ path: '/pagination/next', code: 'INVALID_TYPE', message }],
+    };
+}
