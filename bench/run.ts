@@ -8,10 +8,10 @@ import { type BenchResults, type Figures, medianOf, type RoundRun, STOLEN_CORES,
 import { ROUNDS } from './scenarios/all.ts';
 import type { Bench, Round, Scenario } from './scenarios/scenario.ts';
 import { readSoak } from './soak/results.ts';
-import { stolenSeconds, untilQuiet } from './stack/processes.ts';
+import { interrupt, stolenSeconds, untilQuiet } from './stack/processes.ts';
 import type { PostgresKind } from './stack/servers.ts';
 import { openStack } from './stack/stack.ts';
-import { countStatements, statementsSince, tellStatements } from './stack/statements.ts';
+import { countFromNow, countStatements, statementsSince, tellStatements } from './stack/statements.ts';
 
 /**
  * `npm run bench`: starts everything in processes of their own, measures, and writes results.json and RESULTS.md. A figure that misses
@@ -43,12 +43,25 @@ const isPublished = !isQuick && only === undefined && postgres === undefined && 
 
 const results: BenchResults = { mode: isQuick ? 'quick' : 'full', rounds: {}, scenarios: {} };
 const began = performance.now();
+/** npm passes on a signal that the terminal sent to all. */
+const ECHO_MS = 1000;
+/** As a shell expects it after Ctrl-C. */
+const INTERRUPTED = 130;
+let interruptedAt: number | undefined;
+const interrupted = Promise.withResolvers<never>();
+interrupted.promise.catch(() => undefined);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
 const stack = await openStack({ postgres, withStatements: tellsSql });
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stack.close().then(() => process.exit(1)));
 try {
-    await measure({ stack, isQuick, median: (scenario, figure) => medianOf(results, scenario, figure) });
+    await measure({
+        stack,
+        isQuick,
+        median: (scenario, figure) => medianOf(results, scenario, figure),
+        ...(tellsSql && { onMeasured: () => countFromNow(stack.postgres.url) }),
+    });
 } finally {
     await stack.close();
+    if (interruptedAt !== undefined) process.exit(INTERRUPTED);
 }
 const published = rounds === undefined ? results : withRounds(readResults(), results, new Set(ALL));
 const report = render(published, readLongRuns(), readSoak());
@@ -60,6 +73,15 @@ if (isPublished) {
 
 function readResults(): BenchResults {
     return JSON.parse(readFileSync(RESULTS, 'utf8')) as BenchResults;
+}
+
+/** The first signal has everything closed in order, another one a second later ends the bench and its processes at once. */
+function stop(): void {
+    if (interruptedAt !== undefined && performance.now() - interruptedAt > ECHO_MS) process.exit(INTERRUPTED);
+    if (interruptedAt !== undefined) return;
+    interruptedAt = performance.now();
+    interrupt();
+    interrupted.reject(new Error('interrupted: closing everything; once more ends it at once'));
 }
 
 /** The names that follow an option; undefined without it. */
@@ -100,7 +122,7 @@ async function measure(bench: Bench): Promise<void> {
         try {
             for (let repetition = 1; repetition <= REPETITIONS; repetition++) {
                 for (const scenario of scenarios) {
-                    const figures = await runUndisturbed(scenario, bench);
+                    const figures = await Promise.race([runUndisturbed(scenario, bench), interrupted.promise]);
                     results.scenarios[scenario.name] = [...(results.scenarios[scenario.name] ?? []), figures];
                     const shown = Object.entries(figures).map(([name, value]) => `${name} ${number(value)}`);
                     const at = Math.round((performance.now() - began) / 1000);

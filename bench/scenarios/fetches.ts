@@ -31,7 +31,9 @@ export async function fetches(
         pace,
         ...times(bench, measuredMs),
     };
-    const loaded = await runLoad(plan, { ...watched, upstream: bench.stack.upstreamProcess });
+    const { onMeasured: whileLoaded } = bench;
+    const options = whileLoaded === undefined ? {} : { whileLoaded };
+    const loaded = await runLoad(plan, { ...watched, upstream: bench.stack.upstreamProcess }, options);
     return figuresOf(loaded);
 }
 

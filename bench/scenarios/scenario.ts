@@ -7,6 +7,8 @@ export interface Bench {
     isQuick: boolean;
     /** Of what was measured so far in this run. */
     median(scenario: string, figure: string): number;
+    /** Called when a load of fetches is warm and its measured time begins. */
+    onMeasured?: () => Promise<void>;
 }
 
 export interface Scenario {

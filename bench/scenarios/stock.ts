@@ -1,11 +1,13 @@
 import { migrate } from '../../shared/migrate.ts';
+import { type Cleanup, createCleanup } from '../../shared/platform/lifecycle.ts';
 import { startDebianPostgres } from '../../test/support/debian-postgres.ts';
 import { startPgBouncer } from '../../test/support/pgbouncer.ts';
 import type { LoadPlan } from '../load/plan.ts';
 import type { Figures } from '../results.ts';
 import { freePort } from '../stack/processes.ts';
 import { openPostgres, PRELOADED } from '../stack/servers.ts';
-import { countStatements, statementsSince, tellStatements } from '../stack/statements.ts';
+import { CLOSING } from '../stack/stack.ts';
+import { countFromNow, countStatements, statementsSince, tellStatements } from '../stack/statements.ts';
 import { openTopology, type Topology } from '../stack/topology.ts';
 import { fetches } from './fetches.ts';
 import type { Bench, Round } from './scenario.ts';
@@ -38,36 +40,33 @@ export const STOCK: Round = {
         { name: 'stock_sql', run: count },
     ],
     async open(bench) {
-        const undo: (() => Promise<unknown>)[] = [];
-        const close = async () => {
-            for (const one of undo.splice(0).reverse()) await one();
-        };
+        const cleanup = createCleanup(CLOSING);
         try {
-            servers = await openServers(bench, undo);
+            servers = await openServers(bench, cleanup);
             if (!bench.isQuick) for (const topology of topologies()) await call(bench, topology, { inFlight: 64 }, WARM_MS);
-            return close;
+            return () => cleanup.close();
         } catch (error) {
-            await close();
+            await cleanup.close();
             throw error;
         }
     },
 };
 
-async function openServers({ stack }: Bench, undo: (() => Promise<unknown>)[]): Promise<Servers> {
+async function openServers({ stack }: Bench, cleanup: Cleanup): Promise<Servers> {
     const keep = <Opened extends { stop(): Promise<void> }>(one: Opened): Opened => {
-        undo.push(() => one.stop());
+        cleanup.add('a part of the round', () => one.stop());
         return one;
     };
     const own = keep(await openPostgres('embedded'));
     const debian = await startDebianPostgres({ isDurable: true, settings: [PRELOADED] });
-    undo.push(() => debian.remove());
+    cleanup.add("Debian's PostgreSQL", () => debian.remove());
     for (const name of ['direct', 'routebook']) {
         await debian.tool('createdb', [name]);
         await migrate(debian.url(name));
     }
     const port = await freePort();
     const pooler = await startPgBouncer(debian, port);
-    undo.push(() => pooler.close());
+    cleanup.add('PgBouncer', () => pooler.close());
     const embeddedUrl = await own.createDatabase('stock');
     await migrate(embeddedUrl);
     const pooledUrl = debian.url('routebook').replace(`:${debian.port}/`, `:${port}/`);
@@ -113,7 +112,8 @@ const LOADS: readonly [name: string, inFlight: number, measuredMs: number, figur
 async function count(bench: Bench): Promise<Figures> {
     const { debian, debianUrl } = opened();
     await countStatements(debianUrl);
-    const { count: calls = 1 } = await call(bench, debian, { inFlight: 1 }, 3000);
+    const onMeasured = () => countFromNow(debianUrl);
+    const { count: calls = 1 } = await call({ ...bench, onMeasured }, debian, { inFlight: 1 }, 3000);
     const statements = await statementsSince(debianUrl);
     if (process.argv.includes('--sql')) process.stdout.write(`${tellStatements(statements, calls)}\n`);
     const onThePath = statements.filter((statement) => statement.calls * ON_THE_PATH >= calls);

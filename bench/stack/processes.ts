@@ -13,14 +13,33 @@ export interface Started {
     readonly pid: number;
     /** Resolves with the first line, of those printed so far and from now on, that holds this text. Rejects when the process ends before. */
     line(text: string): Promise<string>;
-    /** SIGTERM, and SIGKILL after ten seconds; resolves when it is gone. */
+    /** SIGTERM, and SIGKILL after ten seconds, or two of a bench that was interrupted; resolves when it is gone. */
     stop(): Promise<void>;
 }
 
-/** Starts a program in the project's folder; what it writes to stderr is shown. Only this environment and PATH, HOME reach it. */
+const running = new Set<ChildProcess>();
+let isInterrupted = false;
+
+/** From now on nothing starts any more, so that what is being opened or measured fails and is closed. */
+export function interrupt(): void {
+    isInterrupted = true;
+}
+
+// What could not be closed in order ends with this process at the latest.
+process.once('exit', () => {
+    for (const child of running) child.kill('SIGKILL');
+});
+
+/**
+ * Starts a program in the project's folder; what it writes to stderr is shown. Only this environment and PATH, HOME reach it. Ctrl-C in a
+ * terminal reaches the bench alone, which closes its parts in order.
+ */
 export function start(program: string, argv: readonly string[], env: Readonly<Record<string, string>> = {}): Started {
+    if (isInterrupted) throw new Error('the bench was interrupted');
     const { PATH = '', HOME = '' } = process.env;
-    const child = spawn(program, argv, { cwd: ROOT, env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(program, argv, { cwd: ROOT, env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     const gone = once(child, 'exit');
     gone.catch(() => undefined);
     const lines = watchLines(child);
@@ -30,7 +49,7 @@ export function start(program: string, argv: readonly string[], env: Readonly<Re
         async stop() {
             if (child.exitCode !== null || child.signalCode !== null) return;
             child.kill('SIGTERM');
-            const force = setTimeout(() => child.kill('SIGKILL'), 10_000);
+            const force = setTimeout(() => child.kill('SIGKILL'), isInterrupted ? 2000 : 10_000);
             await gone;
             clearTimeout(force);
         },

@@ -74,8 +74,11 @@ async function describe(url: string, close: () => Promise<void>): Promise<Postgr
             return its.href;
         },
         async stop() {
-            for (const name of made) await ask(url, `drop database ${name} with (force)`);
-            await close();
+            try {
+                for (const name of made) await ask(url, `drop database ${name} with (force)`);
+            } finally {
+                await close();
+            }
         },
     };
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { type Cleanup, createCleanup } from '../../shared/platform/lifecycle.ts';
 import { benchPackage, egressSettings, SITE } from './package.ts';
 import { freePort, ROOT, type Started, startNode, untilReady } from './processes.ts';
 import { openPostgres, openRedis, type Postgres, type PostgresKind, type Redis } from './servers.ts';
@@ -43,25 +44,25 @@ export interface StackOptions {
 
 /** Opens databases, upstream, both topologies, accounts and package. */
 export async function openStack(options: StackOptions = {}): Promise<Stack> {
-    const opened: Array<() => Promise<void> | void> = [];
-    const close = async () => {
-        for (const undo of opened.splice(0).reverse()) await undo();
-    };
+    const cleanup = createCleanup(CLOSING);
     try {
-        return await open(options, opened, close);
+        return await open(options, cleanup);
     } catch (error) {
-        await close();
+        await cleanup.close();
         throw error;
     }
 }
 
-async function open(options: StackOptions, opened: Array<() => Promise<void> | void>, close: () => Promise<void>): Promise<Stack> {
+/** Where the bench says what it could not close; it closes the rest all the same. */
+export const CLOSING = { info() {}, error: (fields: object, message: string) => console.error(message, fields) };
+
+async function open(options: StackOptions, cleanup: Cleanup): Promise<Stack> {
     const postgres = await openPostgres(options.postgres, options);
-    opened.push(() => postgres.stop());
+    cleanup.add('PostgreSQL', () => postgres.stop());
     const redis = await openRedis();
-    opened.push(() => redis.stop());
+    cleanup.add('Redis', () => redis.stop());
     const keep = (started: Started): Started => {
-        opened.push(() => started.stop());
+        cleanup.add(`process ${started.pid}`, () => started.stop());
         return started;
     };
     const portOf = async (started: Started) => Number((await started.line('port ')).slice('port '.length));
@@ -70,7 +71,7 @@ async function open(options: StackOptions, opened: Array<() => Promise<void> | v
     const bareHapiProcess = keep(startNode('bench/stack/bare-hapi.ts'));
 
     const dataDir = mkdtempSync(join(tmpdir(), 'routebook-bench-start-'));
-    opened.push(() => rmSync(dataDir, { recursive: true, force: true }));
+    cleanup.add('data folder', () => rmSync(dataDir, { recursive: true, force: true }));
     const shared = { NODE_ENV: 'production', HOST: '127.0.0.1', LOG_LEVEL: 'warn', ...egressSettings(upstreamPort) };
     const settings = {
         production: {
@@ -84,7 +85,7 @@ async function open(options: StackOptions, opened: Array<() => Promise<void> | v
 
     await runNode('bin/migrate.ts', [], settings.production);
     const running: { api: Started; workers: Started[] } = { api: startNode('bin/api.ts', [], settings.production), workers: [] };
-    opened.push(async () => {
+    cleanup.add('API and workers', async () => {
         await Promise.all([running.api, ...running.workers].map((process) => process.stop()));
     });
     running.workers = [await startWorker(settings.production)];
@@ -117,7 +118,7 @@ async function open(options: StackOptions, opened: Array<() => Promise<void> | v
             running.api = startNode('bin/api.ts', [], { ...settings.production, ...more });
             await untilReady(`${base}/readyz`);
         },
-        close,
+        close: () => cleanup.close(),
     };
 }
 

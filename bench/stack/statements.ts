@@ -18,6 +18,11 @@ export interface Statement {
 export async function countStatements(url: string): Promise<void> {
     await ask(url, 'create extension if not exists pg_stat_statements');
     await track(url, 'all');
+    await countFromNow(url);
+}
+
+/** Forgets what ran so far, such as warm-up. */
+export async function countFromNow(url: string): Promise<void> {
     await ask(url, 'select pg_stat_statements_reset()');
 }
 

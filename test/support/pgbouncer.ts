@@ -35,9 +35,11 @@ export async function startPgBouncer(postgres: DebianPostgres, port: number): Pr
             server.kill('SIGHUP');
         },
         async close() {
-            const gone = once(server, 'exit');
-            server.kill('SIGKILL');
-            await gone;
+            if (server.exitCode === null && server.signalCode === null) {
+                const gone = once(server, 'exit');
+                server.kill('SIGKILL');
+                await gone;
+            }
             rmSync(folder, { recursive: true, force: true });
         },
     };
