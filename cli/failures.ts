@@ -1,5 +1,5 @@
 import { ConfigFault } from '../shared/platform/config.ts';
-import type { Detail } from '../shared/refusals.ts';
+import type { ItemDetail } from '../shared/refusals.ts';
 import { RoutebookError } from './client/index.ts';
 import type { Paint } from './terminal.ts';
 
@@ -106,7 +106,7 @@ const HINTS: Readonly<Record<string, string | undefined>> = {
 };
 
 /** Problems below each other: where, what kind, and a sentence. */
-export function detailLines(details: readonly Detail[], paint: Paint): string[] {
+export function detailLines(details: readonly ItemDetail[], paint: Paint): string[] {
     return details.map(({ path, code, message }) => `  ${paint('cyan', path === '' ? '/' : path)}  ${paint('dim', code)}  ${message}`);
 }
 

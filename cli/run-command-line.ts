@@ -3,6 +3,7 @@ import { VERSION } from '../shared/platform/version.ts';
 import { addAccountCommands } from './commands/account.ts';
 import { addAgentCommands } from './commands/agents.ts';
 import { addAuthoringCommands } from './commands/authoring.ts';
+import { addBatchCommands } from './commands/batches.ts';
 import { addCallingCommands } from './commands/calling.ts';
 import { addOwnerCommands } from './commands/owners.ts';
 import { addRegistryCommands } from './commands/registry.ts';
@@ -32,6 +33,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
         addAuthoringCommands,
         addRegistryCommands,
         addCallingCommands,
+        addBatchCommands,
         addOwnerCommands,
         addWebhookCommands,
         addAccountCommands,

@@ -1,10 +1,11 @@
-import type { Detail, Fault, RefusalCode } from './types.ts';
+import type { Fault, ItemDetail, RefusalCode } from './types.ts';
 
 /**
  * Codes of this client's own, beside those of the server: nothing came back (`NETWORK_ERROR`), nothing came in time (`TIMEOUT`), or
- * something came that no Routebook says (`INVALID_ANSWER`).
+ * something came that no Routebook says (`INVALID_ANSWER`); a job ended without a result (`NO_RESULT`), or a batch waits for its owner
+ * (`BATCH_PAUSED`).
  */
-export type ClientCode = 'NETWORK_ERROR' | 'TIMEOUT' | 'INVALID_ANSWER';
+export type ClientCode = 'NETWORK_ERROR' | 'TIMEOUT' | 'INVALID_ANSWER' | 'NO_RESULT' | 'BATCH_PAUSED';
 
 /** What is known of a failure beyond code and message; the server's own words where it answered. */
 export interface Failure {
@@ -16,7 +17,9 @@ export interface Failure {
     retryable?: boolean;
     /** Whole seconds. */
     retryAfter?: number;
-    details?: Detail[];
+    details?: ItemDetail[];
+    /** Of a batch: all problems, of which `details` has the first. */
+    problems?: number;
     requestId?: string;
     docUrl?: string;
     creditsUsed?: number;
@@ -39,7 +42,8 @@ export class RoutebookError extends Error {
     /** Whether the very same call may succeed later. */
     readonly retryable: boolean;
     readonly retryAfter: number | undefined;
-    readonly details: readonly Detail[];
+    readonly details: readonly ItemDetail[];
+    readonly problems: number | undefined;
     readonly requestId: string | undefined;
     readonly docUrl: string | undefined;
     readonly creditsUsed: number | undefined;
@@ -57,6 +61,7 @@ export class RoutebookError extends Error {
         this.retryable = failure.retryable ?? false;
         this.retryAfter = failure.retryAfter;
         this.details = failure.details ?? [];
+        this.problems = failure.problems;
         this.requestId = failure.requestId;
         this.docUrl = failure.docUrl;
         this.creditsUsed = failure.creditsUsed;
@@ -76,7 +81,8 @@ interface Envelope {
         fault?: Fault;
         retryable?: boolean;
         retry_after?: number;
-        details?: Detail[];
+        details?: ItemDetail[];
+        problems?: number;
         request_id?: string;
         doc_url?: string;
         upgrade_to?: string;
@@ -110,6 +116,7 @@ export function failureOf(status: number, body: unknown, retryAfterHeader: strin
         retryable: error.retryable,
         retryAfter: error.retry_after ?? retryAfter,
         details: error.details,
+        problems: error.problems,
         requestId: error.request_id,
         docUrl: error.doc_url,
         creditsUsed: meta.credits_used,

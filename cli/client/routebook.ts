@@ -1,4 +1,6 @@
+import { Batches } from './batches.ts';
 import { listing } from './calls.ts';
+import { Jobs } from './jobs.ts';
 import type { Listing } from './listing.ts';
 import { Claims, Keys, Policies } from './owners.ts';
 import { Maintainers, Requests, Schemas } from './resources.ts';
@@ -42,6 +44,8 @@ export class Routebook {
     readonly claims: Claims;
     readonly policies: Policies;
     readonly keys: Keys;
+    readonly jobs: Jobs;
+    readonly batches: Batches;
     readonly webhooks: Webhooks;
     readonly events: Events;
 
@@ -53,6 +57,8 @@ export class Routebook {
         this.claims = new Claims(this.#transport);
         this.policies = new Policies(this.#transport);
         this.keys = new Keys(this.#transport);
+        this.jobs = new Jobs(this.#transport);
+        this.batches = new Batches(this.#transport);
         this.webhooks = new Webhooks(this.#transport);
         this.events = new Events(this.#transport);
     }

@@ -31,6 +31,8 @@ export interface ApiRequest {
     path: string;
     query?: Record<string, string | number | boolean | undefined>;
     body?: unknown;
+    /** Sent as lines of JSON. */
+    lines?: readonly unknown[];
     headers?: Record<string, string>;
     /** Whether a call whose answer was lost may simply be sent again: reads, and writes that the server recognises. */
     isRepeatable: boolean;
@@ -98,10 +100,12 @@ export class Transport {
                     accept: 'application/json',
                     ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
                     ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+                    ...(request.lines === undefined ? {} : { 'content-type': 'application/x-ndjson' }),
                     ...(key === undefined ? {} : { 'idempotency-key': key }),
                     ...request.headers,
                 },
                 ...(request.body === undefined ? {} : { body: JSON.stringify(request.body, withDigits) }),
+                ...(request.lines === undefined ? {} : { body: request.lines.map((one) => JSON.stringify(one, withDigits)).join('\n') }),
                 redirect: 'manual',
                 signal,
             });

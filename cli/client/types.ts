@@ -5,12 +5,22 @@ import type { Json } from '../../shared/domain/types.ts';
 /** The wire, as the server itself declares it: what stands in `data`, or the whole body of a catalog look-up and a fetch. */
 export type { AccountAnswer } from '../../shared/contracts/account.ts';
 export type { AuditEntry, AuditQuery } from '../../shared/contracts/audit.ts';
+export type {
+    Batch,
+    BatchDefaults,
+    BatchDryRun,
+    BatchesQuery,
+    BatchFields,
+    BatchItem,
+    EndedItem,
+} from '../../shared/contracts/batches.ts';
 export type { CatalogAnswer, CatalogEndpoint, CatalogParam } from '../../shared/contracts/catalog.ts';
 export type { ClaimChecked, ClaimDeleted, ClaimEntry } from '../../shared/contracts/claims.ts';
 export type { Category, ErrorEntry, HealthAnswer } from '../../shared/contracts/discovery.ts';
 export type { EndpointsQuery, FoundEndpoint } from '../../shared/contracts/endpoints.ts';
 export type { EventEntry, EventsQuery } from '../../shared/contracts/events.ts';
 export type { FetchAnswer, FetchMeta, FetchRequest } from '../../shared/contracts/fetch.ts';
+export type { Job, JobsQuery } from '../../shared/contracts/jobs.ts';
 export type { KeyReport, KeyReportEntry } from '../../shared/contracts/key-reports.ts';
 export type { SchemasQuery } from '../../shared/contracts/lists.ts';
 export type { MaintainerEntry } from '../../shared/contracts/maintainers.ts';
@@ -20,6 +30,7 @@ export type { TrendingAnswer } from '../../shared/contracts/trending.ts';
 export type { VersionEntry, YankOrder } from '../../shared/contracts/versions.ts';
 export type { Health } from '../../shared/contracts/vocabulary.ts';
 export type { DeliveriesQuery, DeliveryEntry, WebhookDeleted, WebhookEntry, WebhookOrder } from '../../shared/contracts/webhooks.ts';
+export type { BatchStatus, JobStatus } from '../../shared/domain/jobs/states.ts';
 export type { ToolDefinition } from '../../shared/domain/package/tool-export.ts';
 export type { SourceFile } from '../../shared/domain/package/typescript-export.ts';
 export type { BlockedPath, Hours, SitePolicy } from '../../shared/domain/site/site-policy.ts';
@@ -37,7 +48,7 @@ export type {
     ParamSource,
     ParamStyle,
 } from '../../shared/domain/types.ts';
-export type { Detail, DetailCode, Fault, RefusalCode } from '../../shared/refusals.ts';
+export type { Detail, DetailCode, Fault, ItemDetail, RefusalCode } from '../../shared/refusals.ts';
 
 /** A value of a param: JSON, in which a `bigint` is a whole number with all its digits. */
 export type CallValue = Json | bigint | CallValue[] | { [key: string]: CallValue };

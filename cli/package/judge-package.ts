@@ -1,7 +1,7 @@
 import { checkPackage, type PackageWarning } from '../../shared/domain/package/rules.ts';
 import { isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
-import type { Detail } from '../../shared/refusals.ts';
+import type { ItemDetail } from '../../shared/refusals.ts';
 import { CommandFault } from '../failures.ts';
 import type { Settings } from '../settings.ts';
 import type { Paint, Terminal } from '../terminal.ts';
@@ -9,7 +9,7 @@ import type { Place } from './positions.ts';
 import { type PackageFile, readPackageFile } from './read-package-file.ts';
 
 /** A problem and where it stands in the file. */
-export type Problem = Detail & Place;
+export type Problem = ItemDetail & Place;
 
 export type Judgement =
     | { ok: true; file: string; document: PackageDocument; warnings: (PackageWarning & Place)[] }

@@ -159,7 +159,7 @@ const BODY_REFUSALS = ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_T
 const batchParams = () => Joi.object<{ batch_id: string }, true>({ batch_id: Joi.string().required().description('bat_…') });
 const { json, lines } = BATCH_BODIES;
 
-interface DryRun {
+export interface BatchDryRun {
     items: number;
     credits: { max: number };
     eta_seconds: number | null;
@@ -167,7 +167,7 @@ interface DryRun {
 }
 
 /** POST /v1/batches: many calls that are answered later. */
-export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | DryRun>({
+export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | BatchDryRun>({
     name: 'postBatch',
     method: 'POST',
     path: '/v1/batches',
@@ -202,7 +202,7 @@ export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | DryR
         alsoStatus: [200],
         schema: Joi.alternatives(
             Joi.object<Batch>({ ...batchFields(), warnings: warnings() }),
-            Joi.object<DryRun>({
+            Joi.object<BatchDryRun>({
                 items: v.count().required(),
                 credits: Joi.object({ max: v.count().required() }).required(),
                 eta_seconds: v.count().allow(null).required(),

@@ -29,7 +29,7 @@ describe('every command of routebook', function () {
 
     it('is listed by the help', () => {
         const promised =
-            'inspect import init lint test diff push list search pull add versions yank catalog fetch request claim policy login logout whoami mcp';
+            'inspect import init lint test diff push list search pull add versions yank catalog fetch request batch job claim policy login logout whoami mcp';
         expect(commands).to.include.members(promised.split(' '));
     });
 

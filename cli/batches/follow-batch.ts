@@ -1,0 +1,77 @@
+import { createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import type { Batch, EndedItem } from '../client/index.ts';
+import type { Done, Session } from '../session.ts';
+
+/** Where results go. */
+export interface FollowTo {
+    /** A file; stdout by default. */
+    out?: string;
+}
+
+/** `routebook batch follow ID`: writes each item as a line when it has ended. Ctrl-C leaves the batch running, and says how to come back. */
+export async function followBatch(session: Session, batchId: string, { out }: FollowTo): Promise<Done> {
+    const { terminal, note } = session;
+    const file = out === undefined ? undefined : createWriteStream(out);
+    const write = (item: EndedItem) =>
+        void (file === undefined ? terminal.print(JSON.stringify(item)) : file.write(`${JSON.stringify(item)}\n`));
+    const progress = terminal.progress(`batch ${batchId}`);
+    const interrupted = new AbortController();
+    const interrupt = () => interrupted.abort();
+    process.once('SIGINT', interrupt);
+    const began = performance.now();
+    let last: Batch | undefined;
+    let first: number | undefined;
+    const tell = (batch: Batch) => {
+        last = batch;
+        first ??= endedOf(batch);
+        progress.update(progressLine(batch, (endedOf(batch) - first) / ((performance.now() - began) / 1000)));
+    };
+    try {
+        for await (const item of session.client().batches.follow(batchId, { onProgress: tell, signal: interrupted.signal })) write(item);
+    } catch (error) {
+        if (!interrupted.signal.aborted) throw error;
+        progress.end();
+        note(`The batch goes on. Come back with: routebook batch follow ${batchId}`);
+        return { result: { batch_id: batchId, interrupted: true } };
+    } finally {
+        progress.end();
+        process.off('SIGINT', interrupt);
+        if (file !== undefined) await finished(file.end());
+    }
+    const batch = last ?? (await session.client().batches.get(batchId));
+    note(summaryLine(batch));
+    if (batch.counts.failed > 0) note(`Run the failed again: routebook batch retry ${batchId}`);
+    return { result: batch, isFailure: batch.status !== 'succeeded' };
+}
+
+function endedOf({ counts }: Batch): number {
+    return counts.total - counts.queued - counts.running;
+}
+
+/** `1,234 of 2,000 · 12 failed · 45/s · 17 s left` */
+function progressLine(batch: Batch, rate: number): string {
+    const { counts, waiting_for: waiting } = batch;
+    const ended = endedOf(batch);
+    const left = rate > 0 ? Math.ceil((counts.total - ended) / rate) : batch.eta_seconds;
+    return [
+        `${bar(ended / counts.total)} ${ended.toLocaleString('en')} of ${counts.total.toLocaleString('en')}`,
+        ...(counts.failed > 0 ? [`${counts.failed.toLocaleString('en')} failed`] : []),
+        ...(rate > 0 ? [`${rate.toFixed(rate < 10 ? 1 : 0)}/s`] : []),
+        ...(left === null ? [] : [`${left} s left`]),
+        ...(waiting === null ? [] : [`waits for ${waiting}`]),
+    ].join(' · ');
+}
+
+const BAR = 20;
+
+function bar(share: number): string {
+    const full = Math.round(share * BAR);
+    return `${'█'.repeat(full)}${'░'.repeat(BAR - full)}`;
+}
+
+function summaryLine({ batch_id: id, status, counts, credits }: Batch): string {
+    const parts = (['succeeded', 'failed', 'cancelled', 'expired'] as const).filter((name) => counts[name] > 0);
+    const said = parts.map((name) => `${counts[name].toLocaleString('en')} ${name}`).join(', ');
+    return `batch ${id} ${status}: ${said}; ${credits.used.toLocaleString('en')} credits used`;
+}

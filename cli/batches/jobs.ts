@@ -1,0 +1,36 @@
+import { failureOfJob, type Job, type JobStatus } from '../client/index.ts';
+import type { Done, Session } from '../session.ts';
+import { table } from '../table.ts';
+
+/** `routebook job list` */
+export async function listJobs(
+    { client, terminal: { paint } }: Session,
+    { limit, batch, ...query }: { status?: JobStatus; site?: string; batch?: string; limit: number },
+): Promise<Done> {
+    const { items: jobs } = await client()
+        .jobs.list({ limit, ...query, ...(batch === undefined ? {} : { batch_id: batch }) })
+        .page();
+    const result = { jobs };
+    if (jobs.length === 0) return { result, lines: ['No jobs.'] };
+    const rows = jobs.map((one) => [one.job_id, one.status, one.site, one.endpoint, one.credits_used, one.created_at, codeOf(one)]);
+    return { result, lines: table(['job', 'status', 'site', 'endpoint', 'credits', 'made', 'code'], rows, paint) };
+}
+
+/** `routebook job show ID`: the job, or with `--wait` what it came to. */
+export async function showJob({ client }: Session, jobId: string, { wait }: { wait?: true }): Promise<Done> {
+    const { jobs } = client();
+    let job = await jobs.get(jobId);
+    while (wait === true && (job.status === 'queued' || job.status === 'running')) job = await jobs.get(jobId, { wait: 30 });
+    if (wait === true && job.status !== 'succeeded') throw failureOfJob(job);
+    return { result: job, lines: [JSON.stringify(job, undefined, 2)] };
+}
+
+/** `routebook job cancel ID` */
+export async function cancelJob({ client, terminal: { paint } }: Session, jobId: string): Promise<Done> {
+    const job = await client().jobs.cancel(jobId);
+    return { result: job, lines: [`${paint('green', '✓')} job ${jobId} is cancelled`] };
+}
+
+function codeOf({ error }: Job): string | null {
+    return error === null ? null : String(error['code']);
+}

@@ -1,0 +1,103 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import type { Json, JsonObject, PackageParam } from '../../shared/domain/types.ts';
+import { readCsv } from '../../workers/select/csv.ts';
+import type { BatchItem } from '../client/index.ts';
+import { CommandFault, wrongUsage } from '../failures.ts';
+import { readParams } from '../package/read-params.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** The column or field that names an item, beside its params. */
+const NAME = 'custom_id';
+
+/**
+ * The items of a file: rows of CSV, a JSON array, or lines of JSON. Objects with `params` are items as the API takes them; any other is the
+ * params themselves.
+ * @param file `-` for what is piped in
+ * @param map columns and the params that they are
+ */
+export async function readItems(
+    terminal: Terminal,
+    file: string,
+    { map, params }: { map: ReadonlyMap<string, string>; params: readonly PackageParam[] },
+): Promise<BatchItem[]> {
+    const text = file === '-' ? await terminal.readAll() : readFile(file);
+    const rows = rowsOf(file, text.replace(/^\uFEFF/, ''));
+    if (rows.values.length === 0) throw new CommandFault('NO_ITEMS', `${file} has no items.`);
+    const known = new Set(params.map(({ name }) => name));
+    return rows.values.map((row, at) => {
+        if (!isObject(row)) throw new CommandFault('INVALID_ITEM', `Item ${at + 1} of ${file} is no object.`);
+        return rows.areTexts || !isObject(row['params'])
+            ? itemOf(row, { map, known, params, areTexts: rows.areTexts })
+            : (row as BatchItem);
+    });
+}
+
+/** `column=param` pairs. */
+export function readMap(pairs: readonly string[] = []): Map<string, string> {
+    return new Map(
+        pairs.map((pair) => {
+            const [, column = '', param = ''] = /^([^=]+)=(.+)$/s.exec(pair) ?? [];
+            if (column === '') throw wrongUsage(`--map takes column=param, and this is ${JSON.stringify(pair)}`);
+            return [column, param];
+        }),
+    );
+}
+
+function readFile(file: string): string {
+    if (!existsSync(file)) throw new CommandFault('FILE_NOT_FOUND', `There is no file ${file}.`);
+    return readFileSync(file, 'utf8');
+}
+
+interface Rows {
+    values: Json[];
+    /** Of CSV all values are texts. */
+    areTexts: boolean;
+}
+
+function rowsOf(file: string, text: string): Rows {
+    const first = text.trimStart()[0];
+    if (first === '[') return { values: parsed(text, file) as Json[], areTexts: false };
+    if (first === '{') {
+        const lines = text.split('\n').map((line, at) => ({ line: line.trim(), at: at + 1 }));
+        const values = lines.filter(({ line }) => line !== '').map(({ line, at }) => parsed(line, `line ${at} of ${file}`));
+        return { values, areTexts: false };
+    }
+    try {
+        return { values: readCsv(text).items, areTexts: true };
+    } catch (error) {
+        throw new CommandFault('INVALID_CSV', error instanceof Error ? error.message : String(error));
+    }
+}
+
+function parsed(text: string, what: string): Json {
+    try {
+        return parseExact(text);
+    } catch {
+        throw new CommandFault('INVALID_JSON', `${what} is no JSON.`);
+    }
+}
+
+/** Columns that are params by their names or by the map; where the params are not known, all. Empty cells are left out. */
+function itemOf(
+    row: JsonObject,
+    {
+        map,
+        known,
+        params,
+        areTexts,
+    }: { map: ReadonlyMap<string, string>; known: ReadonlySet<string>; params: readonly PackageParam[]; areTexts: boolean },
+): BatchItem {
+    const values = new Map<string, Json>();
+    let name: string | undefined;
+    for (const [column, value] of Object.entries(row)) {
+        const param = map.get(column) ?? column;
+        if (param === NAME) name = String(value);
+        else if ((map.has(column) || known.size === 0 || known.has(param)) && !(areTexts && value === '')) values.set(param, value);
+    }
+    const typed = areTexts
+        ? readParams({ param: [...values].map(([param, value]) => `${param}=${String(value)}`) }, params)
+        : Object.fromEntries(values);
+    return { params: typed, ...(name === undefined || name === '' ? {} : { custom_id: name }) };
+}

@@ -1,0 +1,74 @@
+import type { BatchDryRun, BatchOrder } from '../client/index.ts';
+import { type Batch, RoutebookError } from '../client/index.ts';
+import { CommandFault } from '../failures.ts';
+import type { Done, Session } from '../session.ts';
+import { type FollowTo, followBatch } from './follow-batch.ts';
+import { readItems, readMap } from './read-items.ts';
+
+export interface RunOptions extends FollowTo {
+    site: string;
+    endpoint: string;
+    map?: readonly string[];
+    name?: string;
+    version?: string;
+    maxCredits?: number;
+    stopAfterFailures?: number;
+    expiresIn?: number;
+    dryRun?: true;
+    detach?: true;
+}
+
+/** `routebook batch run FILE`: orders a call for each item of a file, and writes what they came to as they end. */
+export async function runBatch(session: Session, file: string, options: RunOptions): Promise<Done> {
+    const { terminal } = session;
+    const client = session.client();
+    const version = options.version === undefined || options.version.length === 64 ? options.version : Number(options.version);
+    const items = await readItems(terminal, file, { map: readMap(options.map), params: await paramsOf(session, options) });
+    const order: BatchOrder = {
+        items,
+        defaults: { site: options.site, endpoint: options.endpoint, ...(version === undefined ? {} : { version }) },
+        ...(options.name === undefined ? {} : { name: options.name }),
+        ...(options.maxCredits === undefined ? {} : { max_credits: options.maxCredits }),
+        ...(options.stopAfterFailures === undefined ? {} : { stop_after_failures: options.stopAfterFailures }),
+        ...(options.expiresIn === undefined ? {} : { expires_in: options.expiresIn }),
+    };
+    try {
+        if (options.dryRun === true) return priced(await client.batches.dryRun(order));
+        const batch = await client.batches.create(order);
+        if (options.detach === true) return detached(batch);
+        session.note(`batch ${batch.batch_id}: ${count(items.length)} items`);
+        return await followBatch(session, batch.batch_id, options);
+    } catch (error) {
+        if (error instanceof RoutebookError && error.problems !== undefined && error.problems > error.details.length) {
+            session.note(`${count(error.problems)} problems in all; the first ${error.details.length} are named.`);
+        }
+        throw error;
+    }
+}
+
+/** What the params are, to read texts by. Where that cannot be told, the order itself will say why. */
+async function paramsOf(session: Session, { site, endpoint, version }: RunOptions) {
+    try {
+        const { endpoints } = await session.client().schemas.package(site, version === undefined ? {} : { version });
+        const found = endpoints.find(({ name }) => name === endpoint);
+        if (found === undefined) throw new CommandFault('ENDPOINT_NOT_FOUND', `${site} has no endpoint ${endpoint}.`);
+        return found.params ?? [];
+    } catch (error) {
+        if (error instanceof RoutebookError && error.status >= 400 && error.status < 500) return [];
+        throw error;
+    }
+}
+
+function priced(result: BatchDryRun): Done {
+    const eta = result.eta_seconds === null ? '' : `, and take about ${result.eta_seconds} s at your limits`;
+    const lines = [`Nothing was ordered. ${count(result.items)} items would cost at most ${count(result.credits.max)} credits${eta}.`];
+    return { result, lines: [...lines, ...result.warnings.map((warning) => `! ${warning}`)] };
+}
+
+function detached(batch: Batch): Done {
+    return { result: batch, lines: [batch.batch_id, `See what it comes to: routebook batch follow ${batch.batch_id}`] };
+}
+
+function count(items: number): string {
+    return items.toLocaleString('en');
+}

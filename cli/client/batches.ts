@@ -1,0 +1,161 @@
+import { data, listing, reading, writing } from './calls.ts';
+import { RoutebookError } from './errors.ts';
+import type { Listing } from './listing.ts';
+import type { CallOptions, Transport } from './transport.ts';
+import type { Batch, BatchDryRun, BatchesQuery, BatchFields, BatchItem, CallValue, EndedItem, JobStatus } from './types.ts';
+
+/** Many calls that are answered later. */
+export type BatchOrder = BatchFields & {
+    items: readonly (Omit<BatchItem, 'params'> & { params?: { [name: string]: CallValue } })[];
+};
+
+export interface FollowOptions extends CallOptions {
+    /** Items of this end alone. */
+    status?: JobStatus;
+    /** The cursor of the last item that was seen. */
+    after?: string;
+    /** Told of the batch from time to time. */
+    onProgress?: (batch: Batch) => void;
+}
+
+/** Items of one page of results, and how long to wait where there are none, in milliseconds. */
+const PAGE = 200;
+const PAUSE_MS = 1000;
+/** A batch of more items is sent as lines. */
+const MOST_AS_JSON = 10_000;
+
+/** Calls by the thousand: Routebook paces them, tries them again and keeps what they came to. The key needs the scope jobs. */
+export class Batches {
+    readonly #transport: Transport;
+
+    constructor(transport: Transport) {
+        this.#transport = transport;
+    }
+
+    /** Orders a batch; all items are judged first, and a wrong one refuses the whole. */
+    create(order: BatchOrder, options?: CallOptions): Promise<Batch> {
+        return data(this.#transport, orderOf(order, {}), options);
+    }
+
+    /** Judges and prices all items, and orders nothing. */
+    dryRun(order: BatchOrder, options?: CallOptions): Promise<BatchDryRun> {
+        return data(this.#transport, orderOf(order, { dry_run: true }), options);
+    }
+
+    /** Orders a batch, and yields each item when it has ended: `for await (const item of batches.run({…}))`. */
+    async *run(order: BatchOrder, options: FollowOptions = {}): AsyncGenerator<EndedItem, void, undefined> {
+        const { status: _, after: __, onProgress, ...call } = options;
+        const batch = await this.create(order, call);
+        onProgress?.(batch);
+        yield* this.follow(batch.batch_id, options);
+    }
+
+    /**
+     * Yields each item that has ended, until the batch has. An item that is retried comes again: keep the latest of a `job_id`.
+     * @throws RoutebookError BATCH_PAUSED where the batch waits for you
+     */
+    async *follow(
+        batchId: string,
+        { status, after, onProgress, ...options }: FollowOptions = {},
+    ): AsyncGenerator<EndedItem, void, undefined> {
+        for (let cursor = after; ; ) {
+            const page = await this.results(batchId, { status, after: cursor, limit: PAGE }, options);
+            yield* page.items;
+            if (page.nextCursor === null) {
+                onProgress?.(await this.get(batchId, {}, options));
+                return;
+            }
+            cursor = page.nextCursor;
+            if (page.items.length > 0 && onProgress === undefined) continue;
+            const batch = await this.get(batchId, {}, options);
+            onProgress?.(batch);
+            if (page.items.length > 0) continue;
+            if (batch.status === 'paused' && batch.counts.running === 0) throw paused(batch);
+            await pause(PAUSE_MS, options.signal);
+        }
+    }
+
+    /** One page of what has ended; `nextCursor` is null only when the batch has ended and all is read. */
+    async results(
+        batchId: string,
+        query: { status?: JobStatus | undefined; after?: string | undefined; limit?: number } = {},
+        options?: CallOptions,
+    ): Promise<{ items: EndedItem[]; nextCursor: string | null }> {
+        const { data: items, meta } = await this.#transport.call<{
+            data: EndedItem[];
+            meta: { pagination: { next_cursor: string | null } };
+        }>({ ...reading(`${pathOf(batchId)}/results`), query: { ...query } }, options);
+        return { items, nextCursor: meta.pagination.next_cursor };
+    }
+
+    /** @param wait seconds that the answer may wait for its end */
+    get(batchId: string, { wait }: { wait?: number } = {}, options?: CallOptions): Promise<Batch> {
+        return data(this.#transport, { ...reading(pathOf(batchId)), query: { wait } }, options);
+    }
+
+    /** Newest first. */
+    list(query: Omit<BatchesQuery, 'cursor'> = {}, options?: CallOptions): Listing<Batch> {
+        return listing(this.#transport, '/v1/batches', { ...query }, options);
+    }
+
+    pause(batchId: string, options?: CallOptions): Promise<Batch> {
+        return data(this.#transport, writing('POST', `${pathOf(batchId)}/pause`), options);
+    }
+
+    /** Lets it go on with the rights of this key, and with other limits where you name some. */
+    resume(batchId: string, limits: Pick<BatchFields, 'max_credits' | 'stop_after_failures'> = {}, options?: CallOptions): Promise<Batch> {
+        return data(this.#transport, { ...writing('POST', `${pathOf(batchId)}/resume`), body: limits }, options);
+    }
+
+    /** Queues items again that did not succeed, all or those that failed with one of these codes. */
+    retry(batchId: string, { codes }: { codes?: string[] } = {}, options?: CallOptions): Promise<Batch & { retried: number }> {
+        const body = codes === undefined ? {} : { codes };
+        return data(this.#transport, { ...writing('POST', `${pathOf(batchId)}/retry`), body }, options);
+    }
+
+    cancel(batchId: string, options?: CallOptions): Promise<Batch> {
+        return data(this.#transport, writing('DELETE', pathOf(batchId)), options);
+    }
+}
+
+/** Too many items for JSON are sent as lines, with everything else in the query. */
+function orderOf({ items, ...fields }: BatchOrder, query: { dry_run?: true }) {
+    const request = writing('POST', '/v1/batches');
+    if (items.length <= MOST_AS_JSON) return { ...request, query, body: { ...fields, items } };
+    const { defaults = {}, metadata, ...others } = fields;
+    // The max_credits of an item has no place in the query.
+    const { max_credits: each, ...ofItems } = defaults;
+    return {
+        ...request,
+        query: { ...query, ...others, ...ofItems, metadata: metadata === undefined ? undefined : JSON.stringify(metadata) },
+        lines: each === undefined ? items : items.map((item) => ({ max_credits: each, ...item })),
+    };
+}
+
+function paused(batch: Batch): RoutebookError {
+    const why = batch.paused_reason === null ? '' : ` (${batch.paused_reason})`;
+    return new RoutebookError({
+        code: 'BATCH_PAUSED',
+        message: `The batch ${batch.batch_id} is paused${why}: resume it, and follow it again.`,
+    });
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+        const timer = setTimeout(over, ms);
+        function over() {
+            signal?.removeEventListener('abort', abort);
+            resolve();
+        }
+        function abort() {
+            clearTimeout(timer);
+            reject(signal?.reason);
+        }
+        if (signal?.aborted) abort();
+        else signal?.addEventListener('abort', abort, { once: true });
+    });
+}
+
+function pathOf(batchId: string): string {
+    return `/v1/batches/${encodeURIComponent(batchId)}`;
+}

@@ -1,0 +1,80 @@
+import { data, listing, reading, writing } from './calls.ts';
+import { failureOf, RoutebookError } from './errors.ts';
+import type { Listing } from './listing.ts';
+import type { CallOptions, Transport } from './transport.ts';
+import type { FetchAnswer, FetchOrder, Job, JobsQuery, JsonObject } from './types.ts';
+
+/** A call that is answered later. */
+export type JobOrder = Omit<FetchOrder, 'dry_run'> & {
+    metadata?: Readonly<Record<string, string>>;
+    /** Seconds that it may wait for its turn, 60 to 86,400; 3,600 by default. */
+    expires_in?: number;
+};
+
+/** A job that was ordered: await it for the job as it was accepted, or its `result()`. */
+export interface OrderedJob<Data> extends Promise<Job> {
+    /** Waits for its end, however long that takes. @throws RoutebookError what a fetch would have failed with */
+    result(options?: CallOptions): Promise<Omit<FetchAnswer, 'success' | 'data'> & { data: Data }>;
+}
+
+/** Seconds that one read waits for the end. */
+const WAIT = 30;
+
+/** Calls that are answered later. The key needs the scope jobs. */
+export class Jobs {
+    readonly #transport: Transport;
+
+    constructor(transport: Transport) {
+        this.#transport = transport;
+    }
+
+    /** Orders a job: `await jobs.create({…})` is the job, `await jobs.create({…}).result()` what it came to. */
+    create<Data = JsonObject>(order: JobOrder, options?: CallOptions): OrderedJob<Data> {
+        const ordered = data<Job>(this.#transport, { ...writing('POST', '/v1/jobs'), body: order }, options);
+        const result: OrderedJob<Data>['result'] = async (each) => {
+            const { job_id: id } = await ordered;
+            return (await this.wait(id, each)) as never;
+        };
+        return Object.assign(ordered, { result });
+    }
+
+    /** @param wait seconds that the answer may wait for its end */
+    get(jobId: string, { wait }: { wait?: number } = {}, options?: CallOptions): Promise<Job> {
+        return data(this.#transport, { ...reading(pathOf(jobId)), query: { wait } }, options);
+    }
+
+    /** Newest first, items of batches too. */
+    list(query: Omit<JobsQuery, 'cursor'> = {}, options?: CallOptions): Listing<Job> {
+        return listing(this.#transport, '/v1/jobs', { ...query }, options);
+    }
+
+    /** Cancels what is queued, or a running read. */
+    cancel(jobId: string, options?: CallOptions): Promise<Job> {
+        return data(this.#transport, writing('DELETE', pathOf(jobId)), options);
+    }
+
+    /** Deletes params and result of a job that ended. */
+    deleteResult(jobId: string, options?: CallOptions): Promise<Job> {
+        return data(this.#transport, writing('DELETE', `${pathOf(jobId)}/result`), options);
+    }
+
+    /** Waits for the end of a job. @throws RoutebookError what a fetch would have failed with */
+    async wait(jobId: string, options?: CallOptions): Promise<JsonObject> {
+        for (;;) {
+            const job = await this.get(jobId, { wait: WAIT }, options);
+            if (job.status === 'succeeded' && job.result) return job.result;
+            if (job.status !== 'queued' && job.status !== 'running') throw failureOfJob(job);
+        }
+    }
+}
+
+/** Why a job has no result. */
+export function failureOfJob({ job_id: id, status, error }: Job): RoutebookError {
+    if (error !== null) return new RoutebookError(failureOf(Number(error['status']), { error }, null));
+    const why = status === 'succeeded' ? 'Its result is deleted.' : `It is ${status}.`;
+    return new RoutebookError({ code: 'NO_RESULT', message: `The job ${id} has no result. ${why}` });
+}
+
+function pathOf(jobId: string): string {
+    return `/v1/jobs/${encodeURIComponent(jobId)}`;
+}

@@ -1,0 +1,180 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join as joinPath } from 'node:path';
+import { expect } from 'chai';
+import { Routebook, RoutebookError } from '../../cli/client/index.ts';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
+import { join, type Person } from '../support/people.ts';
+import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+interface Line {
+    custom_id: string;
+    status: string;
+    result: { data: { id: number } } | null;
+}
+
+describe('batches and jobs on the command line and in the client', function () {
+    this.timeout(90_000);
+    let world: World;
+    let shop: Shop;
+    let ada: Person;
+    let shell: CommandLine;
+    let client: Routebook;
+
+    before(async () => {
+        shop = await openShop();
+        world = await openWorld({ config: { egressHosts: SHOP_HOSTS } });
+        ada = await join(world, { plan: 'enterprise', overrides: { perMinute: 100_000, perHour: 100_000, perDay: 100_000 } });
+        await ada.publish(shopPackage(shop.port));
+        shell = openCommandLine({ ROUTEBOOK_URL: world.base, ROUTEBOOK_API_KEY: ada.apiKey ?? '' });
+        client = new Routebook({ baseUrl: world.base, apiKey: ada.apiKey ?? '' });
+    });
+    after(async () => {
+        shop.letGo();
+        shell.close();
+        await world.close();
+        await shop.close();
+    });
+
+    const PRODUCT = ['--site', SHOP, '--endpoint', 'product'];
+    const write = (name: string, text: string) => {
+        writeFileSync(joinPath(shell.folder, name), text);
+        return name;
+    };
+    const linesOf = (text: string): Line[] =>
+        text
+            .trim()
+            .split('\n')
+            .map((line) => JSON.parse(line) as Line);
+    const run = async (...args: string[]) => {
+        const ran = await shell.run(args);
+        expect(ran.code, ran.stderr).to.equal(0);
+        return ran;
+    };
+    const idOf = (text: string) => /bat_\w+/.exec(text)?.[0] ?? '';
+
+    it('run a call for each row of CSV, and write what they came to', async () => {
+        const csv = write('products.csv', 'sku,custom_id,note\n1,a,first\n2,b,"second, third"\n3,c,\n');
+        const ran = await run('batch', 'run', csv, ...PRODUCT, '--map', 'sku=id', '--out', 'results.ndjson');
+        const lines = linesOf(readFileSync(joinPath(shell.folder, 'results.ndjson'), 'utf8'));
+        expect(lines.map(({ custom_id: name, status, result }) => [name, status, result?.data.id])).to.have.deep.members([
+            ['a', 'succeeded', 1],
+            ['b', 'succeeded', 2],
+            ['c', 'succeeded', 3],
+        ]);
+        expect(ran.stderr).to.include('3 succeeded').and.include('3 credits used');
+        expect((await run('batch', 'list')).stdout)
+            .to.include('succeeded')
+            .and.include(idOf(ran.stderr));
+        expect((await run('batch', 'show', idOf(ran.stderr))).stdout).to.include('3 used of at most 3');
+        expect((await run('job', 'list', '--batch', idOf(ran.stderr))).stdout.match(/job_\w+/g)).to.have.length(3);
+    });
+
+    for (const [form, text] of [
+        ['a JSON array', '[{"id": 1}, {"params": {"id": 2}, "custom_id": "two"}]'],
+        ['lines of JSON', '{"id": 1}\n\n{"params": {"id": 2}, "custom_id": "two"}\n'],
+    ] as const) {
+        it(`take ${form}, piped in too`, async () => {
+            const ran = await shell.run(['batch', 'run', '-', ...PRODUCT], { input: text });
+            expect(ran.code, ran.stderr).to.equal(0);
+            expect(linesOf(ran.stdout).map(({ custom_id: name }) => name)).to.have.members([null, 'two']);
+        });
+    }
+
+    it('say what a file would cost before anything runs', async () => {
+        const ran = await run('batch', 'run', write('two.csv', 'id\n1\n2\n'), ...PRODUCT, '--dry-run');
+        expect(ran.stdout).to.include('2 items would cost at most 2 credits');
+    });
+
+    it('name each wrong item, and end with 1', async () => {
+        const ran = await shell.run(['batch', 'run', write('wrong.csv', 'id\n1\n0\n'), ...PRODUCT]);
+        expect(ran.code).to.equal(1);
+        expect(ran.stderr).to.include('/items/1/params/id');
+        const none = await shell.run(['batch', 'run', 'no-such.csv', ...PRODUCT, '--json']);
+        expect([none.code, none.error['code']]).to.deep.equal([1, 'FILE_NOT_FOUND']);
+        const map = await shell.run(['batch', 'run', 'two.csv', ...PRODUCT, '--map', 'id', '--json']);
+        expect([map.code, map.error['code']]).to.deep.equal([2, 'WRONG_USAGE']);
+    });
+
+    it('go on after Ctrl-C, which says how to come back', async () => {
+        const held = write('held.ndjson', '{"params": {}}\n{"params": {}}\n');
+        const waiting = shop.waiting(1);
+        const ran = await shell.run(['batch', 'run', held, '--site', SHOP, '--endpoint', 'held'], { interrupt: waiting });
+        const id = idOf(ran.stderr);
+        expect(ran.stderr).to.include(`routebook batch follow ${id}`);
+        shop.letGo();
+        const followed = await run('batch', 'follow', id);
+        expect(linesOf(followed.stdout)).to.have.length(2);
+    });
+
+    it('are ordered without waiting, cancelled and retried', async () => {
+        const many = write('many.csv', `id\n${Array.from({ length: 500 }, (_, at) => at + 1).join('\n')}\n`);
+        const id = idOf((await run('batch', 'run', many, ...PRODUCT, '--detach')).stdout);
+        expect((await run('batch', 'cancel', id)).stdout).to.include('cancelled');
+        expect((await run('batch', 'retry', id, '--code', 'UPSTREAM_TIMEOUT')).stdout).to.include('Nothing to run again');
+        const again = await run('batch', 'retry', id);
+        expect(again.stdout).to.include('run again');
+        await run('batch', 'follow', id, '--out', 'again.ndjson');
+    });
+
+    it('end with 1 where items failed, and show how to run them again', async () => {
+        const file = write('status.csv', 'code\n404\n');
+        const ran = await shell.run(['batch', 'run', file, '--site', SHOP, '--endpoint', 'status']);
+        expect(ran.code).to.equal(1);
+        expect(ran.stderr).to.include('1 failed').and.include('routebook batch retry');
+    });
+
+    it('of the client give the result of one call, or what it failed with', async () => {
+        const { data } = await client.jobs.create<{ id: number }>({ site: SHOP, endpoint: 'product', params: { id: 7 } }).result();
+        expect(data.id).to.equal(7);
+        const failed = client.jobs.create({ site: SHOP, endpoint: 'status', params: { code: 404 } });
+        const error = await failed.result().then(
+            () => undefined,
+            (reason: unknown) => reason as RoutebookError,
+        );
+        expect([error instanceof RoutebookError, error?.code]).to.deep.equal([true, 'UPSTREAM_STATUS']);
+        const { job_id: id } = await failed;
+        const shown = await run('job', 'show', id, '--json');
+        expect(shown.json['status']).to.equal('failed');
+    });
+
+    it('of the client yield each item when it has ended', async () => {
+        const items = Array.from({ length: 250 }, (_, at) => ({ params: { id: at + 1 }, custom_id: `p${at}` }));
+        const seen: (string | null)[] = [];
+        for await (const item of client.batches.run({ defaults: { site: SHOP, endpoint: 'product' }, items })) seen.push(item.custom_id);
+        expect(seen).to.have.members(items.map(({ custom_id: name }) => name));
+    });
+
+    it('of the client say where a batch waits for its owner', async () => {
+        const items = [1, 2, 3].map((id) => ({ params: { id } }));
+        const order = { defaults: { site: SHOP, endpoint: 'product' }, items, max_credits: 1 };
+        const seen: string[] = [];
+        let code = '';
+        try {
+            for await (const { job_id: id } of client.batches.run(order)) seen.push(id);
+        } catch (error) {
+            ({ code } = error as RoutebookError);
+        }
+        expect([code, seen.length]).to.deep.equal(['BATCH_PAUSED', 1]);
+    });
+
+    it('of the client send more than ten thousand items as lines', async () => {
+        const rich = await join(world, { plan: 'enterprise', credits: 100_000, overrides: { perMinute: 1, perHour: 1, perDay: 1 } });
+        const theirs = new Routebook({ baseUrl: world.base, apiKey: rich.apiKey ?? '' });
+        const items = Array.from({ length: 10_500 }, (_, at) => ({ params: { id: at + 1 } }));
+        const batch = await theirs.batches.create({
+            name: 'many',
+            defaults: { site: SHOP, endpoint: 'product' },
+            items,
+            metadata: { a: 'b' },
+        });
+        expect(batch).to.deep.include({ name: 'many', metadata: { a: 'b' } });
+        expect(batch.counts.total).to.equal(10_500);
+        await theirs.batches.cancel(batch.batch_id);
+        await eventually(
+            () => theirs.batches.get(batch.batch_id),
+            ({ status }) => status === 'cancelled',
+        );
+    });
+});
