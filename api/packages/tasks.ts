@@ -1,6 +1,7 @@
 import { roundedNumbers } from '../../shared/domain/json/rounded-numbers.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { hasMoreValues } from '../../shared/domain/json/tokens.ts';
+import { exportBruno } from '../../shared/domain/package/bruno-export.ts';
 import { contentOf, type PackageContent, type PackageHead } from '../../shared/domain/package/content.ts';
 import { comparePackages, type PackageChange } from '../../shared/domain/package/diff.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
@@ -27,6 +28,7 @@ export interface PackageTasks {
     openapi: { task: { text: string; version: Parameters<typeof exportOpenApi>[1] }; answer: string };
     tools: { task: { text: string }; answer: string };
     postman: { task: { text: string; about: Parameters<typeof exportPostman>[1] }; answer: string };
+    bruno: { task: { text: string; about: Parameters<typeof exportBruno>[1] }; answer: string };
     typescript: { task: { text: string; version: Parameters<typeof exportTypeScript>[1] }; answer: string };
     python: { task: { text: string; version: Parameters<typeof exportPython>[1] }; answer: string };
     form: { task: { bytes: Uint8Array }; answer: FormRead };
@@ -57,6 +59,8 @@ export function doPackageTask(task: PackageTask): unknown {
             return JSON.stringify({ success: true, data: exportTools(parse(task.text)) });
         case 'postman':
             return JSON.stringify(exportPostman(parse(task.text), task.about));
+        case 'bruno':
+            return JSON.stringify(exportBruno(parse(task.text), task.about));
         case 'typescript':
             return JSON.stringify({ success: true, data: exportTypeScript(parse(task.text), task.version) });
         case 'python':

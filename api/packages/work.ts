@@ -12,6 +12,7 @@ const THREADS: Readonly<Record<keyof PackageTasks, keyof typeof threads>> = {
     openapi: 'reading',
     tools: 'reading',
     postman: 'reading',
+    bruno: 'reading',
     typescript: 'reading',
     python: 'reading',
     form: 'reading',

@@ -78,7 +78,9 @@ async function makeText(version: schemas.VersionRef, format: PackageFormat, text
         return `{"success":true,"data":${text.slice(0, text.lastIndexOf('}'))},${published.slice(1)}}`;
     }
     if (format === 'tools') return (await workOnPackage('tools', String(versionId), { text })).answer;
-    if (format === 'postman') return (await workOnPackage('postman', String(versionId), { text, about: { versionHash, base } })).answer;
+    if (format === 'postman' || format === 'bruno') {
+        return (await workOnPackage(format, String(versionId), { text, about: { versionHash, base } })).answer;
+    }
     if (format === 'typescript' || format === 'python') return (await workOnPackage(format, String(versionId), { text, version })).answer;
     return (await workOnPackage('openapi', String(versionId), { text, version })).answer;
 }

@@ -48,7 +48,7 @@ export class Schemas {
     /** The site as an OpenAPI 3.1 document. */
     package(site: string, query: { version?: number | string; format: 'openapi' }, options?: CallOptions): Promise<JsonObject>;
     /** The site's hosted endpoints as a Postman collection. */
-    package(site: string, query: { version?: number | string; format: 'postman' }, options?: CallOptions): Promise<JsonObject>;
+    package(site: string, query: { version?: number | string; format: 'postman' | 'bruno' }, options?: CallOptions): Promise<JsonObject>;
     /** The site's endpoints as tools of a language model. */
     package(site: string, query: { version?: number | string; format: 'tools' }, options?: CallOptions): Promise<ToolDefinition[]>;
     /** The site's hosted endpoints as functions in TypeScript. */
@@ -62,12 +62,12 @@ export class Schemas {
         {
             version,
             format,
-        }: { version?: number | string; format?: 'routebook' | 'openapi' | 'tools' | 'postman' | 'typescript' | 'python' } = {},
+        }: { version?: number | string; format?: 'routebook' | 'openapi' | 'tools' | 'postman' | 'bruno' | 'typescript' | 'python' } = {},
         options?: CallOptions,
     ): Promise<unknown> {
         const request = { ...reading(`${sitePath(site)}/package`), query: { version, format } };
         // The documents of others' formats come bare.
-        return format === 'openapi' || format === 'postman'
+        return format === 'openapi' || format === 'postman' || format === 'bruno'
             ? this.#transport.call(request, options)
             : data(this.#transport, request, options);
     }

@@ -33,7 +33,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .option('--version <version>', 'number or hash; the latest by default', versionName)
         .addOption(
             new Option('--format <format>', 'what to download')
-                .choices(['routebook', 'openapi', 'tools', 'postman', 'typescript', 'python'])
+                .choices(['routebook', 'openapi', 'tools', 'postman', 'bruno', 'typescript', 'python'])
                 .default('routebook'),
         )
         .option('-o, --out <file>', 'write it there; stdout by default')

@@ -4,7 +4,7 @@ import { withoutVersion } from './published.ts';
 
 export interface PullOptions {
     version?: string;
-    format: 'routebook' | 'openapi' | 'tools' | 'postman' | 'typescript' | 'python';
+    format: 'routebook' | 'openapi' | 'tools' | 'postman' | 'bruno' | 'typescript' | 'python';
     out?: string;
 }
 
@@ -44,7 +44,7 @@ async function download(
         return { document: file, text: file.source };
     }
     if (format === 'openapi') return { document: await client.schemas.package(site, { ...query, format }) };
-    if (format === 'postman') return { document: await client.schemas.package(site, { ...query, format }) };
+    if (format === 'postman' || format === 'bruno') return { document: await client.schemas.package(site, { ...query, format }) };
     if (format === 'tools') return { document: await client.schemas.package(site, { ...query, format }) };
     const { document, version, versionHash } = withoutVersion(await client.schemas.package(site, query));
     return { document, about: { site: document.site, version, version_hash: versionHash } };

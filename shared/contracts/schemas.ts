@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import type { BrunoCollection } from '../domain/package/bruno-export.ts';
 import type { PostmanCollection } from '../domain/package/postman-export.ts';
 import { LIMITS_IN_WORDS } from '../domain/package/rules/limits.ts';
 import type { ToolDefinition } from '../domain/package/tool-export.ts';
@@ -168,16 +169,17 @@ export const getSchema = contract<SiteParams, object, undefined, Card>({
 
 export interface PackageQuery {
     version?: string;
-    format?: 'routebook' | 'openapi' | 'tools' | 'postman' | 'typescript' | 'python';
+    format?: 'routebook' | 'openapi' | 'tools' | 'postman' | 'bruno' | 'typescript' | 'python';
 }
 
-/** By `format`: the package, tool definitions, source code, or bare an OpenAPI document or a Postman collection. */
+/** By `format`: the package, tool definitions, source code, or bare an OpenAPI document or a collection for Postman or Bruno. */
 export type PackageAnswer =
     | { success: true; data: DownloadedPackage }
     | { success: true; data: ToolDefinition[] }
     | { success: true; data: SourceFile }
     | OpenApiExport
-    | PostmanCollection;
+    | PostmanCollection
+    | BrunoCollection;
 
 export interface OpenApiExport extends JsonObject {
     openapi: '3.1.0';
@@ -195,7 +197,7 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
     tag: 'Registry',
     summary: 'Download a schema package',
     description:
-        'As it was published (`routebook`), as an OpenAPI 3.1 document of the site itself (`openapi`, without an envelope), as tool definitions whose name and input are `endpoint` and `params` of a hosted fetch (`tools`), as a Postman collection of hosted fetches (`postman`, without an envelope), or as a file of typed functions over `routebook/client` (`typescript`) or over the package `routebook` of Python (`python`).',
+        'As it was published (`routebook`), as an OpenAPI 3.1 document of the site itself (`openapi`, without an envelope), as tool definitions whose name and input are `endpoint` and `params` of a hosted fetch (`tools`), as a collection of hosted fetches for Postman or Bruno (`postman`, `bruno`, without an envelope), or as a file of typed functions over `routebook/client` (`typescript`) or over the package `routebook` of Python (`python`).',
     auth: 'optional',
     scope: 'none',
     counted: false,
@@ -204,7 +206,7 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
         version: Joi.string()
             .pattern(/^([1-9]\d{0,8}|[0-9a-f]{64})$/)
             .description('Number or hash of a version; the latest by default'),
-        format: Joi.string().valid('routebook', 'openapi', 'tools', 'postman', 'typescript', 'python').default('routebook'),
+        format: Joi.string().valid('routebook', 'openapi', 'tools', 'postman', 'bruno', 'typescript', 'python').default('routebook'),
     }),
     answer: {
         shape: 'whole',
@@ -249,6 +251,14 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
                 info: v.jsonObject().required(),
                 paths: v.jsonObject().required(),
             }).unknown(true),
+            Joi.object<BrunoCollection, true>({
+                name: Joi.string().required(),
+                version: Joi.string().valid('1').required(),
+                brunoConfig: v.jsonObject().required(),
+                root: v.jsonObject().required(),
+                items: Joi.array().items(v.jsonObject()).required(),
+                environments: Joi.array().items(v.jsonObject()).required(),
+            }),
             Joi.object<PostmanCollection, true>({
                 info: Joi.object({
                     name: Joi.string().required(),

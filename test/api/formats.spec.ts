@@ -83,19 +83,20 @@ for (const topology of TOPOLOGIES) {
                 '?format=postman',
                 '?format=typescript',
                 '?format=python',
+                '?format=bruno',
             ]) {
                 const tag = (await get(query)).headers.get('etag') ?? '';
                 tags.add(tag);
                 expect((await get(query, { 'if-none-match': tag })).status).to.equal(304);
             }
-            expect(tags.size).to.equal(5);
+            expect(tags.size).to.equal(7);
         });
 
         it('in any other format, or of what is not there, is refused', async () => {
             for (const format of ['yaml', 'OPENAPI', '__proto__', 'constructor'])
                 expect(detailsOf(await get(`?format=${format}`)), format).to.deep.equal(['/format INVALID_VALUE']);
             expect(detailsOf(await get('?format=tools&format=openapi'))).to.deep.equal(['/format REPEATED']);
-            for (const format of ['openapi', 'tools', 'postman', 'typescript', 'python']) {
+            for (const format of ['openapi', 'tools', 'postman', 'typescript', 'python', 'bruno']) {
                 expect(codeOf(await get(`?format=${format}&version=3`))).to.equal('VERSION_NOT_FOUND');
                 const absent = await stranger(world).call('GET', `/v1/schemas/nowhere.test/package?format=${format}`);
                 expect(codeOf(absent)).to.equal('SITE_NOT_FOUND');

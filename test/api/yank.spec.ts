@@ -127,7 +127,15 @@ for (const topology of TOPOLOGIES) {
             const download = async (version: number | string | undefined) =>
                 latestOf(await stranger(world).call('GET', `/v1/schemas/${site}/package?version=${version}`));
             expect(await Promise.all([1, 2, hashes[1], 3, hashes[2]].map(download))).to.deep.equal([1, 2, 2, 3, 3]);
-            for (const format of ['', '&format=openapi', '&format=tools', '&format=postman', '&format=typescript', '&format=python'])
+            for (const format of [
+                '',
+                '&format=openapi',
+                '&format=tools',
+                '&format=postman',
+                '&format=typescript',
+                '&format=python',
+                '&format=bruno',
+            ])
                 expect(await download(`4${format}`), format).to.equal('VERSION_NOT_FOUND');
             expect(await download(hashes[3])).to.equal('VERSION_NOT_FOUND');
             // The reason can be changed, and with it what may be done.

@@ -11,6 +11,7 @@ export function readsOf(site: string): readonly string[] {
         `/v1/schemas/${site}/package?format=openapi`,
         `/v1/schemas/${site}/package?format=tools`,
         `/v1/schemas/${site}/package?format=postman`,
+        `/v1/schemas/${site}/package?format=bruno`,
         `/v1/schemas/${site}/package?format=typescript`,
         `/v1/schemas/${site}/package?format=python`,
         '/v1/schemas?limit=100',

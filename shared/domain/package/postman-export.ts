@@ -1,5 +1,6 @@
-import type { Endpoint, JsonObject, PackageDocument } from '../types.ts';
+import type { JsonObject, PackageDocument } from '../types.ts';
 import { readEndpoint } from './endpoint.ts';
+import { bodyOf, describeRequest } from './request-example.ts';
 
 /** A Postman collection, format 2.1. */
 export interface PostmanCollection {
@@ -38,36 +39,11 @@ export function exportPostman(document: PackageDocument, { versionHash, base }: 
                     header: [{ key: 'Content-Type', value: 'application/json' }],
                     body: {
                         mode: 'raw',
-                        raw: withoutVariables({ site, endpoint: endpoint.name, version: versionHash, params: paramsOf(endpoint) }),
+                        raw: bodyOf(endpoint, { site, versionHash }),
                         options: { raw: { language: 'json' } },
                     },
-                    description: describe(site, endpoint),
+                    description: describeRequest(site, endpoint),
                 },
             })),
     };
-}
-
-/** The first example, or the required params: their defaults, and `<name>` where a value is to be filled in. */
-function paramsOf({ examples: [first], params }: Endpoint): JsonObject {
-    if (first !== undefined) return first.params;
-    return Object.fromEntries(
-        params.filter(({ required }) => required).map(({ name, default: fallback }) => [name, fallback ?? `<${name}>`]),
-    );
-}
-
-/**
- * Postman replaces `{{api_key}}` in a body by the caller's key, which the site would then be sent. In JSON, two braces in a row
- * begin only inside of a string, where the second one can be escaped.
- */
-function withoutVariables(body: JsonObject): string {
-    return JSON.stringify(body, undefined, 2).replaceAll('{{', '{\\u007b');
-}
-
-function describe(site: string, { description, effect, params }: Endpoint): string {
-    const lines = params.map(
-        ({ name, required, description: meaning }) => `- \`${name}\`${required ? ', required' : ''}${meaning === '' ? '' : `: ${meaning}`}`,
-    );
-    return [description, effect === 'write' ? `Changes something on ${site}.` : '', lines.join('\n')]
-        .filter((part) => part !== '')
-        .join('\n\n');
 }
