@@ -1,8 +1,11 @@
-import type { Request } from '@hapi/hapi';
+import type { Request, ResponseToolkit } from '@hapi/hapi';
+import type { Served } from '../../shared/agents/agent-server.ts';
 import type { AgentTool } from '../../shared/agents/tool.ts';
 import { INSTRUCTIONS, TOOLS } from '../../shared/agents/tool-list.ts';
 import type { App } from '../../shared/app.ts';
 import { BODY_BYTES } from '../../shared/contracts/contract.ts';
+import { EFFECTS } from '../../shared/domain/accounts/scopes.ts';
+import type { Effect } from '../../shared/domain/types.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { callerOf } from '../auth/caller.ts';
@@ -10,6 +13,8 @@ import { readJsonBody } from '../bodies/json-body.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { askAs } from './ask-as.ts';
 import { createClientTurns } from './client-turns.ts';
+import { findSiteTools } from './find-site-tools.ts';
+import { keptRests } from './kept-rests.ts';
 
 /** The response headers of the transport that are kept; hapi sets the others. */
 const KEPT_HEADERS = ['content-type', 'mcp-protocol-version'] as const;
@@ -17,40 +22,66 @@ const KEPT_HEADERS = ['content-type', 'mcp-protocol-version'] as const;
 const MOST_MESSAGES = 10;
 
 /**
- * `POST /mcp`: the tools for agents over streamable HTTP, stateless. Every call that a tool makes goes through our own routes with the
- * caller's key, so that limits, credits and errors are the API's own.
+ * `POST /mcp` has the general tools, `POST /mcp/{site}` the endpoints of one site, over streamable HTTP, stateless. Every call that a tool
+ * makes goes through our own routes with the caller's key, so that limits, credits and errors are the API's own.
  */
 export const agentTools: AppPlugin = {
     name: 'mcp',
     register(server, { app }) {
         const turnOf = createClientTurns();
-        server.route({
-            method: 'POST',
-            path: '/mcp',
-            options: { app: { isOpen: false, resource: () => '/mcp' }, auth: { strategy: 'api-key', mode: 'optional' } },
-            handler: async (request, h) => {
-                requireOwnOrigin(app, request);
-                const { tools, signIn } = readQuery(request);
-                const isAnonymous = callerOf(request) === undefined;
-                if (signIn && isAnonymous) throw keyRequired(app);
-                const { value, faults } = await readJsonBody(request, { guard: 'data', maxBytes: BODY_BYTES, hasParams: true });
-                if (faults.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: faults });
-                const parsedBody = messagesIn(value);
-                if (isAnonymous && callsWithKey(parsedBody, tools)) throw keyRequired(app);
-                await turnOf(limitIdentity(request.app.clientAddress));
-                const { serveTools } = await import('./serve-tools.ts');
-                const served = { tools, instructions: INSTRUCTIONS, ask: askAs(server, request) };
-                const { status, headers, body } = await serveTools(webRequest(app, request), parsedBody, served);
-                const response = h.response(body).code(status).header('cache-control', 'no-store');
-                for (const name of KEPT_HEADERS) {
-                    const value = headers.get(name);
-                    if (value !== null) response.header(name, value);
-                }
-                return response;
+        const serve = async (request: Request, h: ResponseToolkit, signIn: boolean, find: () => Promise<Offer>) => {
+            const caller = callerOf(request);
+            if (signIn && caller === undefined) throw keyRequired(app);
+            const { value, faults } = await readJsonBody(request, { guard: 'data', maxBytes: BODY_BYTES, hasParams: true });
+            if (faults.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: faults });
+            const parsedBody = messagesIn(value);
+            const { tools, instructions } = await find();
+            if (caller === undefined && callsWithKey(parsedBody, tools)) throw keyRequired(app);
+            await turnOf(limitIdentity(request.app.clientAddress));
+            const { serveTools } = await import('./serve-tools.ts');
+            const rests = caller && keptRests(app, caller);
+            const served = { tools, instructions, ask: askAs(server, request), rests };
+            const { status, headers, body } = await serveTools(webRequest(app, request), parsedBody, served);
+            const response = h.response(body).code(status).header('cache-control', 'no-store');
+            for (const name of KEPT_HEADERS) {
+                const value = headers.get(name);
+                if (value !== null) response.header(name, value);
+            }
+            return response;
+        };
+        server.route([
+            {
+                method: 'POST',
+                path: '/mcp',
+                options: { app: { isOpen: false, resource: () => '/mcp' }, auth: { strategy: 'api-key', mode: 'optional' } },
+                handler(request, h) {
+                    requireOwnOrigin(app, request);
+                    const { names, signIn } = readQuery(request, 'tools');
+                    return serve(request, h, signIn, async () => ({ tools: generalTools(names), instructions: INSTRUCTIONS }));
+                },
             },
-        });
+            {
+                method: 'POST',
+                path: '/mcp/{site}',
+                options: {
+                    app: { isOpen: false, resource: ({ params }) => `/mcp/${encodeURIComponent(String(params['site']))}` },
+                    auth: { strategy: 'api-key', mode: 'optional' },
+                },
+                handler(request, h) {
+                    requireOwnOrigin(app, request);
+                    const { names, effect, signIn } = readQuery(request, 'endpoints');
+                    return serve(request, h, signIn, async () => {
+                        const { site, tools } = await findSiteTools(app, String(request.params['site']), { names, effect });
+                        return { tools, instructions: `The endpoints of ${site}. A call costs credits when it succeeds.` };
+                    });
+                },
+            },
+        ]);
     },
 };
+
+/** What a path offers. */
+type Offer = Pick<Served, 'tools' | 'instructions'>;
 
 /** Rejects requests from pages of other origins, which also stops DNS rebinding: our host is the configured one. */
 function requireOwnOrigin(app: App, { raw }: Request): void {
@@ -60,17 +91,27 @@ function requireOwnOrigin(app: App, { raw }: Request): void {
     }
 }
 
-/** @throws Refusal VALIDATION_ERROR with every problem */
-function readQuery({ query }: Request): { tools: readonly AgentTool[]; signIn: boolean } {
-    const { tools: named, sign_in: signIn, ...rest } = query as Record<string, unknown>;
+/** What a URL says beside its path. @param list the parameter that names tools @throws Refusal VALIDATION_ERROR with every problem */
+function readQuery({ query }: Request, list: 'tools' | 'endpoints') {
+    const { [list]: named, sign_in: signIn, effect, ...rest } = query as Record<string, unknown>;
     const problems: Detail[] = Object.keys(rest).map((name) => problem(name, 'UNKNOWN_FIELD', 'There is no such query parameter'));
-    const names = readNames('tools', named, problems);
-    const unknown = names?.filter((name) => !TOOLS.some((tool) => tool.name === name)) ?? [];
-    for (const name of unknown) problems.push(problem('tools', 'INVALID_VALUE', `There is no tool ${name.slice(0, 64)}`));
+    const names = readNames(list, named, problems);
     if (signIn !== undefined && signIn !== 'true' && signIn !== 'false')
         problems.push(problem('sign_in', 'INVALID_VALUE', 'true or false'));
+    if (effect !== undefined && list === 'tools') problems.push(problem('effect', 'UNKNOWN_FIELD', 'There is no such query parameter'));
+    else if (effect !== undefined && !EFFECTS.some((one) => one === effect))
+        problems.push(problem('effect', 'INVALID_VALUE', 'read or write'));
     if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
-    return { tools: names === undefined ? TOOLS : TOOLS.filter(({ name }) => names.includes(name)), signIn: signIn === 'true' };
+    return { names, effect: effect as Effect | undefined, signIn: signIn === 'true' };
+}
+
+/** @throws Refusal VALIDATION_ERROR */
+function generalTools(names: readonly string[] | undefined): readonly AgentTool[] {
+    if (names === undefined) return TOOLS;
+    const unknown = names.filter((name) => !TOOLS.some((tool) => tool.name === name));
+    const details = unknown.map((name) => problem('tools', 'INVALID_VALUE', `There is no tool ${name.slice(0, 64)}`));
+    if (details.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details });
+    return TOOLS.filter(({ name }) => names.includes(name));
 }
 
 /** A list of names, with commas between. */

@@ -1,14 +1,5 @@
 import { createMcpHandler, isLegacyRequest, type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
-import { agentServer } from '../../shared/agents/agent-server.ts';
-import type { Ask } from '../../shared/agents/ask.ts';
-import type { AgentTool } from '../../shared/agents/tool.ts';
-
-/** What one request is served with. */
-export interface Served {
-    tools: readonly AgentTool[];
-    instructions: string;
-    ask: Ask;
-}
+import { agentServer, type Served } from '../../shared/agents/agent-server.ts';
 
 /**
  * Answers the messages of one request without state. It is a separate module: it loads the protocol's package, which a process without
@@ -18,9 +9,9 @@ export interface Served {
 export async function serveTools(
     request: globalThis.Request,
     parsedBody: unknown,
-    { tools, instructions, ask }: Served,
+    served: Served,
 ): Promise<{ status: number; headers: Headers; body: Buffer }> {
-    const open = () => agentServer(tools, ask, instructions);
+    const open = () => agentServer(served);
     const answer = (await isLegacyRequest(request, parsedBody))
         ? await answerEarlier(open(), request, parsedBody)
         : await answerCurrent(open, request, parsedBody);

@@ -10,7 +10,7 @@ import type { Done, Session } from '../session.ts';
 export async function serveAgents(session: Session): Promise<Done> {
     const ended = Promise.withResolvers<void>();
     const ask = askWith(new Transport(session.clientOptions()));
-    const served = serveStdio(() => agentServer(TOOLS, ask, INSTRUCTIONS));
+    const served = serveStdio(() => agentServer({ tools: TOOLS, ask, instructions: INSTRUCTIONS }));
     process.stdin.once('end', () => void served.close().then(() => ended.resolve()));
     session.note(`serving tools for agents over ${session.server}`);
     await ended.promise;

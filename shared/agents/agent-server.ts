@@ -4,44 +4,82 @@ import { parseExact } from '../domain/json/exact-numbers.ts';
 import { VERSION } from '../platform/version.ts';
 import { type Ask, AskFailure, type Told } from './ask.ts';
 import { type Failed, nextCall, whatToDo } from './next-step.ts';
+import { type Rests, readRest, restUri } from './rest.ts';
 import { type AgentTool, type Arguments, DEFAULT_CHARACTERS } from './tool.ts';
 import { withinBudget } from './within-budget.ts';
 
-/**
- * Tools of the Model Context Protocol, over whatever transport.
- * @param ask calls the API with the key, limits and credits of the person who runs the agent
- */
-export function agentServer(tools: readonly AgentTool[], ask: Ask, instructions: string): Server {
-    const server = new Server({ name: 'routebook', title: 'Routebook', version: VERSION }, { instructions, capabilities: { tools: {} } });
+/** What an agent is served with. */
+export interface Served {
+    tools: readonly AgentTool[];
+    instructions: string;
+    /** Calls the API with the key, limits and credits of the person who runs the agent. */
+    ask: Ask;
+    /** Absent: what is too long for a result is left out. */
+    rests?: Rests | undefined;
+}
+
+/** Tools of the Model Context Protocol, over whatever transport. */
+export function agentServer({ tools, ask, instructions, rests }: Served): Server {
+    const capabilities = { tools: {}, ...(rests === undefined ? {} : { resources: {} }) };
+    const server = new Server({ name: 'routebook', title: 'Routebook', version: VERSION }, { instructions, capabilities });
+    if (rests !== undefined) serveRests(server, rests);
     server.setRequestHandler('tools/list', () => ({ tools: tools.map(listed) }));
     server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }) => {
         const tool = tools.find((one) => one.name === name);
         if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
-        return call(tool, args, ask);
+        return call(tool, args, { ask, rests });
     });
     return server;
+}
+
+/** Kept results are read by their address, and listed nowhere. */
+function serveRests(server: Server, rests: Rests): void {
+    server.setRequestHandler('resources/list', () => ({ resources: [] }));
+    server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
+    server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+        const page = await readRest(rests, uri);
+        if (page === undefined)
+            throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No such result, or it is older than a day: ${uri}`);
+        return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(page) }] };
+    });
 }
 
 function listed({ name, description, inputSchema, outputSchema, annotations }: AgentTool) {
     return { name, description, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }), annotations };
 }
 
-async function call(tool: AgentTool, args: Arguments, ask: Ask): Promise<CallToolResult> {
-    const problems = problemsOf(tool, args);
+async function call(tool: AgentTool, args: Arguments, { ask, rests }: Pick<Served, 'ask' | 'rests'>): Promise<CallToolResult> {
+    const problems = tool.isJudgedByRoute ? [] : problemsOf(tool, args);
     if (problems.length > 0) return failure({ ...INVALID_ARGUMENTS, details: problems }, { tool: tool.name, args });
     try {
-        return success(await tool.run(args, ask), args['max_characters'] as number | undefined);
+        const most = tool.isJudgedByRoute ? undefined : (args['max_characters'] as number | undefined);
+        return await success(tool, await tool.run(args, ask), { most, rests });
     } catch (error) {
         if (!(error instanceof AskFailure)) throw error;
         return failure(error.told, { tool: tool.name, args });
     }
 }
 
-/** The result as text and as an object, both within the budget. */
-function success(result: Record<string, unknown>, most = DEFAULT_CHARACTERS): CallToolResult {
+/** The result as text and as an object, both within the budget, and the address of the whole where that is longer. */
+async function success(
+    { isJudgedByRoute }: AgentTool,
+    result: Record<string, unknown>,
+    { most = DEFAULT_CHARACTERS, rests }: { most: number | undefined; rests: Rests | undefined },
+): Promise<CallToolResult> {
     const { text, isCut } = withinBudget(result, most);
     if (!isCut) return { content: [{ type: 'text', text }], structuredContent: result };
-    return { content: [{ type: 'text', text }], structuredContent: parseExact(text) as Record<string, unknown> };
+    const id = await rests?.keep(JSON.stringify(result));
+    // What was cut is no longer what the schema of an endpoint says.
+    const { data, ...rest } = parseExact(text) as Record<string, unknown>;
+    return {
+        content: [{ type: 'text', text }, ...(id === undefined ? [] : [linkTo(id)])],
+        structuredContent: isJudgedByRoute ? rest : { ...rest, ...(data === undefined ? {} : { data }) },
+    };
+}
+
+function linkTo(id: string) {
+    const description = 'The whole result as JSON text, page by page, for 24 hours: read next until it is null.';
+    return { type: 'resource_link' as const, uri: restUri(id), name: 'Whole result', description, mimeType: 'application/json' };
 }
 
 function failure(told: Told, failed: Failed): CallToolResult {

@@ -1,5 +1,5 @@
 import type { AgentTool } from './tool.ts';
-import { fetchEndpoint, getJob, priceFetch, startJob } from './tools/calls.ts';
+import { fetchEndpoint, getJob, priceFetch, runBatch, startJob } from './tools/calls.ts';
 import { findEndpoint, lookUpSite } from './tools/find.ts';
 import { checkRequest, reportProblem, requestSchema } from './tools/requests.ts';
 
@@ -11,6 +11,7 @@ export const TOOLS: readonly AgentTool[] = [
     priceFetch,
     startJob,
     getJob,
+    runBatch,
     requestSchema,
     checkRequest,
     reportProblem,

@@ -21,6 +21,8 @@ export interface AgentTool {
     annotations: ToolHints;
     /** Whether its routes take no calls without a key. */
     needsKey: boolean;
+    /** Its arguments are params of an endpoint, which the route judges. */
+    isJudgedByRoute?: boolean;
     /** What the agent reads; cut to `max_characters` by the caller. @throws AskFailure */
     run(args: Arguments, ask: Ask): Promise<Record<string, unknown>>;
 }
@@ -36,11 +38,11 @@ export const ADDS: ToolHints = { readOnlyHint: false, destructiveHint: false };
 export const DEFAULT_CHARACTERS = 8000;
 
 /** Inputs that several tools take. */
-export const site = { type: 'string', maxLength: 1024 } as const;
-export const endpoint = { type: 'string', maxLength: 64 } as const;
+export const site = { type: 'string' } as const;
+export const endpoint = { type: 'string' } as const;
 export const params = { type: 'object' } as const;
 export const text = { type: 'string' } as const;
-export const count = { type: 'integer', minimum: 1 } as const;
+export const count = { type: 'integer' } as const;
 export const most = { max_characters: { type: 'integer', minimum: 500, maximum: 200_000 } } as const;
 
 /** A schema of arguments: no others are taken. */

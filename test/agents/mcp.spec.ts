@@ -14,7 +14,7 @@ import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/s
 import { openWorld, type World } from '../support/world.ts';
 
 const READS = ['find_endpoint', 'look_up_site', 'price_fetch', 'get_job', 'check_request'];
-const WRITES = ['fetch', 'start_job', 'request_schema', 'report_problem'];
+const WRITES = ['fetch', 'start_job', 'run_batch', 'request_schema', 'report_problem'];
 
 interface Listed {
     name: string;
@@ -203,6 +203,16 @@ for (const [name, open] of Object.entries(CLIENTS)) {
             expect(ended.said.result.data).to.include({ id: 7 });
         });
 
+        it('runs a batch, and reads what came of it', async () => {
+            const items = [{ params: { id: 7 } }, { params: { id: 8 } }];
+            const { said } = await use('run_batch', { items, defaults: { site: SHOP, endpoint: 'product' } });
+            expect(said.batch_id).to.match(/^bat_/);
+            const ended = await use('get_job', { job_id: said.batch_id, wait: 20 });
+            expect(ended.said).to.include({ batch_id: said.batch_id, status: 'succeeded' });
+            const ids = ended.said.results.map(({ result }: { result: { data: { id: number } } }) => result.data.id);
+            expect(ids).to.have.members([7, 8]);
+        });
+
         it('reports what is broken', async () => {
             const { said } = await use('report_problem', { site: SHOP, endpoint: 'broken', kind: 'broken', text: 'It answers no JSON.' });
             expect(said.report_id).to.match(/^rep_/);
@@ -279,7 +289,7 @@ describe('POST /mcp', () => {
 
     it('has lists and browsing tools for everybody, and says where to sign in for the others', async () => {
         expect((await post({}, called('check_request', { request_id: 'srq_none' }))).status).to.equal(200);
-        for (const name of ['fetch', 'price_fetch', 'start_job', 'get_job', 'report_problem']) {
+        for (const name of ['fetch', 'price_fetch', 'start_job', 'get_job', 'run_batch', 'report_problem']) {
             const refused = await post({}, called(name, {}));
             expect(refused.status, name).to.equal(401);
             expect(refused.headers.get('www-authenticate')).to.equal(

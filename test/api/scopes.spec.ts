@@ -40,6 +40,7 @@ const SCOPES_OF_TOOLS: Readonly<Record<string, string>> = {
     price_fetch: 'fetch',
     start_job: 'jobs',
     get_job: 'jobs',
+    run_batch: 'jobs',
     request_schema: 'none',
     check_request: 'none',
     report_problem: 'none',
@@ -290,6 +291,7 @@ describe('a key with scopes', function () {
             fetch: { site: SHOP, endpoint: 'product', params: { id: 1 } },
             start_job: { site: SHOP, endpoint: 'product', params: { id: 1 } },
             get_job: { job_id: 'job_none' },
+            run_batch: { items: [{ site: SHOP, endpoint: 'product', params: { id: 1 } }] },
             price_fetch: { site: SHOP, endpoint: 'order', params: { product: 3 } },
             request_schema: { site: 'wished.test', task: 'Read the price of every product once a day.' },
             check_request: { request_id: 'srq_none' },
@@ -311,7 +313,8 @@ describe('a key with scopes', function () {
             await client.close();
             return said;
         }
-        const lacking = (said: Record<string, string>) => Object.keys(said).filter((tool) => said[tool]?.includes('SCOPE_MISSING'));
+        const lacking = (said: Record<string, string>) =>
+            Object.keys(said).filter((tool) => /SCOPE_MISSING|"code":"FORBIDDEN"/.test(said[tool] ?? ''));
 
         it('holds for each of its tools', async () => {
             expect(Object.keys(await sayings({}))).to.have.members(Object.keys(SCOPES_OF_TOOLS));
@@ -320,11 +323,12 @@ describe('a key with scopes', function () {
                 expect(lacking(await sayings(without(scope))), scope).to.have.members(expected);
             }
             expect(lacking(await sayings({ effects: ['read'] }))).to.have.members(['price_fetch']);
-            expect(lacking(await sayings({ endpoints: ['order'] }))).to.have.members(['fetch', 'start_job']);
+            expect(lacking(await sayings({ endpoints: ['order'] }))).to.have.members(['fetch', 'start_job', 'run_batch']);
             expect(lacking(await sayings({ sites: ['other.test'] }))).to.have.members([
                 'look_up_site',
                 'fetch',
                 'start_job',
+                'run_batch',
                 'price_fetch',
             ]);
         });

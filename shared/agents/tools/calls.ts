@@ -1,5 +1,5 @@
 import type { Ask } from '../ask.ts';
-import { type AgentTool, type Arguments, count, endpoint, gives, most, params, READS, site, takes, text, WRITES } from '../tool.ts';
+import { type AgentTool, type Arguments, count, dataOf, endpoint, gives, most, params, READS, site, takes, text, WRITES } from '../tool.ts';
 
 const order = { site, endpoint, params, version: count, max_credits: count, max_results: count } as const;
 const sent = { ...order, connection: text, max_age: { type: 'integer', description: 'Seconds' }, session_id: text } as const;
@@ -40,15 +40,36 @@ export const startJob: AgentTool = {
     needsKey: true,
     async run(args, ask) {
         const { body, headers } = messageOf(args);
-        const { data } = await ask({ method: 'POST', path: '/v1/jobs', body, headers, isRepeatable: false });
-        return data as Record<string, unknown>;
+        return dataOf(ask, { method: 'POST', path: '/v1/jobs', body, headers, isRepeatable: false });
     },
 };
 
-/** GET /v1/jobs/{job_id}. */
+/** POST /v1/batches. */
+export const runBatch: AgentTool = {
+    name: 'run_batch',
+    description: 'Many fetches as one job; answers a batch_id for get_job.',
+    inputSchema: takes(
+        {
+            items: { type: 'array', minItems: 1, maxItems: 1000, description: '{site, endpoint, params}; defaults fill in' },
+            defaults: { type: 'object' },
+            max_credits: count,
+            ...key,
+        },
+        ['items'],
+    ),
+    outputSchema: gives({ batch_id: text, status: text }),
+    annotations: WRITES,
+    needsKey: true,
+    async run(args, ask) {
+        const { body, headers } = messageOf(args);
+        return dataOf(ask, { method: 'POST', path: '/v1/batches', body, headers, isRepeatable: false });
+    },
+};
+
+/** GET /v1/jobs/{job_id}, or GET /v1/batches/{batch_id} with what has ended. */
 export const getJob: AgentTool = {
     name: 'get_job',
-    description: 'State and result of a job.',
+    description: 'State and result of a job, or of a batch by its batch_id.',
     inputSchema: takes(
         { job_id: text, wait: { type: 'integer', minimum: 0, maximum: 30, description: 'Seconds to wait for its end' }, ...most },
         ['job_id'],
@@ -57,9 +78,12 @@ export const getJob: AgentTool = {
     annotations: READS,
     needsKey: true,
     async run({ job_id: id, wait = 0 }, ask) {
-        const path = `/v1/jobs/${encodeURIComponent(id as string)}`;
-        const { data } = await ask({ method: 'GET', path, query: { wait: wait as number }, isRepeatable: true });
-        return data as Record<string, unknown>;
+        const isBatch = (id as string).startsWith('bat_');
+        const path = `/v1/${isBatch ? 'batches' : 'jobs'}/${encodeURIComponent(id as string)}`;
+        const state = await dataOf(ask, { method: 'GET', path, query: { wait: wait as number }, isRepeatable: true });
+        if (!isBatch) return state;
+        const { data: results } = await ask({ method: 'GET', path: `${path}/results`, isRepeatable: true });
+        return { ...state, results };
     },
 };
 

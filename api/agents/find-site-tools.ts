@@ -1,0 +1,44 @@
+import { LRUCache } from 'lru-cache';
+import { chooseEndpoints, siteTools, type ToolChoice } from '../../shared/agents/site-tools.ts';
+import type { AgentTool } from '../../shared/agents/tool.ts';
+import type { App } from '../../shared/app.ts';
+import { readSite, siteBlocked, siteNotFound } from '../../shared/domain/site/read-site.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { mayRun } from '../../shared/store/registry/history.ts';
+import { endpointHealth } from '../../shared/store/usage/traffic.ts';
+
+/** Lists are made of a version once in a while: health changes slowly. */
+const KEPT_MS = 60_000;
+const lists = new WeakMap<App, LRUCache<string, AgentTool[]>>();
+
+/**
+ * The endpoints of a site's latest version as tools.
+ * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, SITE_NOT_FOUND, VALIDATION_ERROR for names that are none of it
+ */
+export async function findSiteTools(app: App, written: string, choice: ToolChoice): Promise<{ site: string; tools: AgentTool[] }> {
+    const { site, registrable } = readSite(written, '/site');
+    const { isBlocked, version } = await app.latest.find({ site, registrable });
+    if (isBlocked) throw siteBlocked();
+    if (version === undefined || !mayRun(version)) throw siteNotFound(site);
+    const loaded = await app.versions.load(version.versionId);
+    if (loaded === undefined) throw siteNotFound(site);
+    const unknown = choice.names?.filter((name) => !loaded.endpoints.has(name)) ?? [];
+    if (unknown.length > 0) {
+        const details = unknown.map((name) => ({
+            path: '/endpoints',
+            code: 'INVALID_VALUE' as const,
+            message: `${site} has no endpoint ${name.slice(0, 64)}`,
+        }));
+        throw new Refusal('VALIDATION_ERROR', undefined, { details });
+    }
+    const kept = lists.get(app) ?? new LRUCache<string, AgentTool[]>({ max: 200, ttl: KEPT_MS });
+    lists.set(app, kept);
+    const key = JSON.stringify([version.versionId, choice.names?.toSorted(), choice.effect]);
+    let tools = kept.get(key);
+    if (tools === undefined) {
+        const endpoints = chooseEndpoints(loaded.inOrder, choice, await endpointHealth(app.browse, site));
+        tools = siteTools({ site, version: version.version, endpoints });
+        kept.set(key, tools);
+    }
+    return { site, tools };
+}

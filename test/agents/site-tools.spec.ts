@@ -1,0 +1,130 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { expect } from 'chai';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { join, type Person } from '../support/people.ts';
+import { dataOf } from '../support/routes.ts';
+import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+describe('the endpoints of a site as tools', function () {
+    this.timeout(60_000);
+    let world: World;
+    let shop: Shop;
+    let ada: Person;
+
+    before(async () => {
+        shop = await openShop();
+        world = await openWorld({ config: { egressHosts: SHOP_HOSTS } });
+        ada = await join(world, { plan: 'starter' });
+        dataOf(await ada.publish(shopPackage(shop.port)));
+    });
+    after(async () => {
+        await world.close();
+        await shop.close();
+    });
+
+    async function connect(path: string, apiKey: string | undefined = ada.apiKey): Promise<Client> {
+        const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+        const requestInit = { headers: { authorization: `Bearer ${apiKey}` } };
+        await client.connect(new StreamableHTTPClientTransport(new URL(`${world.base}${path}`), { requestInit }));
+        return client;
+    }
+    const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+        fetch(`${world.base}${path}`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+            body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }),
+        });
+    const toolsOf = async (client: Client) => (await client.listTools()).tools;
+
+    it('have its names and params, and say which of them change something', async () => {
+        const agent = await connect(`/mcp/${SHOP}`);
+        const tools = await toolsOf(agent);
+        const product = tools.find(({ name }) => name === 'product');
+        expect(product?.inputSchema.properties).to.have.property('id');
+        expect(product?.outputSchema).to.have.property('type', 'object');
+        expect(product?.annotations).to.include({ readOnlyHint: true });
+        expect(tools.find(({ name }) => name === 'order')?.annotations).to.include({ readOnlyHint: false, destructiveHint: true });
+        const answer = await agent.callTool({ name: 'product', arguments: { id: 7 } });
+        expect(answer.structuredContent).to.have.nested.property('data.id', 7);
+        const wrong = await agent.callTool({ name: 'product', arguments: { id: 'seven' } });
+        expect(wrong.isError).to.equal(true);
+        expect(wrong.structuredContent).to.have.nested.property('error.code', 'INVALID_PARAMS');
+        await agent.close();
+    });
+
+    it('are as few as a URL asks for', async () => {
+        const named = await connect(`/mcp/${SHOP}?endpoints=product,order`);
+        expect((await toolsOf(named)).map(({ name }) => name)).to.have.members(['product', 'order']);
+        const reading = await connect(`/mcp/${SHOP}?effect=read`);
+        const names = (await toolsOf(reading)).map(({ name }) => name);
+        expect(names).to.include('product').and.not.include('order');
+        await named.close();
+        await reading.close();
+    });
+
+    it('are listed for everybody and called with a key, and say what is wrong with a URL', async () => {
+        expect((await post(`/mcp/${SHOP}`, { method: 'tools/list' })).status).to.equal(200);
+        const refused = await post(`/mcp/${SHOP}`, { method: 'tools/call', params: { name: 'product', arguments: { id: 1 } } });
+        expect(refused.status).to.equal(401);
+        expect(refused.headers.get('www-authenticate')).to.include(`/.well-known/oauth-protected-resource/mcp/${SHOP}"`);
+        expect((await post('/mcp/nobody.test', { method: 'tools/list' })).status).to.equal(404);
+        expect((await post(`/mcp/${SHOP}?endpoints=product,nothing`, { method: 'tools/list' })).status).to.equal(400);
+        expect((await post(`/mcp/${SHOP}?effect=all`, { method: 'tools/list' })).status).to.equal(400);
+    });
+
+    it('are at most 100 of 500, those that work first, in at most 10,000 tokens', async () => {
+        const site = 'large.test';
+        const url = `https://${site}/things/{id}`;
+        const endpoints = Array.from({ length: 500 }, (_, number) => ({
+            name: `thing_${number}`,
+            method: 'GET',
+            url,
+            description: `Reads thing number ${number} of the large site, with all that is known of its price, its stock and its makers.`,
+            params: [{ name: 'id', source: 'path', required: true, description: 'The number of the thing', schema: { type: 'integer' } }],
+            response: { schema: { type: 'object', properties: { price: { type: 'number' }, stock: { type: 'integer' } } } },
+        }));
+        dataOf(await ada.publish({ format: 'routebook/1', site, title: 'Large', intent_category: 'commerce', endpoints }));
+        await world.app
+            .db('endpoint_days')
+            .insert({ site, endpoint: 'thing_444', day: world.app.db.raw('app_now()::date'), successes: 3, failures: 0 });
+        const { result } = (await (await post(`/mcp/${site}`, { method: 'tools/list' })).json()) as {
+            result: { tools: { name: string }[] };
+        };
+        expect(result.tools.length).to.be.within(50, 100);
+        expect(result.tools[0]).to.include({ name: 'thing_444' });
+        expect(countTokens(JSON.stringify(result))).to.be.at.most(10_000);
+        expect(JSON.stringify(result)).to.not.include('outputSchema');
+        const one = await connect(`/mcp/${site}?endpoints=thing_7`);
+        const [tool] = await toolsOf(one);
+        expect(tool?.outputSchema?.properties).to.have.nested.property('data.properties.price');
+        await one.close();
+    });
+
+    it('lead to the whole of a long result, page by page, for a day and for nobody else', async () => {
+        const site = 'dear.test';
+        const url = `http://${site}:${shop.port}/search`;
+        const n = { name: 'n', source: 'query', required: true, schema: { type: 'integer' } } as const;
+        dataOf(await ada.publish({ ...shopPackage(shop.port, { site }), endpoints: [{ name: 'all', method: 'GET', url, params: [n] }] }));
+        const agent = await connect('/mcp');
+        const called = { name: 'fetch', arguments: { site, endpoint: 'all', params: { n: 2000 } } };
+        const answer = await agent.callTool(called);
+        const link = answer.content.find(({ type }) => type === 'resource_link') as { uri: string };
+        expect(link.uri).to.match(/^routebook:/);
+        let whole = '';
+        for (let uri: string | null = link.uri; uri !== null; ) {
+            const { contents } = await agent.readResource({ uri });
+            const page = JSON.parse((contents[0] as { text: string }).text) as { text: string; next: string | null };
+            whole += page.text;
+            uri = page.next;
+        }
+        expect((JSON.parse(whole) as { data: { products: unknown[] } }).data.products).to.have.length(2000);
+        const other = await connect('/mcp', (await join(world)).apiKey);
+        const refused = await other.readResource({ uri: link.uri }).catch((error: Error) => error.message);
+        expect(refused).to.include('No such result');
+        await world.clock.advance({ hours: 25 });
+        expect(await agent.readResource({ uri: link.uri }).catch((error: Error) => error.message)).to.include('No such result');
+        await agent.close();
+        await other.close();
+    });
+});
