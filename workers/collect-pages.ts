@@ -160,6 +160,7 @@ function joinedPages(
         isMoreLeft,
         paginationEnd: endOf(truncated ? 'max_results' : stop.end, endpoint, job),
         ...(next === undefined ? {} : { next }),
+        ...(pages[0]?.part.isLogin === true ? { isLogin: true } : {}),
         ...(stop.failure === undefined || truncated ? {} : { failedPage: shown(stop.failure) }),
     };
 }

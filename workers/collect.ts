@@ -26,6 +26,8 @@ export interface Collected {
     next?: Continuation;
     /** The page that ended the walk of a `partial` call. */
     failedPage?: FailedPage;
+    /** The first page asks to sign in. */
+    isLogin?: true;
     /** No page was read. */
     isUnread?: true;
 }
@@ -59,8 +61,9 @@ export async function collectOne({
     const reading = await reader.read(answer.page, endpoint, { results: billing.results, most: job.maxResults }, turn);
     if (!reading.ok) return reading;
     if (billing.unit === 'result' && !reading.isListed) return withoutResults(endpoint);
-    const { text, results, truncated } = reading;
-    return { ok: true, text, results, truncated, pagesWithItems: results === 0 ? 0 : 1, isMoreLeft: false };
+    const { text, results, truncated, isLogin } = reading;
+    const whole: Collected = { ok: true, text, results, truncated, pagesWithItems: results === 0 ? 0 : 1, isMoreLeft: false };
+    return isLogin === true ? { ...whole, isLogin } : whole;
 }
 
 /** Why the first URL of a call is the site's, where it is. */

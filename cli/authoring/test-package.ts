@@ -4,6 +4,7 @@ import { beginningOf } from '../../shared/domain/json/beginning-of.ts';
 import { writeJson } from '../../shared/domain/json/bounded-json.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
+import { exampleOutcome } from '../../shared/domain/package/example-outcome.ts';
 import { didYouMean } from '../../shared/domain/text/suggestions.ts';
 import type { Endpoint, JsonObject, PackageDocument } from '../../shared/domain/types.ts';
 import { refusalEntry } from '../../shared/refusals.ts';
@@ -56,7 +57,7 @@ export async function testPackage(session: Session, path: string, only: string |
             if (index > 0) await pause(options.pause, undefined, { signal: interrupted.signal });
             const progress = terminal.progress(`${trial.endpoint.name}  ${index + 1} of ${trials.length}`);
             const began = performance.now();
-            const outcome = await worker
+            const called = await worker
                 .call({
                     document,
                     endpoint: trial.endpoint.name,
@@ -67,6 +68,7 @@ export async function testPackage(session: Session, path: string, only: string |
                 })
                 .finally(() => progress.end());
             interrupted.signal.throwIfAborted();
+            const outcome = exampleOutcome(trial.endpoint, called);
             const durationMs = Math.round(performance.now() - began);
             for (const line of trialLines(trial, outcome, durationMs, options, terminal.paint)) say(line);
             results.push(shown(trial, outcome, durationMs, options));

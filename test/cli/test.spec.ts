@@ -80,6 +80,28 @@ describe('routebook test', function () {
         expect((ran.json['results'] as Result[])[0]?.data).to.deep.equal({ title: 'Welcome' });
     });
 
+    it('fails on a page without any of the selected fields, and on a page to sign in on', async () => {
+        const page = (name: string, select: PackageEndpoint['response']): Partial<PackageEndpoint> => ({
+            name,
+            url: `/${name}`,
+            response: { type: 'html', ...select },
+            examples: [{ params: {} }],
+        });
+        const drifted = { select: { price: '.price', names: ['.name'], rows: [{ selector: 'tr', value: { a: 'td' } }] } };
+        const ran = await shell.run([
+            'test',
+            write(page('html', drifted), page('members', { select: { title: 'h1' } }), { ...page('whole', {}), url: '/members' }),
+            '--pause',
+            '0',
+            '--json',
+        ]);
+        expect(ran.code).to.equal(1);
+        const [empty, login, whole] = ran.json['results'] as (Result & { message: string })[];
+        expect(empty).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE', message: 'The page has none of the selected fields.' });
+        expect(empty?.details?.map(({ path }) => path)).to.deep.equal(['/select/price', '/select/names', '/select/rows']);
+        for (const one of [login, whole]) expect(one).to.include({ ok: false, message: 'The site answered with a page to sign in on.' });
+    });
+
     it('ends with its summary where the last answers were read in a process that is idle again', async () => {
         const large = { name: 'large', url: '/search?n=5000', examples: [{ params: {} }, { params: {} }] };
         const light = { name: 'light', url: '/list', examples: [{ params: {} }] };

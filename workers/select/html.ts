@@ -1,5 +1,6 @@
 import { type CheerioAPI, load } from 'cheerio';
 import TurndownService from 'turndown';
+import { saysLogin } from '../../shared/domain/fetch/login-words.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 import type { NextFound, ParseBody } from './read-page.ts';
@@ -12,6 +13,7 @@ import { runSelector, selectHtml } from './select-html.ts';
 export const parseHtml: ParseBody = (text, { url }) => {
     const $ = loadHtml(text);
     return {
+        isLogin: isLoginPage($, url),
         next: (selector) => findNext($, selector, url),
         value({ select }) {
             if (typeof select === 'string') throw cannotSelect('/select', 'The answer is HTML, and this expression is for JSON.');
@@ -19,6 +21,12 @@ export const parseHtml: ParseBody = (text, { url }) => {
         },
     };
 };
+
+/** Whether a page asks for a password, and its title, heading or address says that it is for that. */
+function isLoginPage($: CheerioAPI, url: string): boolean {
+    if ($('input[type="password" i]').length === 0) return false;
+    return [$('title').first().text(), $('h1').first().text(), URL.parse(url)?.pathname ?? ''].some(saysLogin);
+}
 
 /** @throws InvalidResponse for an empty page */
 export function loadHtml(text: string): CheerioAPI {

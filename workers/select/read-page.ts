@@ -41,6 +41,8 @@ export type NextFound = { value: Json } | { href: string };
 
 /** A parsed body. Call `next` before `value`: reading a whole page of HTML changes it. */
 export interface Parsed {
+    /** Whether it is a page of HTML that asks to sign in. */
+    isLogin?: boolean;
     next(expression: string): NextFound | undefined;
     /** The selected data, or the whole body, neither wrapped nor validated. JSON may have ExactNumbers. */
     value(rules: ResponseRules): Json;
@@ -70,6 +72,8 @@ export interface Content {
     results: number;
     isListed: boolean;
     truncated: boolean;
+    /** The answer is a page of HTML that asks to sign in. */
+    isLogin?: true | undefined;
 }
 
 /**
@@ -103,7 +107,8 @@ export function readPage(
     if (options.isMeasured) refuseTooMuch(data, { isSelected: select !== undefined });
     // Numbers of HTML are read from texts, and may be long too.
     const isRewritten = json === undefined ? select !== undefined : select === undefined || json.hasExact();
-    return cut(judged(data, schema, { ...options, isRewritten }), wanted);
+    const content = cut(judged(data, schema, { ...options, isRewritten }), wanted);
+    return parsed.isLogin === true ? { ...content, isLogin: true } : content;
 }
 
 /** Cuts `data` to the wanted results and writes it. @throws InvalidResponse for more than 10 MiB */
@@ -140,6 +145,8 @@ export interface Part {
     /** Equal for pages with equal results, whatever the order of their keys; `undefined` without results. */
     fingerprint?: string | undefined;
     next: NextFound | undefined;
+    /** As of a single answer. */
+    isLogin?: true | undefined;
 }
 
 /** What is wanted of one page of several. */
@@ -182,7 +189,17 @@ export function readPart(
     const kept = left?.length;
     const cutAt = fresh?.cutAt;
     const fingerprint = fingerprintOf(items);
-    return { text, items: items?.length, kept, cutAt, ids: fresh?.ids, fingerprint, next: found, ...endIn(parsed, end) };
+    return {
+        text,
+        items: items?.length,
+        kept,
+        cutAt,
+        ids: fresh?.ids,
+        fingerprint,
+        next: found,
+        isLogin: parsed.isLogin || undefined,
+        ...endIn(parsed, end),
+    };
 }
 
 /**

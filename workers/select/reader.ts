@@ -149,9 +149,9 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
             const heavy = isHeavy(page, rules) || !areInline;
             const answer = await askOf(answered, { what: 'part', page, rules, ...wanted }, heavy, turn);
             if (!answer.ok) return answer;
-            const { text, items, kept, cutAt, ids, fingerprint, next, total, isLast } = answer;
+            const { text, items, kept, cutAt, ids, fingerprint, next, total, isLast, isLogin } = answer;
             const found = next === undefined ? undefined : (parseExact(next) as NextFound);
-            return sized({ text, items, kept, cutAt, ids, fingerprint, next: found, total, isLast });
+            return sized({ text, items, kept, cutAt, ids, fingerprint, next: found, total, isLast, isLogin });
         },
         async join(texts, { response: { schema } }, wanted, bytes, turn = createReadingTurn()) {
             if (bytes > MAX_OUTPUT) return refused(TOO_LONG);
@@ -198,8 +198,8 @@ function unlessBotChallenge<T extends { ok: true } | Refused>({ headers, body }:
 
 function contentOf(answer: TaskAnswer): Reading {
     if (!answer.ok) return answer;
-    const { text, results = 1, isListed = false, truncated = false } = answer;
-    return { ok: true, text, results, isListed, truncated };
+    const { text, results = 1, isListed = false, truncated = false, isLogin } = answer;
+    return { ok: true, text, results, isListed, truncated, ...(isLogin === true ? { isLogin } : {}) };
 }
 
 function sized(part: Part): PartReading & { ok: true } {

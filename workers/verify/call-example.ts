@@ -4,6 +4,7 @@ import type { GuardState } from '../../shared/coordination/circuits/circuits.ts'
 import { bindParams } from '../../shared/domain/fetch/bind-params.ts';
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import { createParamJudge } from '../../shared/domain/fetch/judge-params.ts';
+import { exampleOutcome } from '../../shared/domain/package/example-outcome.ts';
 import { hostsOfEndpoint } from '../../shared/domain/package/hosts.ts';
 import { type Finding, verdictOf } from '../../shared/domain/package/verification.ts';
 import { secondsUntilAllOpen } from '../../shared/domain/site/site-policy.ts';
@@ -40,7 +41,8 @@ export async function callExample(app: App, call: ExampleCall): Promise<Finding>
     const began = performance.now();
     const { name } = call.endpoint;
     const bound = bindParams(call.endpoint, call.params, createParamJudge());
-    const outcome = bound.ok ? await callGuarded(app, call, bound.values) : refused('INVALID_PARAMS', bound.problems[0]?.message);
+    const called = bound.ok ? await callGuarded(app, call, bound.values) : refused('INVALID_PARAMS', bound.problems[0]?.message);
+    const outcome = exampleOutcome(call.endpoint, called);
     const verdict = isQuarantined(outcome) ? 'failed' : verdictOf(outcome);
     const durationMs = Math.round(performance.now() - began);
     if (outcome.ok) return { name, verdict, code: null, message: null, status: outcome.upstream.status, durationMs };

@@ -78,6 +78,8 @@ export type FetchOutcome =
           nextCursor?: string;
           /** The page that ended the walk of a `partial` call. */
           failedPage?: FailedPage;
+          /** The answer is a page of HTML that asks to sign in. */
+          isLogin?: true;
           /** Whether the site allows that it is served again to the account that paid for it (`max_age`). */
           mayKeep: boolean;
           upstream: UpstreamFigures;

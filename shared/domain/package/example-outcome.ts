@@ -1,0 +1,58 @@
+import type { FetchOutcome } from '../fetch/call.ts';
+import { saysLogin } from '../fetch/login-words.ts';
+import { escapePointer } from '../json/json-bounds.ts';
+import type { Endpoint, Json, JsonObject } from '../types.ts';
+
+/**
+ * The outcome of an example, which is a call that works: a page that holds none of the selected fields, or that asks to sign in, is another
+ * page than the endpoint describes, although it answered 200.
+ */
+export function exampleOutcome(endpoint: Endpoint, outcome: FetchOutcome): FetchOutcome {
+    if (!outcome.ok) return outcome;
+    if (outcome.isLogin === true && !saysLogin(`${endpoint.name.replaceAll('_', ' ')} ${endpoint.url}`))
+        return unlike(outcome, 'The site answered with a page to sign in on.', []);
+    const missing = missingFields(endpoint, outcome.text);
+    return missing.length === 0 ? outcome : unlike(outcome, 'The page has none of the selected fields.', missing);
+}
+
+/** Longer results have something in them. */
+const LONGEST = 64 * 1024;
+const MOST_NAMED = 20;
+
+/** The names of all outputs where nothing was selected from HTML, and otherwise none. */
+function missingFields({ response: { type, select } }: Endpoint, text: string): string[] {
+    if (typeof select !== 'object' || text.length > LONGEST) return [];
+    const isForHtml = type === 'html' || (type === undefined && Object.values(select).some((entry) => typeof entry === 'object'));
+    if (!isForHtml) return [];
+    const data = JSON.parse(text) as JsonObject;
+    const names = Object.keys(select);
+    return names.every((name) => isEmpty(data[name] ?? null)) ? names.slice(0, MOST_NAMED) : [];
+}
+
+/** Recursion is bounded by the levels of `select`. */
+function isEmpty(value: Json): boolean {
+    if (value === null || value === '') return true;
+    return typeof value === 'object' && Object.values(value).every(isEmpty);
+}
+
+function unlike(
+    { upstream, hosts, startedAt, ranMs }: FetchOutcome & { ok: true },
+    message: string,
+    missing: readonly string[],
+): FetchOutcome {
+    return {
+        ok: false,
+        code: 'UPSTREAM_INVALID_RESPONSE',
+        message,
+        details: missing.map((name) => ({
+            path: `/select/${escapePointer(name)}`,
+            code: 'REQUIRED' as const,
+            message: 'Nothing of the page is selected here.',
+        })),
+        upstream: { status: upstream.status, snippet: '' },
+        attempts: upstream.attempts,
+        startedAt,
+        ...(hosts === undefined ? {} : { hosts }),
+        ...(ranMs === undefined ? {} : { ranMs }),
+    };
+}

@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import { saysLogin } from '../../shared/domain/fetch/login-words.ts';
+import { exampleOutcome } from '../../shared/domain/package/example-outcome.ts';
+import { verdictOf } from '../../shared/domain/package/verification.ts';
+import type { JsonObject, PackageEndpoint } from '../../shared/domain/types.ts';
+import { anEndpoint } from './an-endpoint.ts';
+
+function verdict(response: PackageEndpoint['response'], data: JsonObject, more: { isLogin?: true; said?: Partial<PackageEndpoint> } = {}) {
+    const { said, ...flags } = more;
+    const outcome: FetchOutcome = {
+        ok: true,
+        text: JSON.stringify(data),
+        results: 1,
+        requests: 1,
+        truncated: false,
+        mayKeep: true,
+        upstream: { status: 200, attempts: 1, durationMs: 1, bytes: 1 },
+        startedAt: 0,
+        ...flags,
+    };
+    return verdictOf(exampleOutcome(anEndpoint({ ...(response === undefined ? {} : { response }), ...said }), outcome));
+}
+
+describe('an example that was answered with 200', () => {
+    const select = { title: 'h1', rows: [{ selector: 'tr', value: { name: 'td' } }] };
+
+    it('fails where a page of HTML has none of the selected fields', () => {
+        for (const data of [{ title: null, rows: [] }, { title: '', rows: [{ name: null }] }, {}])
+            expect(verdict({ type: 'html', select }, data), JSON.stringify(data)).to.equal('failed');
+        expect(verdict({ select }, { title: null, rows: [] }), 'without a type').to.equal('failed');
+    });
+
+    it('passes with one of the fields, and with JSON whose list is empty', () => {
+        expect(verdict({ type: 'html', select }, { title: 'Tea', rows: [] })).to.equal('passed');
+        expect(verdict({ type: 'html', select: { n: { selector: 'b', type: 'integer' } } }, { n: 0 })).to.equal('passed');
+        expect(verdict({ type: 'json', select: { items: 'rows' } }, { items: [] })).to.equal('passed');
+        expect(verdict({ select: { items: 'rows' } }, { items: [] })).to.equal('passed');
+        expect(verdict({ type: 'html' }, { title: null })).to.equal('passed');
+    });
+
+    it('fails with a page to sign in on, unless the endpoint is for that', () => {
+        const data = { title: 'Sign in' };
+        expect(verdict({ type: 'html', select: { title: 'h1' } }, data, { isLogin: true })).to.equal('failed');
+        expect(verdict(undefined, data, { isLogin: true, said: { name: 'show_login' } })).to.equal('passed');
+        expect(verdict(undefined, data, { isLogin: true, said: { url: 'https://shop.example/account/sign-in' } })).to.equal('passed');
+    });
+
+    it('knows such a page by its words', () => {
+        for (const text of ['Log in', 'Sign-in to Tea', '/login', '/users/sign_in', 'Anmelden – Tee', 'Connexion', 'Вход'])
+            expect(saysLogin(text), text).to.equal(true);
+        for (const text of ['Blogging', 'Signing', 'Catalogins', 'Tea', 'Sign on the dotted line'.slice(0, 4)])
+            expect(saysLogin(text), text).to.equal(false);
+    });
+});
