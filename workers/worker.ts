@@ -7,7 +7,10 @@ import type { Endpoint } from '../shared/domain/types.ts';
 import type { Span } from '../shared/platform/tracing.ts';
 import { userAgent } from '../shared/platform/user-agent.ts';
 import { type ClaimCheckOptions, startClaimChecks } from './claims/check-claims.ts';
-import { type CallCredential, createCallCredential } from './credentials/credential.ts';
+import { startConsents } from './credentials/consents.ts';
+import { type CallCredential, createCallCredential, type Opened } from './credentials/credential.ts';
+import { createGrants, type Grants } from './credentials/grants.ts';
+import { createGuardedFetch } from './credentials/guarded-fetch.ts';
 import { startIndexing } from './index/index-endpoints.ts';
 import { startJobs } from './jobs/job-turns.ts';
 import { createPaces } from './pace.ts';
@@ -54,6 +57,11 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
             metrics.siteCost.inc({ site: label }, perRequest + perSecond * seconds + (perGb * (bytesIn + bytesOut)) / 1e9);
         },
     });
+    const tokenFetch = createGuardedFetch({ allow: config.egressAllow, hosts: config.egressHosts, proxyUrl: config.egressProxyUrl }, () =>
+        userAgent(app.publicUrl()),
+    );
+    const grants = createGrants(app, tokenFetch);
+    const consents = startConsents(app, tokenFetch);
     const tools = {
         loadEndpoint: (versionId: number, name: string) => loadEndpoint(app, versionId, name),
         markSent: (operation: string) => app.credits.markSent(operation),
@@ -61,7 +69,7 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
         memoryBudget: createMemoryBudget({ onFull: createFullNotice(log) }),
         upstream,
         reader,
-        credentialOf: (job: FetchJob, endpoint: Endpoint) => credentialOf(app, job, endpoint),
+        credentialOf: (job: FetchJob, endpoint: Endpoint) => credentialOf(app, grants, job, endpoint),
         userAgent: () => userAgent(app.publicUrl()),
     };
     const consumer = app.queue.consume(
@@ -99,6 +107,8 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
         async close() {
             await drain();
             await claimChecks.stop();
+            await consents.stop();
+            tokenFetch.close();
             await indexing.stop();
             await spreading.stop();
             await deliveries.stop();
@@ -124,17 +134,22 @@ async function loadEndpoint(
 /** The credential of a job. Its value is read when a request is about to carry it. */
 async function credentialOf(
     { versions, vault, config }: App,
+    grants: Grants,
     { connection, connectionRevision = 1, versionId }: FetchJob,
     endpoint: Endpoint,
 ): Promise<CallCredential | undefined> {
     const offer = connection === undefined ? undefined : await versions.load(versionId);
     if (connection === undefined || offer === undefined) return undefined;
-    return createCallCredential({
-        open: () => vault.open(connection, connectionRevision),
-        offer,
-        endpoint,
-        rules: { hosts: config.egressHosts },
-    });
+    const open = async (): Promise<Opened | undefined> => {
+        const found = await vault.open(connection, connectionRevision);
+        if (found === undefined) return undefined;
+        const { connection: kept, secret } = found;
+        if (!('grant' in secret)) return { connection: kept, secret };
+        const { accessToken = '', refreshToken, clientSecret } = await grants.fresh(kept, secret.grant);
+        const also = [refreshToken, clientSecret].filter((text) => text !== undefined);
+        return { connection: kept, secret: { value: accessToken }, also };
+    };
+    return createCallCredential({ open, offer, endpoint, rules: { hosts: config.egressHosts } });
 }
 
 /** The slots of all live workers, read at most once a second. */

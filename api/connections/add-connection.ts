@@ -1,5 +1,5 @@
 import type { ConnectionEntry, ConnectionOrder, NewConnectionQuery } from '../../shared/contracts/connections.ts';
-import { hintOf, type Secret, secretProblems } from '../../shared/domain/connections/secret.ts';
+import { hintOf, keptOf, secretProblems } from '../../shared/domain/connections/secret.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
@@ -23,7 +23,7 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
     const terms = chooseTerms(offer, body.auth_id);
     const problems = secretProblems(terms.entry, body.secret);
     if (problems.length > 0) throw invalid(...problems);
-    const secret = body.secret as Secret;
+    const secret = keptOf(terms.entry, body.secret);
     const connectionId = newId('con');
     const sealed = await sealSecret(app.db, app.secrets, { workspaceId, connectionId, site }, secret);
     const { name = site, shared = false } = body;

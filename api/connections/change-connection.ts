@@ -1,5 +1,5 @@
 import type { ConnectionEntry, ConnectionParams, ConnectionPatch, NewConnectionQuery } from '../../shared/contracts/connections.ts';
-import { hintOf, type Secret, secretProblems } from '../../shared/domain/connections/secret.ts';
+import { hintOf, type Kept, keptOf, type SecretFields, secretProblems } from '../../shared/domain/connections/secret.ts';
 import { type AuthTerms, termsOf } from '../../shared/domain/package/auth.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
@@ -25,7 +25,7 @@ export async function changeOne(call: ChangeCall): Promise<Reply<ConnectionEntry
     mayChange(connection, caller);
     const { name, shared, secret, agree } = body;
     const terms = secret === undefined && agree === undefined ? undefined : await latestTerms(call, connection);
-    const value = secret === undefined || terms === undefined ? undefined : await newValue(call, connection, terms, secret as Secret);
+    const value = secret === undefined || terms === undefined ? undefined : await newValue(call, connection, terms, secret);
     const by = { ...byCall(call), userId: caller.userId };
     const changed = await connections.changeConnection(app.db, connection, { name, shared, terms, value }, by);
     if (changed === undefined) throw new Refusal('CONNECTION_NOT_FOUND');
@@ -43,11 +43,12 @@ async function latestTerms({ app }: ChangeCall, { site, authId }: connections.Co
 }
 
 /** Seals a new value, once the site took it in a trial of its own. */
-async function newValue(call: ChangeCall, connection: connections.Connection, terms: AuthTerms, secret: Secret) {
+async function newValue(call: ChangeCall, connection: connections.Connection, terms: AuthTerms, given: SecretFields) {
     const { app, query } = call;
     mayKeepCredentials(app);
-    const problems = secretProblems(terms.entry, secret);
+    const problems = secretProblems(terms.entry, given);
     if (problems.length > 0) throw invalid(...problems);
+    const secret = keptOf(terms.entry, given);
     const { test } = terms.entry;
     const isTried = test !== undefined && query.test !== false;
     if (isTried) await tryValue(call, connection, { terms, secret, test });
@@ -59,7 +60,7 @@ async function newValue(call: ChangeCall, connection: connections.Connection, te
 async function tryValue(
     call: ChangeCall,
     { workspaceId, site, name, shared }: connections.Connection,
-    { terms, secret, test }: { terms: AuthTerms; secret: Secret; test: string },
+    { terms, secret, test }: { terms: AuthTerms; secret: Kept; test: string },
 ): Promise<void> {
     const { app } = call;
     const connectionId = newId('con');

@@ -6,10 +6,13 @@ import {
     postConnection,
     testConnection,
 } from '../../shared/contracts/connections.ts';
+import { authorizeConnection, deleteOAuthClient, putOAuthClient } from '../../shared/contracts/oauth.ts';
 import { serve } from '../serve.ts';
 import { addConnection } from './add-connection.ts';
+import { authorize } from './authorize.ts';
 import { changeOne } from './change-connection.ts';
 import { deleteOne, listMine, readOne } from './connections.ts';
+import { deleteClient, putClient } from './oauth-clients.ts';
 import { testOne } from './test-connection.ts';
 
 export const connectionRoutes = [
@@ -18,5 +21,8 @@ export const connectionRoutes = [
     serve(getConnection, readOne),
     serve(patchConnection, changeOne),
     serve(testConnection, testOne),
+    serve(authorizeConnection, authorize),
+    serve(putOAuthClient, putClient),
+    serve(deleteOAuthClient, deleteClient),
     serve(deleteConnection, deleteOne),
 ];

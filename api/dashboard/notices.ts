@@ -20,6 +20,7 @@ export const NOTICES = {
     'account-deleted': 'Your account is deleted. The schemas you published stay, under the name of their workspace.',
     'key-revoked': 'The key is revoked. It stops working within a second.',
     'scopes-changed': 'The key has its new scopes. They take effect within a second.',
+    connected: 'Connected. Calls can use it now.',
     'key-renamed': 'The key is renamed.',
     'workspace-made': 'Workspace created. You are now in it.',
     'workspace-renamed': 'The workspace is renamed.',

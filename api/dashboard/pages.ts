@@ -1,6 +1,7 @@
 import { accountPages } from './account/pages.ts';
 import { auditPages } from './audit/pages.ts';
 import { billingPages } from './billing/pages.ts';
+import { connectionPages } from './connections/pages.ts';
 import { docsPages } from './docs/pages.ts';
 import { domainPages } from './domains/pages.ts';
 import { factorPages } from './factors/pages.ts';
@@ -27,6 +28,7 @@ export const PAGES: readonly Page[] = [
     ...invitePages,
     ...overviewPages,
     ...keyPages,
+    ...connectionPages,
     ...usagePages,
     ...schemaPages,
     ...domainPages,

@@ -1,14 +1,16 @@
 import type { App } from '../../shared/app.ts';
 import type { PublishAnswer } from '../../shared/contracts/schemas.ts';
+import { offDomainAuthHosts } from '../../shared/domain/package/auth.ts';
 import type { PackageContent } from '../../shared/domain/package/content.ts';
 import { holdsName } from '../../shared/domain/site/name-list.ts';
 import { registrableDomain } from '../../shared/domain/site/site-name.ts';
-import type { JsonObject } from '../../shared/domain/types.ts';
+import type { JsonObject, PackageAuth } from '../../shared/domain/types.ts';
 import { userContentHosts } from '../../shared/platform/reserved-names.ts';
-import { Refusal } from '../../shared/refusals.ts';
+import { type Detail, Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import type { LookAlike } from '../../shared/store/registry/site-warnings.ts';
+import { findAuthHosts } from '../../shared/store/registry/sites.ts';
 import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/by-call.ts';
 import { judgeSite } from '../auth/key-scopes.ts';
@@ -38,6 +40,7 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
     const registrable = registrableDomain(document.site);
     if (registrable === undefined) throw new Error('a checked package has a registrable domain');
 
+    await judgeAuthHosts(app, document.auth ?? [], registrable);
     const order: schemas.PublishOrder = {
         document,
         content: contentIn(call, judged),
@@ -75,6 +78,20 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
             credits_earned: published.creditsEarned,
         },
     };
+}
+
+/** OAuth URLs are on the site's own domain, or on hosts that an operator allowed for it (`site set --auth-host`). @throws Refusal SCHEMA_INVALID */
+async function judgeAuthHosts({ db }: App, auth: readonly PackageAuth[], registrable: string): Promise<void> {
+    const foreign = offDomainAuthHosts(auth, registrable);
+    if (foreign.length === 0) return;
+    const allowed = await findAuthHosts(db, registrable);
+    const details = foreign
+        .filter((host) => !allowed.includes(host))
+        .map((host): Detail => {
+            const message = `${host} is not on ${registrable}; an operator may allow it for the OAuth of this domain.`;
+            return { path: '/auth', code: 'HOST_NOT_IN_SITE', message };
+        });
+    if (details.length > 0) throw new Refusal('SCHEMA_INVALID', undefined, { details });
 }
 
 /** The name in a package that needs proof or an operator: a reserved domain, or a host with user content. */

@@ -104,3 +104,11 @@ export function fields(values: Readonly<Record<string, Cell>>): string[] {
 export function done(result: Readonly<Record<string, Cell>>): Done {
     return { result: { ...result }, lines: fields(result) };
 }
+
+/** Names of hosts with commas between; `none` is an empty list. */
+export function hostNames(text: string): string[] {
+    if (text === 'none') return [];
+    const names = text.split(',').map((name) => name.trim().toLowerCase());
+    if (names.every((name) => /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(name))) return names;
+    throw new InvalidArgumentError('These are no names of hosts with commas between.');
+}

@@ -9,7 +9,7 @@ import { YANK_REASONS } from '../../shared/store/registry/schemas.ts';
 import { TOP_DIMENSIONS } from '../../shared/store/usage/usage-report.ts';
 import { STARTER_FOLDER } from '../starter-packages.ts';
 import * as accounts from './accounts.ts';
-import { type AdminCommand, argument, idOf, line, option, orDefault, positiveNumber, wholeNumber } from './command.ts';
+import { type AdminCommand, argument, hostNames, idOf, line, option, orDefault, positiveNumber, wholeNumber } from './command.ts';
 import * as keys from './keys.ts';
 import * as maintenance from './maintenance.ts';
 import * as money from './money.ts';
@@ -139,9 +139,10 @@ export const COMMANDS: readonly AdminCommand[] = [
             option('--credits <n>', 'credits of one unit', wholeNumber(1, 1_000_000)),
             option('--concurrency <n>', 'fetches in flight, or default', orDefault(wholeNumber(1, 1_000_000))),
             option('--rate <n>', 'upstream requests a second, or default', orDefault(positiveNumber(1_000_000))),
+            option('--auth-host <names>', 'hosts that its OAuth may use beside its own, with commas between, or none', hostNames),
         ],
         judge: (options: object) =>
-            Object.keys(options).length === 0 ? 'give at least one of --credits, --concurrency, --rate' : undefined,
+            Object.keys(options).length === 0 ? 'give at least one of --credits, --concurrency, --rate, --auth-host' : undefined,
         work: sites.set,
     },
     {

@@ -15,8 +15,13 @@ export interface SiteName {
 }
 
 /** `site set` */
-export async function set(operator: Operator, name: SiteName, options: Record<string, number | 'default'>): Promise<Done> {
-    const settings = Object.fromEntries(Object.entries(options).map(([setting, value]) => [setting, value === 'default' ? null : value]));
+export async function set(
+    operator: Operator,
+    name: SiteName,
+    { authHost, ...options }: { [setting: string]: number | 'default' | string[] | undefined; authHost?: string[] },
+): Promise<Done> {
+    const figures = Object.fromEntries(Object.entries(options).map(([setting, value]) => [setting, value === 'default' ? null : value]));
+    const settings = { ...figures, ...(authHost !== undefined && { auth_hosts: authHost }) };
     return changeDomain(operator, name, (trx, registrable) => sites.setDomain(trx, registrable, settings));
 }
 

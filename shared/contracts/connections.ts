@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import type { SecretFields } from '../domain/connections/secret.ts';
 import { CONNECTION_STATUSES, type ConnectionStatus } from '../domain/connections/status.ts';
 import { AUTH_TYPES, type AuthType } from '../domain/types.ts';
 import { BODY_BYTES, contract } from './contract.ts';
@@ -12,7 +13,7 @@ export interface ConnectionOrder {
     site: string;
     auth_id?: string;
     name?: string;
-    secret: { value?: string; username?: string; password?: string };
+    secret: SecretFields;
     shared?: boolean;
 }
 
@@ -83,8 +84,15 @@ const entry = () =>
 const secretText = () => Joi.string().max(8192);
 
 const secret = () =>
-    Joi.object({ value: secretText(), username: secretText(), password: secretText() }).description(
-        '{value}, or {username, password} for type basic; 8 KiB at most. No answer ever repeats it',
+    Joi.object<SecretFields, true>({
+        value: secretText(),
+        username: secretText(),
+        password: secretText(),
+        client_id: secretText(),
+        client_secret: secretText(),
+        scopes: Joi.array().items(Joi.string().max(200)).max(100).unique(),
+    }).description(
+        '{value}, {username, password} for type basic, or {client_id, client_secret, scopes} for client_credentials of type oauth2; 8 KiB at most. No answer ever repeats it',
     );
 
 const order = Joi.object<ConnectionOrder, true>({

@@ -195,6 +195,8 @@ export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
     },
     postBatchResume: { max_credits: 5000 },
     postBatchRetry: { codes: ['UPSTREAM_TIMEOUT'] },
+    authorizeConnection: { site: SHOP, scopes: ['orders.read'] },
+    putOAuthClient: { client_id: 'routebook', client_secret: 'the secret that the shop gave you' },
     postJob: { site: 'demo.example', endpoint: 'search_products', params: { q: 'lamp' }, metadata: { order: '1207' } },
     postSchema: PACKAGE,
     postSchemaRequest: {
@@ -337,6 +339,15 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
     getConnection: { success: true, data: CONNECTION },
     patchConnection: { success: true, data: CONNECTION },
     testConnection: { success: true, data: CONNECTION },
+    authorizeConnection: {
+        success: true,
+        data: { authorize_url: 'https://shop.example.com/oauth/authorize?client_id=routebook', expires_at: AT },
+    },
+    putOAuthClient: {
+        success: true,
+        data: { site: SHOP, client_id: 'routebook', callback_url: 'https://routebook.example/connections/callback' },
+    },
+    deleteOAuthClient: { success: true, data: { site: SHOP, deleted: true } },
     deleteConnection: { success: true, data: { connection_id: 'con_2cH7pW9sKd4X', deleted: true } },
     postClaim: { success: true, data: CLAIM },
     getClaims: { success: true, data: [CLAIM], meta: PAGE },

@@ -22,6 +22,7 @@ import { deleteJob, deleteJobResult, getJob, getJobs, postJob } from './jobs.ts'
 import { postKeyReport } from './key-reports.ts';
 import { getSchemas } from './lists.ts';
 import { deleteMaintainer, getMaintainers, putMaintainer } from './maintainers.ts';
+import { authorizeConnection, deleteOAuthClient, putOAuthClient } from './oauth.ts';
 import { getReports, postReport } from './reports.ts';
 import { getSchemaRequest, postSchemaRequest } from './requests.ts';
 import { getPackage, getSchema, postSchema } from './schemas.ts';
@@ -50,6 +51,9 @@ export const CONTRACTS = [
     getConnection,
     patchConnection,
     testConnection,
+    authorizeConnection,
+    putOAuthClient,
+    deleteOAuthClient,
     deleteConnection,
     postJob,
     getJobs,

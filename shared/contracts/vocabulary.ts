@@ -2,7 +2,18 @@ import Joi, { type CustomHelpers, type ErrorReport } from 'joi';
 import { findSecrets } from '../domain/package/secrets-scan.ts';
 import { isCategory } from '../domain/package/taxonomy.ts';
 import { CLAIMS } from '../domain/site/claim.ts';
-import { AUTH_NEEDS, AUTH_TYPES, BODY_FORMATS, KINDS, METHODS, type PackageAuth, SOURCES, STYLES } from '../domain/types.ts';
+import {
+    AUTH_NEEDS,
+    AUTH_TYPES,
+    BODY_FORMATS,
+    KINDS,
+    METHODS,
+    OAUTH_FLOWS,
+    type PackageAuth,
+    type PackageOAuth,
+    SOURCES,
+    STYLES,
+} from '../domain/types.ts';
 
 /** Words of the wire that several contracts share. */
 
@@ -35,6 +46,20 @@ export const authNeed = () =>
     Joi.string()
         .valid(...AUTH_NEEDS)
         .description('Whether a call takes a connection: your own credential for the site');
+const oauth = () =>
+    Joi.object<PackageOAuth, true>({
+        authorization_url: Joi.string(),
+        token_url: Joi.string().required(),
+        revocation_url: Joi.string(),
+        scopes: Joi.array().items(
+            Joi.object<NonNullable<PackageOAuth['scopes']>[number], true>({
+                name: Joi.string().required(),
+                description: Joi.string().allow(''),
+            }),
+        ),
+        pkce: Joi.boolean(),
+        flows: Joi.array().items(Joi.string().valid(...OAUTH_FLOWS)),
+    });
 /** How a site takes credentials, as its package says it. */
 export const auth = () =>
     Joi.array()
@@ -50,6 +75,7 @@ export const auth = () =>
                 obtain_url: Joi.string().description('Where people get a credential'),
                 test: Joi.string().description('The endpoint that tests a credential'),
                 hosts: Joi.array().items(Joi.string()).description('The hosts that get it; by default all hosts of the package'),
+                oauth2: oauth().description('Of type oauth2: where and how tokens are granted'),
             }),
         )
         .description('How the site takes credentials of callers; empty: it takes none');

@@ -23,8 +23,10 @@ export type ParamStyle = (typeof STYLES)[number];
 export type Effect = 'read' | 'write';
 
 /** How a site takes a credential of the caller's own. */
-export const AUTH_TYPES = ['header', 'query', 'basic', 'bearer', 'cookie'] as const;
+export const AUTH_TYPES = ['header', 'query', 'basic', 'bearer', 'oauth2', 'cookie'] as const;
 export type AuthType = (typeof AUTH_TYPES)[number];
+export const OAUTH_FLOWS = ['authorization_code', 'client_credentials'] as const;
+export type OAuthFlow = (typeof OAUTH_FLOWS)[number];
 export const AUTH_NEEDS = ['required', 'optional', 'none'] as const;
 export type AuthNeed = (typeof AUTH_NEEDS)[number];
 export const BODY_FORMATS = ['json', 'form', 'multipart', 'xml', 'text', 'ndjson'] as const;
@@ -73,6 +75,21 @@ export interface PackageAuth {
     test?: string;
     /** The hosts that may get it; by default all hosts of the package. */
     hosts?: string[];
+    /** Of type oauth2: where and how tokens are granted. */
+    oauth2?: PackageOAuth;
+}
+
+export interface PackageOAuth {
+    /** Where people consent; needed for authorization_code. */
+    authorization_url?: string;
+    token_url: string;
+    /** Where tokens are revoked (RFC 7009). */
+    revocation_url?: string;
+    scopes?: { name: string; description?: string }[];
+    /** Codes are asked for with PKCE unless this is false. */
+    pkce?: boolean;
+    /** authorization_code alone where absent. */
+    flows?: OAuthFlow[];
 }
 
 /** A page to get before a call. */
@@ -125,6 +142,8 @@ export interface PackageEndpoint {
     effect?: Effect;
     /** Whether a call takes a credential; `required` by default in a package with `auth`. */
     auth?: AuthNeed;
+    /** OAuth scopes that a call needs. */
+    scopes?: string[];
     response?: PackageResponse;
     billing?: { unit?: BillingUnit; results?: string; max_results?: number };
     pagination?: {
@@ -209,6 +228,8 @@ export interface Endpoint {
     effect: Effect;
     /** Absent: the default of its package (`needOf`). */
     auth: AuthNeed | undefined;
+    /** OAuth scopes that a call needs. */
+    scopes: readonly string[];
     response: Pick<PackageResponse, 'charset' | 'csv' | 'sse'> & {
         type: ResponseType | undefined;
         select: Select | undefined;

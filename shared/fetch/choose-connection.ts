@@ -58,6 +58,9 @@ function decideAmong(
     const isDefault = named === undefined || named === DEFAULT;
     const chosen = isDefault ? theOnly(app, caller, called, known) : theNamed(app, caller, called, { known, named });
     const changes = changesOfTerms(chosen, termsOf(called.offer, chosen.authId), called.endpoint);
+    const missing = chosen.entry.type === 'oauth2' ? called.endpoint.scopes.filter((scope) => !chosen.scopes.includes(scope)) : [];
+    if (missing.length > 0 && chosen.scopes.length > 0)
+        throw required(app, called, `This connection lacks the scopes ${missing.join(', ')}: connect again, and consent to them.`);
     if (changes.length === 0) return chosen;
     const message = 'The schema of this site has changed how it uses this connection; its owner has to agree again.';
     throw required(

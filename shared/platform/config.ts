@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { parseSecretKeys, type SecretKey } from '../domain/accounts/key-ring.ts';
+import { type OAuthClients, readOAuthClients } from '../domain/connections/oauth-clients.ts';
 import { type EgressAllowEntry, parseEgressAllow } from '../domain/site/egress-allow.ts';
 import { joinNames, type NameList, readNames } from '../domain/site/name-list.ts';
 import { isSentinelUrl, parseSentinelUrl } from './redis-url.ts';
@@ -48,6 +49,8 @@ export interface Config {
     starterVerify: boolean;
     /** Domains on which nobody publishes without proof or an operator: the shipped list with the changes of RESERVED_DOMAINS. */
     reservedDomains: NameList;
+    /** OAuth clients of the operator, by site. */
+    oauthClients: OAuthClients;
     logLevel: string;
     cost: { perRequest: number; perSecond: number; perGb: number };
     metricsMaxSites: number;
@@ -126,6 +129,7 @@ export function readConfig(env: Env = process.env): Config {
         demo: read.flag('DEMO', databaseUrl === undefined),
         starterVerify: read.flag('STARTER_VERIFY', false),
         reservedDomains: read.names('RESERVED_DOMAINS', shippedReserved()),
+        oauthClients: read.oauthClients('OAUTH_CLIENTS'),
         logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
         cost: {
             perRequest: read.amount('COST_PER_REQUEST'),
@@ -420,6 +424,22 @@ class SettingsReader {
         if (read.ok) return joinNames(shipped, read.list);
         this.#fault(name, `line ${read.line} of ${path} ${read.problem}`, 'shared/data/reserved-domains.txt');
         return shipped;
+    }
+
+    /** A JSON file: site → `{client_id, client_secret}`. */
+    oauthClients(name: string): OAuthClients {
+        const path = this.#value(name);
+        if (path === undefined) return new Map();
+        const shape = '{"example.com": {"client_id": "…", "client_secret": "…"}}';
+        try {
+            const read = readOAuthClients(JSON.parse(readFileSync(path, 'utf8')));
+            if (read !== undefined) return read;
+            this.#fault(name, `must be a file of JSON such as ${shape}, which ${path} is not`, 'oauth-clients.json');
+        } catch {
+            // The message of a parser may repeat a secret.
+            this.#fault(name, `must be a file of JSON that can be read, which ${path} is not`, 'oauth-clients.json');
+        }
+        return new Map();
     }
 
     stripe(): Config['stripe'] {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { checkEnvelope } from '../support/answers.ts';
-import { CONNECTED, connectedPackage } from '../support/connections.ts';
+import { CONNECTED, CONSENTED, connectedPackage, consentedPackage } from '../support/connections.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { rawRequest, sendRaw } from '../support/raw.ts';
-import { aProvenClaim, callRoute, codeOf, dataOf, detailsOf, everyRoute, INTENT } from '../support/routes.ts';
+import { aProvenClaim, callRoute, codeOf, dataOf, detailsOf, everyRoute, INTENT, type RouteCall } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -41,9 +41,20 @@ describe('every route', () => {
         const { batch_id } = dataOf<{ batch_id: string }>(await maker.call('POST', '/v1/batches', { body: batch }));
         const claim_id = await aProvenClaim(world, maker, SITE);
         dataOf(await maker.publish(connectedPackage()));
+        dataOf(await maker.publish(consentedPackage()));
+        dataOf(await maker.call('PUT', `/v1/oauth-clients/${CONSENTED}`, { body: { client_id: 'x' } }));
         const connection = { site: CONNECTED, secret: { value: 'a-key-of-my-own' } };
         const { connection_id } = dataOf<{ connection_id: string }>(await maker.call('POST', '/v1/connections', { body: connection }));
-        const places = { workspace_id: workspaceId, request_id, claim_id, job_id, batch_id, connection_id, connected: CONNECTED };
+        const places = {
+            workspace_id: workspaceId,
+            request_id,
+            claim_id,
+            job_id,
+            batch_id,
+            connection_id,
+            connected: CONNECTED,
+            consented: CONSENTED,
+        };
         const routes = everyRoute(SITE, places);
         // So would a test. Secret scanners are answered in their own format.
         const outside = ['postFetch', 'testConnection', 'postKeyReport'];
@@ -100,7 +111,10 @@ describe('every route', () => {
                 ['DELETE', {}],
                 ['PROPFIND', {}],
             ] as const) {
-                if (routes.some((route) => route.path === path && route.method === method)) continue;
+                // An id may be any word, so that /v1/connections/authorize is one too.
+                const isKnown = (route: RouteCall) => route.path === path || route.contract.path === '/v1/connections/{connection_id}';
+                const at = path === '/v1/connections/authorize' ? isKnown : (route: RouteCall) => route.path === path;
+                if (routes.some((route) => at(route) && route.method === method)) continue;
                 const refused = await anybody.call(method, path, { headers, ...(method === 'PATCH' ? { body: '{' } : {}) });
                 expect(codeOf(refused), `${method} ${path}`).to.equal('METHOD_NOT_ALLOWED');
                 expect(refused.headers.get('allow')).to.match(/^((GET, HEAD|POST|PUT|PATCH|DELETE), )+OPTIONS$/);

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { CONTRACTS } from '../../shared/contracts/index.ts';
-import { API_KEY, CONNECTED, connectedPackage } from '../support/connections.ts';
+import { API_KEY, CONNECTED, CONSENTED, connectedPackage, consentedPackage } from '../support/connections.ts';
 import { join } from '../support/people.ts';
 import { aProvenClaim, callRoute, dataOf, everyRoute } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, shopPackage } from '../support/shop.ts';
 import { openWorld, TOPOLOGIES } from '../support/world.ts';
 
 /** After them the site is another. */
-const LAST = ['deleteWebhook', 'deleteConnection', 'postSchema', 'postYank'];
+const LAST = ['deleteWebhook', 'deleteOAuthClient', 'deleteConnection', 'postSchema', 'postYank'];
 /** What is accepted is a success too. */
 const SUCCESSES = [200, 201, 202];
 
@@ -23,6 +23,8 @@ for (const topology of TOPOLOGIES) {
             dataOf(await maker.publish(shopPackage(shop.port)));
             const auth = [{ ...API_KEY, test: 'mine' }];
             dataOf(await maker.publish(connectedPackage(CONNECTED, { auth, base: `http://${CONNECTED}:${shop.port}` })));
+            dataOf(await maker.publish(consentedPackage()));
+            dataOf(await maker.call('PUT', `/v1/oauth-clients/${CONSENTED}`, { body: { client_id: 'x' } }));
             const connection = { site: CONNECTED, secret: { value: 'a-key-of-my-own' } };
             const { connection_id } = dataOf<{ connection_id: string }>(await maker.call('POST', '/v1/connections', { body: connection }));
             const asked = { domain: SHOP, task: 'Read the price of every product once a day.' };
@@ -46,6 +48,7 @@ for (const topology of TOPOLOGIES) {
                 claim_id: await aProvenClaim(world, maker, SHOP),
                 connection_id,
                 connected: CONNECTED,
+                consented: CONSENTED,
             });
             const inOrder = routes.toSorted((a, b) => LAST.indexOf(a.contract.name) - LAST.indexOf(b.contract.name));
             const statuses = new Map<string, number>();

@@ -22,6 +22,7 @@ describe('an endpoint that says only what it must', () => {
             hosted: true,
             effect: 'read',
             auth: undefined,
+            scopes: [],
             response: { type: undefined, select: undefined, schema: undefined },
             billing: { unit: 'request', results: 'items', maxResults: 100 },
             pagination: undefined,

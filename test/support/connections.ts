@@ -17,3 +17,21 @@ export function connectedPackage(
 ): PackageDocument {
     return aPackage(site, { auth, endpoints: [anEndpoint(site, { name: 'mine', url: `${base}/echo/mine`, params: [] }), ...endpoints] });
 }
+
+/** A site that grants by OAuth. */
+export const CONSENTED = 'consented.test';
+
+const OAUTH: PackageAuth = {
+    id: 'account',
+    type: 'oauth2',
+    oauth2: {
+        authorization_url: `https://${CONSENTED}/authorize`,
+        token_url: `https://${CONSENTED}/token`,
+        scopes: [{ name: 'orders', description: 'Reads orders' }],
+    },
+};
+
+/** Its package. */
+export function consentedPackage(): PackageDocument {
+    return connectedPackage(CONSENTED, { auth: [OAUTH] });
+}

@@ -20,6 +20,8 @@ export interface Places {
     connection_id: string;
     /** A site that takes connections. */
     connected: string;
+    /** A site with an OAuth client. */
+    consented: string;
     job_id: string;
     webhook_id: string;
     delivery_id: string;
@@ -56,6 +58,8 @@ export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, con
         postFetch: { site, endpoint: 'product', params: { id: 1 } },
         postConnection: { site: places.connected ?? site, secret: { value: 'a-key-of-my-own' } },
         patchConnection: { name: 'Mine' },
+        authorizeConnection: { site: places.consented ?? site },
+        putOAuthClient: { client_id: 'routebook', client_secret: 'a-secret-of-my-own' },
         postJob: { site, endpoint: 'product', params: { id: 1 } },
         postBatch: { defaults: { site, endpoint: 'product' }, items: [{ params: { id: 1 } }] },
         postBatchResume: {},

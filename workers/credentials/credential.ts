@@ -1,13 +1,20 @@
-import ipaddr from 'ipaddr.js';
 import { attach } from '../../shared/domain/connections/attach.ts';
 import { createEchoMask, type EchoMask } from '../../shared/domain/connections/echo.ts';
+import type { Secret } from '../../shared/domain/connections/secret.ts';
 import { type AuthOffer, changesOfTerms, hostsForCall, termsOf } from '../../shared/domain/package/auth.ts';
 import type { Endpoint, UpstreamRequest } from '../../shared/domain/types.ts';
-import type { Vault } from '../../shared/store/connections/vault.ts';
+import type { UsableConnection } from '../../shared/store/connections/vault.ts';
 import type { EgressRules } from '../egress.ts';
 import { UpstreamFault } from '../upstream/failures.ts';
+import { isPrivate } from './private-way.ts';
 
-type Opened = NonNullable<Awaited<ReturnType<Vault['open']>>>;
+/** A connection with the value that is sent. */
+export interface Opened {
+    connection: UsableConnection;
+    secret: Secret;
+    /** Further texts that no answer shows, such as refresh tokens. */
+    also?: readonly string[];
+}
 
 /** The credential of one call. Nobody reads its value before a request is about to be sent, and no request object that outlives that holds it. */
 export interface CallCredential {
@@ -33,16 +40,20 @@ export function createCallCredential(parts: {
     const { open, offer, endpoint, rules } = parts;
     const declared = new Set(offer.auth.flatMap((entry) => entry.hosts ?? offer.hosts));
     let mask: EchoMask | undefined;
+    let masked: Secret | undefined;
     const opened = async () => {
-        const found = await open().catch(() => {
-            throw new UpstreamFault('SERVICE_UNAVAILABLE');
+        const found = await open().catch((error: unknown) => {
+            throw error instanceof UpstreamFault ? error : new UpstreamFault('SERVICE_UNAVAILABLE');
         });
         const offered = found && termsOf(offer, found.connection.authId);
         if (found === undefined || offered === undefined || changesOfTerms(found.connection, offered, endpoint).length > 0) {
             const message = 'The connection of this call is gone, or was made for another version of the schema.';
             throw new UpstreamFault('CONNECTION_REQUIRED', message);
         }
-        mask ??= createEchoMask(found.secret);
+        // A token may be renewed between two pages.
+        const changed = masked === undefined || JSON.stringify(found.secret) !== JSON.stringify(masked);
+        if (changed) mask = createEchoMask(found.secret, [...(found.also ?? []), ...valuesOf(masked)]);
+        if (changed) masked = found.secret;
         return { ...found, hosts: hostsForCall(found.connection, offered) };
     };
     return {
@@ -64,9 +75,6 @@ export function createCallCredential(parts: {
     };
 }
 
-/** https, or a name that EGRESS_HOSTS binds to this very machine. */
-function isPrivate({ protocol, hostname }: URL, { hosts }: Pick<EgressRules, 'hosts'>): boolean {
-    if (protocol === 'https:') return true;
-    const addresses = hosts.get(hostname) ?? [];
-    return addresses.length > 0 && addresses.every((address) => ipaddr.process(address).range() === 'loopback');
+function valuesOf(secret: Secret | undefined): string[] {
+    return secret !== undefined && 'value' in secret ? [secret.value] : [];
 }

@@ -27,6 +27,7 @@ function withValue(request: UpstreamRequest, { type, name = '', prefix = '' }: P
         case 'header':
             return withHeader(name.toLowerCase(), `${prefix}${value}`);
         case 'bearer':
+        case 'oauth2':
             return withHeader('authorization', `Bearer ${value}`);
         case 'basic':
             return withHeader('authorization', `Basic ${value}`);

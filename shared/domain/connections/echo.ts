@@ -18,10 +18,10 @@ export interface EchoMask {
     longest: number;
 }
 
-/** Looks for a secret; undefined where it is too short to be looked for. */
-export function createEchoMask(secret: Secret): EchoMask | undefined {
+/** Looks for a secret; undefined where it is too short to be looked for. @param also further texts of the same credential, such as refresh tokens */
+export function createEchoMask(secret: Secret, also: readonly string[] = []): EchoMask | undefined {
     const value = 'value' in secret ? secret.value : secret.password;
-    const forms = value.length < LEAST ? [] : formsOf(value);
+    const forms = [value, ...also].flatMap((text) => (text.length < LEAST ? [] : formsOf(text)));
     if ('username' in secret) forms.push(...base64Of(`${secret.username}:${secret.password}`));
     if (forms.length === 0) return undefined;
     // A form inside of a JSON text is escaped once more.

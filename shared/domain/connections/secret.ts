@@ -1,24 +1,54 @@
 import type { Detail } from '../../refusals.ts';
-import type { PackageAuth } from '../types.ts';
+import { flowsOf } from '../package/auth.ts';
+import type { OAuthFlow, PackageAuth } from '../types.ts';
 
 /** A credential as its owner gave it. */
 export type Secret = { value: string } | { username: string; password: string };
+
+/** An OAuth grant: what is needed for the next token, and the current one. */
+export interface Grant {
+    flow: OAuthFlow;
+    clientId: string;
+    /** Of client_credentials: the caller's own. */
+    clientSecret?: string;
+    scopes?: string[];
+    accessToken?: string;
+    refreshToken?: string;
+    /** When the access token ends, in milliseconds since the epoch. */
+    expiresAt?: number;
+}
+
+/** What is sealed of a connection. */
+export type Kept = Secret | { grant: Grant };
 
 /** Bytes of a value, or of user name and password together. */
 export const SECRET_BYTES = 8 * 1024;
 
 /** Why a secret does not fit an entry of a package's auth; the value is never repeated. */
-export function secretProblems({ type, prefix = '' }: PackageAuth, secret: Partial<Record<string, string>>): Detail[] {
-    const wanted = type === 'basic' ? ['username', 'password'] : ['value'];
+export function secretProblems(entry: PackageAuth, given: SecretFields): Detail[] {
+    const { type, prefix = '' } = entry;
+    const { scopes, ...secret } = given;
+    const wanted = WANTED[type] ?? ['value'];
+    if (type === 'oauth2' && !flowsOf(entry).includes('client_credentials')) {
+        const message = 'People consent to this at the site: begin with POST /v1/connections/authorize.';
+        return [{ path: '/secret', code: 'INVALID_VALUE', message }];
+    }
+    if (scopes !== undefined && type !== 'oauth2')
+        return [{ path: '/secret/scopes', code: 'UNKNOWN_FIELD', message: `A credential of type ${type} has no scopes.` }];
+    const unknown = unknownScopes(entry, scopes ?? []);
+    if (unknown.length > 0) return unknown.map((detail) => ({ ...detail, path: `/secret${detail.path}` }));
     const problems: Detail[] = [];
     const add = (field: string, code: Detail['code'], message: string) => problems.push({ path: `/secret/${field}`, code, message });
     for (const field of Object.keys(secret)) {
-        if (!wanted.includes(field)) add(field, 'UNKNOWN_FIELD', `A credential of type ${type} has ${wanted.join(' and ')} alone.`);
+        if (!(wanted as string[]).includes(field))
+            add(field, 'UNKNOWN_FIELD', `A credential of type ${type} has ${wanted.join(' and ')} alone.`);
     }
-    for (const field of wanted) {
+    for (const field of wanted as (keyof typeof secret)[]) {
         if (secret[field] === undefined) add(field, 'REQUIRED', `A credential of type ${type} has ${wanted.join(' and ')}.`);
     }
-    const texts = wanted.flatMap((field) => (secret[field] === undefined ? [] : [[field, secret[field]] as const]));
+    const texts = (wanted as (keyof typeof secret)[]).flatMap((field) =>
+        secret[field] === undefined ? [] : [[field, secret[field]] as const],
+    );
     const bytes = texts.reduce((sum, [, text]) => sum + Buffer.byteLength(text), 0);
     if (bytes > SECRET_BYTES)
         problems.push({ path: '/secret', code: 'INVALID_VALUE', message: `A secret has at most ${SECRET_BYTES} bytes.` });
@@ -32,6 +62,46 @@ export function secretProblems({ type, prefix = '' }: PackageAuth, secret: Parti
     return problems;
 }
 
+/** A secret as it is given: its texts, and of a client the scopes that it asks for. */
+export interface SecretFields {
+    value?: string;
+    username?: string;
+    password?: string;
+    client_id?: string;
+    client_secret?: string;
+    scopes?: string[];
+}
+
+const WANTED: Partial<Record<PackageAuth['type'], (keyof Omit<SecretFields, 'scopes'>)[]>> = {
+    basic: ['username', 'password'],
+    oauth2: ['client_id', 'client_secret'],
+};
+
+/** Scopes that an entry does not list. */
+export function unknownScopes({ oauth2 }: PackageAuth, scopes: readonly string[]): Detail[] {
+    const known = new Set(oauth2?.scopes?.map(({ name }) => name));
+    return scopes.flatMap((scope, index): Detail[] =>
+        known.has(scope)
+            ? []
+            : [
+                  {
+                      path: `/scopes/${index}`,
+                      code: 'INVALID_VALUE',
+                      message: `The schema has the scopes ${[...known].join(', ') || 'none'}.`,
+                  },
+              ],
+    );
+}
+
+/** What is kept of a secret that fits. */
+export function keptOf(
+    { type }: PackageAuth,
+    { client_id: clientId = '', client_secret: clientSecret = '', scopes, ...plain }: SecretFields,
+): Kept {
+    if (type !== 'oauth2') return plain as Secret;
+    return { grant: { flow: 'client_credentials', clientId, clientSecret, ...(scopes === undefined ? {} : { scopes }) } };
+}
+
 const HEADER_VALUE = /^[!-~](?:[ -~]*[!-~])?$/;
 const TEXT = /^[^\p{Cc}\p{Cs}]+$/u;
 const FITS: Readonly<Record<PackageAuth['type'], RegExp>> = {
@@ -40,6 +110,7 @@ const FITS: Readonly<Record<PackageAuth['type'], RegExp>> = {
     cookie: /^[!-:<-~]+$/,
     query: TEXT,
     basic: TEXT,
+    oauth2: HEADER_VALUE,
 };
 const IN_HEADER = 'A value for a header has visible ASCII characters, without blanks at its ends.';
 const UNFIT: Readonly<Record<PackageAuth['type'], string>> = {
@@ -48,10 +119,11 @@ const UNFIT: Readonly<Record<PackageAuth['type'], string>> = {
     cookie: 'The value of a cookie has visible ASCII characters, without blanks and semicolons.',
     query: 'A value has no control characters.',
     basic: 'User name and password have no control characters.',
+    oauth2: 'Client id and secret have visible ASCII characters, without blanks at their ends.',
 };
 
 /** What people know a secret by: its end, where that reveals little of the whole. */
-export function hintOf(secret: Secret): string {
-    const text = 'value' in secret ? secret.value : secret.password;
+export function hintOf(secret: Kept): string {
+    const text = 'value' in secret ? secret.value : 'password' in secret ? secret.password : (secret.grant.clientSecret ?? '');
     return text.length < 12 ? '…' : `…${text.slice(-4)}`;
 }

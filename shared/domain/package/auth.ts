@@ -1,5 +1,6 @@
 import canonicalize from 'canonicalize';
-import type { AuthNeed, Endpoint, PackageAuth } from '../types.ts';
+import { isOnDomain } from '../site/site-name.ts';
+import type { AuthNeed, Endpoint, JsonObject, OAuthFlow, PackageAuth } from '../types.ts';
 import { hostsOfEndpoint } from './hosts.ts';
 
 /** Whether calls of an endpoint take a credential. @param auth the entries of its package */
@@ -29,8 +30,27 @@ export function termsOf({ auth, hosts }: AuthOffer, id: string): AuthTerms | und
 }
 
 /** What decides where and how a credential is sent; texts for people do not. */
-export function sentBy({ id, type, name, prefix }: PackageAuth): Pick<PackageAuth, 'id' | 'type' | 'name' | 'prefix'> {
-    return { id, type, ...(name !== undefined && { name }), ...(prefix !== undefined && { prefix }) };
+export function sentBy({ id, type, name, prefix, oauth2 }: PackageAuth): JsonObject {
+    const { authorization_url = null, token_url = null, revocation_url = null } = oauth2 ?? {};
+    return {
+        id,
+        type,
+        ...(name !== undefined && { name }),
+        ...(prefix !== undefined && { prefix }),
+        ...(oauth2 !== undefined && { oauth2: { authorization_url, token_url, revocation_url } }),
+    };
+}
+
+/** How tokens of an entry are granted. */
+export function flowsOf({ oauth2 }: PackageAuth): readonly OAuthFlow[] {
+    return oauth2 === undefined ? [] : (oauth2.flows ?? ['authorization_code']);
+}
+
+/** Hosts of OAuth URLs that are not on the package's own domain: an operator has to allow them. */
+export function offDomainAuthHosts(auth: readonly PackageAuth[], registrable: string): string[] {
+    const urls = auth.flatMap(({ oauth2 }) => [oauth2?.authorization_url, oauth2?.token_url, oauth2?.revocation_url]);
+    const hosts = urls.flatMap((url) => (url === undefined ? [] : [new URL(url).hostname]));
+    return [...new Set(hosts)].filter((host) => !isOnDomain(host, registrable)).toSorted();
 }
 
 /**
@@ -54,7 +74,8 @@ export function hostsForCall(agreed: AuthTerms, offered: AuthTerms): ReadonlySet
     return new Set(offered.hosts.filter((host) => agreed.hosts.includes(host)));
 }
 
-function wayOf({ type, name, prefix }: PackageAuth): string {
+function wayOf({ type, name, prefix, oauth2 }: PackageAuth): string {
+    if (oauth2 !== undefined) return `${type} of ${oauth2.token_url}`;
     const what = name === undefined ? type : `${type} ${name}`;
     return prefix === undefined ? what : `${what} with the prefix "${prefix}"`;
 }

@@ -30,6 +30,7 @@ export function readEndpoint(document: PackageEndpoint): Endpoint {
         hosted: document.hosted ?? true,
         effect: document.effect ?? defaultEffect(kind, document.method),
         auth: document.auth,
+        scopes: document.scopes ?? [],
         response: { type: undefined, select: undefined, schema: undefined, ...document.response },
         billing: {
             unit: document.billing?.unit ?? 'request',

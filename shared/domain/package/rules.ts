@@ -1,7 +1,7 @@
 import type { Detail } from '../../refusals.ts';
 import { normaliseSite } from '../site/site-name.ts';
 import { normaliseNewlines } from '../text/text-rule.ts';
-import type { Json, PackageDocument } from '../types.ts';
+import type { Json, PackageAuth, PackageDocument } from '../types.ts';
 import { checkAuth } from './rules/auth.ts';
 import { createBudget } from './rules/budget.ts';
 import { checkEndpoint } from './rules/endpoint-rules.ts';
@@ -50,7 +50,7 @@ export function checkPackage(value: unknown, context: PackageContext): PackageVe
     const site = draft.site === undefined ? undefined : checkSite(draft.site, report);
     checkCategory(draft, report);
     checkNames(draft, report);
-    checkAuth(draft, report);
+    checkAuth(draft, report, context.isPortAllowed);
     if (!checkSelects(draft, report)) return { ok: false, problems: report.problems };
     const urls: UrlContext = { registrable: site?.registrable, isPortAllowed: (port) => context.isPortAllowed(port) };
     const budget = createBudget();
@@ -121,12 +121,18 @@ function asPublished({ $schema: _, ...document }: PackageDocument & { $schema?: 
     return {
         ...withUnixLines(document),
         site,
-        ...(document.auth === undefined ? {} : { auth: document.auth.map(withUnixLines) }),
+        ...(document.auth === undefined ? {} : { auth: document.auth.map(asPublishedAuth) }),
         endpoints: document.endpoints.map((endpoint) => {
             const { params, ...rest } = withUnixLines(endpoint);
             return params === undefined ? rest : { ...endpoint, ...rest, params: params.map(withUnixLines) };
         }),
     };
+}
+
+function asPublishedAuth(entry: PackageAuth): PackageAuth {
+    const { oauth2, ...rest } = withUnixLines(entry);
+    if (oauth2?.scopes === undefined) return withUnixLines(entry);
+    return { ...rest, oauth2: { ...oauth2, scopes: oauth2.scopes.map(withUnixLines) } };
 }
 
 function withUnixLines<T extends { description?: string }>(described: T): T {

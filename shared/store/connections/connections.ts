@@ -4,6 +4,7 @@ import type { AuthTerms } from '../../domain/package/auth.ts';
 import type { PackageAuth } from '../../domain/types.ts';
 import { ago, type Columns, columns, countRows, cutPage, type Db } from '../../platform/db.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
+import { queueRevocations } from './oauth.ts';
 
 /** A connection as people see it; never its value. */
 export interface Connection {
@@ -200,6 +201,7 @@ export async function changeConnection(
 /** Deletes a connection and its value. */
 export async function deleteConnection(db: Db, { connectionId, workspaceId, site }: Connection, by: By): Promise<void> {
     await db.transaction(async (trx) => {
+        await queueRevocations(trx, [connectionId]);
         await trx('connections').where({ id: connectionId }).delete();
         await recordAct(trx, { ...by, workspaceId, action: 'connection.deleted', target: connectionId, details: { site } });
     });
@@ -208,6 +210,7 @@ export async function deleteConnection(db: Db, { connectionId, workspaceId, site
 /** When somebody leaves a workspace, or everything: private connections go, shared ones stay without an owner. */
 export async function dropConnectionsOf(trx: Db, { userId, workspaceId }: { userId: string; workspaceId?: string }): Promise<void> {
     const own = () => trx('connections').where({ owner_id: userId, ...(workspaceId !== undefined && { workspace_id: workspaceId }) });
+    await queueRevocations(trx, await own().where({ shared: false }).pluck('id'));
     await own().where({ shared: false }).delete();
     await own().update({ owner_id: null });
 }

@@ -1,6 +1,6 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { createKeyRing, KEY_BYTES } from '../../domain/accounts/key-ring.ts';
-import type { Secret } from '../../domain/connections/secret.ts';
+import type { Kept } from '../../domain/connections/secret.ts';
 import type { Db } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 
@@ -15,7 +15,7 @@ export interface SealedPlace {
 }
 
 /** Seals a value by the data key of its workspace, which is made on first use. */
-export async function sealSecret(db: Db, secrets: Secrets, place: SealedPlace, secret: Secret): Promise<Buffer> {
+export async function sealSecret(db: Db, secrets: Secrets, place: SealedPlace, secret: Kept): Promise<Buffer> {
     return ringOf(await dataKey(db, secrets, place.workspaceId)).seal(JSON.stringify(secret), purposeOf(place));
 }
 
@@ -24,10 +24,16 @@ export async function openSecret(
     secrets: Secrets,
     { sealedKey, sealed }: { sealedKey: Buffer; sealed: Buffer },
     place: SealedPlace,
-): Promise<Secret | undefined> {
+): Promise<Kept | undefined> {
     const key = await secrets.open(sealedKey, CONNECTION_KEY_PURPOSE);
     const plain = key && ringOf(key).open(sealed, purposeOf(place));
-    return plain && (JSON.parse(plain.toString('utf8')) as Secret);
+    return plain && (JSON.parse(plain.toString('utf8')) as Kept);
+}
+
+/** Opens what another place of a workspace keeps sealed by its data key. */
+export async function openPlaced(db: Db, secrets: Secrets, place: SealedPlace, sealed: Buffer): Promise<Kept | undefined> {
+    const row = await db('connection_keys').where({ workspace_id: place.workspaceId }).first('sealed');
+    return row && openSecret(secrets, { sealedKey: row.sealed, sealed }, place);
 }
 
 async function dataKey(db: Db, secrets: Secrets, workspaceId: string): Promise<Buffer> {

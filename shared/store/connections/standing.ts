@@ -54,23 +54,45 @@ interface Rejected {
 async function tell(
     trx: Db,
     secrets: Secrets,
-    { workspaceId, ownerId, site, name, publicUrl }: Rejected & { publicUrl: string },
+    { workspaceId, ownerId, site, name, status, publicUrl }: Rejected & { publicUrl: string },
 ): Promise<void> {
     const owners = trx('memberships').where({ workspace_id: workspaceId, role: 'owner' }).select('user_id');
     const people: { email: string }[] = await trx('users')
         .whereIn('id', ownerId === null ? owners : [ownerId])
         .whereNotNull('verified_at')
         .select('email');
+    const why =
+        status === 'rejected'
+            ? `answered ${MOST_REFUSALS} calls in a row with 401: it does not take the credential of your connection "${name}" any more`
+            : `gives no more tokens for your connection "${name}": its consent ${status === 'revoked' ? 'was withdrawn' : 'has expired'}`;
     for (const { email } of people) {
         await queueMail(trx, secrets, {
             to: email,
             subject: `${site} no longer takes your connection "${name}"`,
-            text: `${site} answered ${MOST_REFUSALS} calls in a row with 401: it does not take the credential of your connection "${name}" any more. Calls with it are refused until it has a new one.
+            text: `${site} ${why}. Calls with it are refused until you connect again.
 
 Give it another credential, or test it again: ${publicUrl}/dashboard/connections
 `,
         });
     }
+}
+
+/** A consent that was withdrawn, or has ended: the owner is told, and connects again. Call it in a transaction. */
+export async function endGrant(
+    { db, secrets }: { db: Db; secrets: Secrets },
+    { connectionId, status }: { connectionId: string; status: 'revoked' | 'expired' },
+    publicUrl: string,
+): Promise<void> {
+    const { rows } = await db.raw<{ rows: Rejected[] }>(
+        `update connections set status = ? where id = ? and status <> ?
+         returning status, workspace_id as "workspaceId", owner_id as "ownerId", site, name`,
+        [status, connectionId, status],
+    );
+    const [row] = rows;
+    if (row === undefined) return;
+    const { workspaceId, site } = row;
+    await recordAct(db, { actor: 'system', workspaceId, action: 'connection.revoked', target: connectionId, details: { site, status } });
+    await tell(db, secrets, { ...row, publicUrl });
 }
 
 /** A call that the site took. @param at when it began, in milliseconds since the epoch */

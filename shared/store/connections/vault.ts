@@ -1,4 +1,4 @@
-import type { Secret } from '../../domain/connections/secret.ts';
+import type { Kept } from '../../domain/connections/secret.ts';
 import { openBatch } from '../../platform/batch.ts';
 import type { Db } from '../../platform/db.ts';
 import { growingCache } from '../../platform/growing-cache.ts';
@@ -10,7 +10,7 @@ import { openSecret } from './sealing.ts';
 /** What a call needs to know of a connection. */
 export type UsableConnection = Pick<
     Connection,
-    'connectionId' | 'workspaceId' | 'ownerId' | 'shared' | 'site' | 'authId' | 'entry' | 'hosts' | 'status' | 'revision'
+    'connectionId' | 'workspaceId' | 'ownerId' | 'shared' | 'site' | 'authId' | 'entry' | 'hosts' | 'status' | 'revision' | 'scopes'
 >;
 
 /** Connections for the calls of one process. What it knows is less than a second old, so that a deleted one is forgotten by then. */
@@ -21,11 +21,13 @@ export interface Vault {
     listNow(workspaceId: string, site: string): Promise<readonly UsableConnection[]>;
     /** Forgets what this process remembers, after a change. */
     forget(workspaceId: string, site: string): void;
+    /** Forgets a value, after it was refreshed. */
+    forgetValue(connectionId: string): void;
     /**
      * Opens the value of a connection, in the moment of a call. Undefined: it is gone, or no key of the ring
      * opens it. @param revision at least this value is meant
      */
-    open(connectionId: string, revision: number): Promise<{ connection: UsableConnection; secret: Secret } | undefined>;
+    open(connectionId: string, revision: number): Promise<{ connection: UsableConnection; secret: Kept } | undefined>;
 }
 
 const KNOWN_MS = 500;
@@ -46,6 +48,7 @@ export function openVault(db: Db, secrets: Secrets): Vault {
         list: (workspaceId, site) => lists.remembered([workspaceId, site]),
         listNow: (workspaceId, site) => lists.now([workspaceId, site]),
         forget: (workspaceId, site) => lists.forget([workspaceId, site]),
+        forgetValue: (connectionId) => rows.forget(connectionId),
         async open(connectionId, revision) {
             const known = await rows.remembered(connectionId);
             const row = known !== undefined && known.revision < revision ? await rows.now(connectionId) : known;
@@ -87,7 +90,7 @@ function remembering<Question, Answer extends object | undefined>(
 
 type Question = readonly [workspaceId: string, site: string];
 
-const COLUMNS = `c.id as "connectionId", c.workspace_id as "workspaceId", c.owner_id as "ownerId", c.shared, c.site, c.auth_id as "authId", c.entry, c.hosts, c.status, c.revision`;
+const COLUMNS = `c.id as "connectionId", c.workspace_id as "workspaceId", c.owner_id as "ownerId", c.shared, c.site, c.auth_id as "authId", c.entry, c.hosts, c.status, c.revision, c.scopes`;
 
 const LISTS: PreparedQuery = {
     name: 'connections_for_calls',

@@ -25,6 +25,8 @@ export interface DomainSettings {
     concurrency?: number | null;
     /** null: as fast as they come. */
     rate?: number | null;
+    /** Hosts that its OAuth may use beside its own. */
+    auth_hosts?: string[];
 }
 
 /** Creates the row of a registrable domain if needed, and locks it to the end of the transaction. */
@@ -37,6 +39,11 @@ export async function lockRegistrable(db: Db, registrable: string): Promise<void
 export async function findDomain(db: Db, registrable: string): Promise<Domain> {
     const untouched = { registrable, credits: 1, concurrency: null, rate: null, blockedAt: null, blockReason: null };
     return (await db('domains').where({ registrable }).first(DOMAIN)) ?? untouched;
+}
+
+/** Hosts that an operator allowed for the OAuth of a domain. */
+export async function findAuthHosts(db: Db, registrable: string): Promise<string[]> {
+    return (await db('domains').where({ registrable }).first('auth_hosts'))?.auth_hosts ?? [];
 }
 
 /** Sets what is given and leaves the rest; effective with the next call. */

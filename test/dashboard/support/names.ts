@@ -54,6 +54,8 @@ export const MEANINGS: Readonly<Record<string, keyof Private | undefined>> = {
         'new_password',
         'revoke_keys',
         'code',
+        'state',
+        'error',
         'credential',
         'demands_factor',
         'next',

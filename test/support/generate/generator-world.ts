@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import * as keys from '../../../shared/store/accounts/api-keys.ts';
 import { createClaim } from '../../../shared/store/registry/claims.ts';
 import * as sites from '../../../shared/store/registry/sites.ts';
-import { API_KEY, CONNECTED, connectedPackage } from '../connections.ts';
+import { API_KEY, CONNECTED, CONSENTED, connectedPackage, consentedPackage } from '../connections.ts';
 import { untilIndexed } from '../find.ts';
 import { join, type Person } from '../people.ts';
 import { dataOf, INTENT, makeOwner } from '../routes.ts';
@@ -94,6 +94,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
     await good.call('PUT', `/v1/schemas/${SHOP}/maintainers/${other.workspaceId}`);
     const claims = await keepClaims(world, good);
     const tested = await connectTested(world, good, shop.port);
+    await keepConsents(world, good);
     const [connection = '', patched = ''] = await keepConnections(world, good);
     const jobs = await makeJobs(good);
     const webhooks = await keepWebhooks(world, good, shop.port);
@@ -146,6 +147,12 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         'patchConnection.name': ({ words, int }) => words(int(1, 8)),
         'patchConnection.secret': ({ int }) => ({ value: `key-${int(0, 1_000_000)}` }),
         'testConnection.connection_id': () => tested,
+        'authorizeConnection.site': () => CONSENTED,
+        'authorizeConnection.auth_id': () => 'account',
+        'authorizeConnection.scopes': () => ['orders'],
+        'authorizeConnection.redirect_url': () => REDIRECT_URL,
+        'putOAuthClient.site': () => 'clients.test',
+        'deleteOAuthClient.site': () => 'clients.test',
         'patchConnection.connection_id': () => patched,
         connection_id: () => connection,
         'postWebhook.url': ({ int }) => `http://${SHOP}:${shop.port}/hook?number=${int(1, 9)}`,
@@ -257,6 +264,27 @@ async function keepConnections({ app: { db } }: World, person: Person): Promise<
     return kept;
 }
 
+const REDIRECT_URL = 'https://app.example.com/connected';
+
+/** OAuth clients, of which none goes; consents that began go at the commit, since a member has twenty at most. */
+async function keepConsents({ app: { db } }: World, person: Person): Promise<void> {
+    for (const site of [CONSENTED, 'clients.test'])
+        dataOf(await person.call('PUT', `/v1/oauth-clients/${site}`, { body: { client_id: 'routebook' } }));
+    await db('redirect_urls').insert({ workspace_id: person.workspaceId, url: REDIRECT_URL });
+    await db.raw(`
+        create function keep_client() returns trigger language plpgsql as $$ begin insert into oauth_clients select old.*; return null; end $$;
+        create function pass_flow() returns trigger language plpgsql as
+            $$ begin delete from oauth_flows where state_hash = new.state_hash; return null; end $$;
+        create function pass_client() returns trigger language plpgsql as
+            $$ begin delete from oauth_clients where site = new.site; return null; end $$;
+        create constraint trigger pass_client after insert on oauth_clients deferrable initially deferred
+            for each row when (new.site not in ('${CONSENTED}', 'clients.test')) execute function pass_client();
+        create trigger keep_client after delete on oauth_clients
+            for each row when (old.site in ('${CONSENTED}', 'clients.test')) execute function keep_client();
+        create constraint trigger pass_flow after insert on oauth_flows deferrable initially deferred for each row execute function pass_flow();
+    `);
+}
+
 /** A connection whose site takes every credential. Tests are bound to 30 an hour of an account, and far more are sent here. */
 async function connectTested({ app }: World, person: Person, port: number): Promise<string> {
     const site = 'tested.test';
@@ -345,6 +373,7 @@ async function publishAll(good: Person, shopPort: number, oddPort: number): Prom
     for (const site of ['blocked.test', 'inside.test']) dataOf(await good.publish(shopPackage(shopPort, { site })));
     for (const name of Object.keys(ODD_ENDPOINTS)) dataOf(await good.publish(oddPackage(`${name}.test`, oddPort)));
     dataOf(await good.publish(connectedPackage()));
+    dataOf(await good.publish(consentedPackage()));
     for (const site of ['kept.test', 'alone.test', ...Array.from({ length: 10 }, (_, index) => `made${index}.test`)])
         dataOf(await good.publish(aPackage(site)));
     for (const title of ['One', 'Two', 'Three', 'Four', 'Five', 'Six']) dataOf(await good.publish(aPackage('yanked.test', { title })));

@@ -31,6 +31,8 @@ export function mutationsOf(operation: Operation, fixture: GeneratorWorld): Muta
 /** One that no operation of the same path has. */
 function unknownMethod({ path }: Operation): string {
     const taken = CONTRACTS.filter((contract) => contract.path === path).map(({ method }) => method);
+    // An id may be any word, so that its operations take this path too.
+    if (path.startsWith('/v1/connections/')) return 'PUT';
     return taken.includes('PATCH') ? 'PUT' : 'PATCH';
 }
 
@@ -53,6 +55,8 @@ const UNKNOWN_DOMAIN: Readonly<Record<string, RefusalCode | 'success'>> = {
     deleteClaim: 'CLAIM_NOT_FOUND',
     getPolicy: 'CLAIM_REQUIRED',
     putPolicy: 'CLAIM_REQUIRED',
+    putOAuthClient: 'success',
+    deleteOAuthClient: 'NOT_FOUND',
 };
 
 const UNKNOWN_ID: Readonly<Record<string, RefusalCode>> = {

@@ -75,6 +75,15 @@ const STORIES: Readonly<Record<string, (fixture: GeneratorWorld) => Mutation[]>>
     getConnection: foreignConnection,
     deleteConnection: foreignConnection,
     testConnection: foreignConnection,
+    authorizeConnection: () => [
+        field('a domain that is none', { site: 'localhost' }, ['INVALID_DOMAIN']),
+        field('an unknown site', { site: 'nowhere.test' }, ['SITE_NOT_FOUND']),
+        field('a blocked site', { site: 'blocked.test' }, ['SITE_BLOCKED']),
+        field('a site without consent', { site: CONNECTED }, ['VALIDATION_ERROR']),
+        field('a scope that is not there', { scopes: ['everything'] }, ['VALIDATION_ERROR']),
+        field('a place of nobody', { redirect_url: 'https://elsewhere.example/' }, ['VALIDATION_ERROR']),
+    ],
+    deleteOAuthClient: () => [site('a site without a client', 'site', 'other.test', 'NOT_FOUND')],
     patchConnection: (fixture) => [
         ...foreignConnection(fixture),
         field('a secret of another type', { secret: { username: 'a', password: 'b' } }, ['VALIDATION_ERROR']),

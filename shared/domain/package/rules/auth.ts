@@ -2,9 +2,10 @@ import { defaultEffect } from '../endpoint.ts';
 import { headerNameFault } from './headers.ts';
 import { type Path, quoted, type Report } from './report.ts';
 import type { AuthDraft, EndpointDraft, PackageDraft } from './structure.ts';
+import { checkUrl } from './urls.ts';
 
 /** The rules of `auth` (docs/api.md, "Schema packages"), beyond the types of its fields. */
-export function checkAuth(draft: PackageDraft, report: Report): void {
+export function checkAuth(draft: PackageDraft, report: Report, isPortAllowed: (port: number) => boolean): void {
     const { auth, endpoints = [] } = draft;
     const entries = (auth ?? []).flatMap((entry, index) => (entry === undefined ? [] : [{ entry, at: ['auth', index] as Path }]));
     const hosts = hostsOfDraft(endpoints);
@@ -16,12 +17,22 @@ export function checkAuth(draft: PackageDraft, report: Report): void {
         checkName(entry, at, report);
         checkObtainUrl(entry, at, report);
         checkTest(entry, at, report, endpoints);
+        checkOAuth(entry, at, report, isPortAllowed);
         for (const [index, host] of (entry.hosts ?? []).entries()) {
             if (host !== undefined && !hosts.has(host))
                 report.add([...at, 'hosts', index], 'INVALID_VALUE', `No endpoint of this package calls ${quoted(host)}.`);
         }
     }
+    const scopes = new Set(entries.flatMap(({ entry }) => entry.oauth2?.scopes?.flatMap((scope) => scope?.name ?? []) ?? []));
     for (const [index, endpoint] of endpoints.entries()) {
+        for (const [place, scope] of (endpoint?.scopes ?? []).entries()) {
+            if (scope !== undefined && !scopes.has(scope))
+                report.add(
+                    ['endpoints', index, 'scopes', place],
+                    'INVALID_VALUE',
+                    `No entry of auth lists the scope ${quoted(scope)} in oauth2.`,
+                );
+        }
         if (endpoint !== undefined)
             checkNeed(
                 endpoint,
@@ -54,6 +65,28 @@ function checkObtainUrl({ obtain_url: url }: AuthDraft, at: Path, report: Report
     const parsed = URL.parse(url);
     if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '' || parsed.password !== '')
         report.add([...at, 'obtain_url'], 'INVALID_VALUE', 'This has to be a page: a URL with https and without user name.');
+}
+
+/** Whose hosts these URLs may have is judged where the domain is known (`offDomainAuthHosts`). */
+function checkOAuth({ type, oauth2 }: AuthDraft, at: Path, report: Report, isPortAllowed: (port: number) => boolean): void {
+    if (type === undefined) return;
+    if (type !== 'oauth2') {
+        if (oauth2 !== undefined) report.add([...at, 'oauth2'], 'INVALID_VALUE', 'Only an entry of type oauth2 has this.');
+        return;
+    }
+    if (oauth2 === undefined) {
+        report.add([...at, 'oauth2'], 'REQUIRED', 'An entry of type oauth2 says where tokens are granted.');
+        return;
+    }
+    const flows = oauth2.flows ?? ['authorization_code'];
+    if (flows.includes('authorization_code') && oauth2.authorization_url === undefined)
+        report.add([...at, 'oauth2', 'authorization_url'], 'REQUIRED', 'For authorization_code there is a page where people consent.');
+    for (const field of ['authorization_url', 'token_url', 'revocation_url'] as const) {
+        const url = oauth2[field];
+        // Without a domain any host passes here.
+        if (url !== undefined)
+            checkUrl(url, [...at, 'oauth2', field], report, { registrable: undefined, isPortAllowed }, { placeholders: false });
+    }
 }
 
 /** Whoever tests a credential has no params to give, and changes nothing. */

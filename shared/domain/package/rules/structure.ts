@@ -13,6 +13,8 @@ import {
     type Kind,
     METHODS,
     type Method,
+    OAUTH_FLOWS,
+    type OAuthFlow,
     type PaginationStyle,
     type ParamSource,
     type ParamStyle,
@@ -94,6 +96,15 @@ export interface PaginationFields {
     max_pages: number;
 }
 
+export interface OAuthFields {
+    authorization_url: string;
+    token_url: string;
+    revocation_url: string;
+    scopes: (Partial<{ name: string; description: string }> | undefined)[];
+    pkce: boolean;
+    flows: (OAuthFlow | undefined)[];
+}
+
 export interface AuthFields {
     id: string;
     type: AuthType;
@@ -103,6 +114,7 @@ export interface AuthFields {
     obtain_url: string;
     test: string;
     hosts: (string | undefined)[];
+    oauth2: Partial<OAuthFields>;
 }
 export type AuthDraft = Partial<AuthFields>;
 
@@ -121,6 +133,7 @@ export interface EndpointFields {
     hosted: boolean;
     effect: Effect;
     auth: AuthNeed;
+    scopes: (string | undefined)[];
     response: Partial<ResponseFields>;
     billing: Partial<BillingFields>;
     pagination: Partial<PaginationFields>;
@@ -279,6 +292,33 @@ const PAGINATION: Fields<PaginationFields> = {
     max_pages: { read: wholeNumber(1, 20), about: 'Pages of one call at most; 5 by default.' },
 };
 
+const scopeName = text({
+    max: 200,
+    pattern: /^[!#-[\]-~]+$/,
+    hint: 'A scope has visible ASCII characters without quotes and backslashes.',
+});
+
+const OAUTH: Fields<OAuthFields> = {
+    authorization_url: { read: text({ max: MAX_URL }), about: 'Page where people consent; needed for authorization_code.' },
+    token_url: { read: text({ max: MAX_URL }), required: true, about: 'Where tokens are granted.' },
+    revocation_url: { read: text({ max: MAX_URL }), about: 'Where tokens are revoked, as RFC 7009 says.' },
+    scopes: {
+        read: listOf(
+            objectOf<{ name: string; description: string }>({
+                name: { read: scopeName, required: true, about: 'The scope as the site writes it.' },
+                description: description('What it allows.'),
+            }),
+            { max: 100, of: 'scopes' },
+        ),
+        about: 'What people can consent to.',
+    },
+    pkce: { read: flag, about: 'False: the site refuses PKCE. Codes are asked for with it by default.' },
+    flows: {
+        read: listOf(oneOf(OAUTH_FLOWS), { min: 1, max: OAUTH_FLOWS.length, of: 'flows' }),
+        about: 'How tokens are granted; authorization_code alone by default.',
+    },
+};
+
 const AUTH: Fields<AuthFields> = {
     id: {
         read: text({
@@ -312,6 +352,7 @@ const AUTH: Fields<AuthFields> = {
         read: listOf(text({ max: 253 }), { min: 1, max: 50, of: 'hosts' }),
         about: 'The hosts of the package that may get the credential; all of them by default.',
     },
+    oauth2: { read: objectOf(OAUTH), about: 'Of type oauth2: where and how tokens are granted.' },
 };
 
 const ENDPOINT: Fields<EndpointFields> = {
@@ -357,6 +398,10 @@ const ENDPOINT: Fields<EndpointFields> = {
     auth: {
         read: oneOf(AUTH_NEEDS),
         about: 'Whether a call takes a credential of the caller. Required by default where the package has auth, otherwise none.',
+    },
+    scopes: {
+        read: listOf(scopeName, { max: 50, of: 'scopes' }),
+        about: 'OAuth scopes that a call needs, as an entry of auth lists them.',
     },
     response: { read: objectOf(RESPONSE), about: 'What comes back.' },
     billing: { read: objectOf(BILLING), about: 'What a call costs.' },

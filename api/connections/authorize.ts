@@ -1,0 +1,83 @@
+import * as oauth from 'openid-client';
+import type { AuthorizeAnswer, AuthorizeOrder } from '../../shared/contracts/oauth.ts';
+import { unknownScopes } from '../../shared/domain/connections/secret.ts';
+import { type AuthOffer, type AuthTerms, flowsOf } from '../../shared/domain/package/auth.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { addFlow, findClientId, findEnded, hashOfState, MOST_FLOWS, redirectUrls } from '../../shared/store/connections/oauth.ts';
+import { sealSecret } from '../../shared/store/connections/sealing.ts';
+import type { Call, Reply } from '../serve.ts';
+import { callbackUrl } from './oauth-clients.ts';
+import { chooseTerms, invalid, latestOffer } from './terms.ts';
+
+/** POST /v1/connections/authorize: a code with PKCE and a state that works once. */
+export async function authorize(call: Call<object, object, AuthorizeOrder>): Promise<Reply<AuthorizeAnswer>> {
+    const { app, body } = call;
+    const { workspaceId, userId } = call.caller as Caller;
+    mayKeepCredentials(app);
+    const { site, offer } = await latestOffer(app, body.site);
+    const terms = consentTerms(offer, body.auth_id);
+    const { entry } = terms;
+    const wrong = unknownScopes(entry, body.scopes ?? []);
+    if (wrong.length > 0) throw invalid(...wrong);
+    const clientId = await findClientId(app, { workspaceId, site });
+    if (clientId === undefined) {
+        const message = 'There is no OAuth client for this site: set one with PUT /v1/oauth-clients/{site}.';
+        throw invalid({ path: '/site', code: 'INVALID_VALUE', message });
+    }
+    const redirectUrl = body.redirect_url ?? null;
+    if (redirectUrl !== null && !(await redirectUrls(app.db, workspaceId)).includes(redirectUrl)) {
+        const message = "This URL does not stand in the workspace's list of redirect URLs, which the dashboard shows.";
+        throw invalid({ path: '/redirect_url', code: 'INVALID_VALUE', message });
+    }
+    const scopes = body.scopes ?? entry.oauth2?.scopes?.map(({ name }) => name) ?? [];
+    const state = oauth.randomState();
+    const verifier = oauth.randomPKCECodeVerifier();
+    const connectionId = (await findEnded(app.db, { workspaceId, userId, site, authId: entry.id })) ?? newId('con');
+    const sealed = await sealSecret(
+        app.db,
+        app.secrets,
+        { workspaceId, connectionId, site },
+        { value: JSON.stringify({ verifier, state }) },
+    );
+    const flow = { workspaceId, userId, connectionId, site, entry, hosts: [...terms.hosts], scopes, clientId, redirectUrl, sealed };
+    const expiresAt = await addFlow(app.db, { ...flow, stateHash: hashOfState(state) });
+    if (expiresAt === undefined) {
+        const message = `You have begun ${MOST_FLOWS} consents that are open; each ends after ten minutes.`;
+        throw new Refusal('RATE_LIMITED', message, { retryAfter: 600 });
+    }
+    const challenge =
+        entry.oauth2?.pkce === false
+            ? {}
+            : { code_challenge: await oauth.calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256' };
+    const parameters = {
+        redirect_uri: callbackUrl(app),
+        state,
+        ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }),
+        ...challenge,
+    };
+    const url = oauth.buildAuthorizationUrl(configurationOf(terms, clientId), parameters);
+    return { answer: { authorize_url: url.href, expires_at: expiresAt.toISOString() } };
+}
+
+/** The entry that people consent to. @throws Refusal VALIDATION_ERROR */
+function consentTerms(offer: AuthOffer, id: string | undefined): AuthTerms {
+    const auth = offer.auth.filter((entry) => flowsOf(entry).includes('authorization_code'));
+    if (id !== undefined || auth.length > 0) {
+        const terms = chooseTerms(id === undefined ? { ...offer, auth } : offer, id);
+        if (auth.includes(terms.entry)) return terms;
+    }
+    const message = 'The schema of this site has no consent for this: keep a credential with POST /v1/connections.';
+    throw invalid({ path: id === undefined ? '/site' : '/auth_id', code: 'INVALID_VALUE', message });
+}
+
+function configurationOf({ entry: { oauth2 } }: AuthTerms, clientId: string): oauth.Configuration {
+    const { authorization_url: url = '', token_url: tokenUrl = '' } = oauth2 ?? {};
+    const server = { issuer: new URL(url).origin, authorization_endpoint: url, token_endpoint: tokenUrl };
+    const config = new oauth.Configuration(server, clientId);
+    // Nothing is sent from here; people see the address before they go.
+    oauth.allowInsecureRequests(config);
+    return config;
+}

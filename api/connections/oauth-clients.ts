@@ -1,0 +1,35 @@
+import type { App } from '../../shared/app.ts';
+import type { OAuthClientDeleted, OAuthClientEntry, OAuthClientOrder, SiteParams } from '../../shared/contracts/oauth.ts';
+import { readSite } from '../../shared/domain/site/read-site.ts';
+import { mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import * as store from '../../shared/store/connections/oauth.ts';
+import { byCall } from '../auth/by-call.ts';
+import type { Call, Reply } from '../serve.ts';
+
+/** PUT /v1/oauth-clients/{site} */
+export async function putClient(call: Call<SiteParams, object, OAuthClientOrder>): Promise<Reply<OAuthClientEntry>> {
+    const { app, params, body, caller } = call;
+    mayKeepCredentials(app);
+    const { site } = readSite(params.site, '/site');
+    const { workspaceId } = caller as Caller;
+    const client = { clientId: body.client_id, clientSecret: body.client_secret };
+    await store.putClient(app, { workspaceId, site }, client, byCall(call));
+    return { answer: { site, client_id: client.clientId, callback_url: callbackUrl(app) } };
+}
+
+/** DELETE /v1/oauth-clients/{site} */
+export async function deleteClient(call: Call<SiteParams, object, undefined>): Promise<Reply<OAuthClientDeleted>> {
+    const { app, params, caller } = call;
+    const { site } = readSite(params.site, '/site');
+    const { workspaceId } = caller as Caller;
+    const isGone = await store.deleteClient(app.db, { workspaceId, site }, byCall(call));
+    if (!isGone) throw new Refusal('NOT_FOUND', 'Your workspace has no OAuth client for this site.');
+    return { answer: { site, deleted: true } };
+}
+
+/** Where sites send people back to. */
+export function callbackUrl(app: App): string {
+    return `${app.publicUrl()}${store.CALLBACK_PATH}`;
+}

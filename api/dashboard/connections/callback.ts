@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CALLBACK_PATH, dropFlow, type Flow, findFlow, hashOfState, submitFlow } from '../../../shared/store/connections/oauth.ts';
+import { openPlaced, sealSecret } from '../../../shared/store/connections/sealing.ts';
+import { type Answer, absent, type PersonalVisit, type Shown } from '../page.ts';
+
+/** How long a page waits for the workers, in milliseconds. */
+const PATIENCE_MS = 15_000;
+const LOOK_MS = 150;
+
+/** GET /connections/callback: the site sent somebody back. Nothing is kept before they confirm what is connected to which workspace. */
+export async function showCallback(visit: PersonalVisit): Promise<Answer> {
+    const flow = await findMine(visit, visit.query('state'));
+    if (flow.status !== 'open') return ended(visit, flow);
+    const [code, error] = [visit.query('code'), visit.query('error')];
+    if (code === undefined) {
+        await dropFlow(visit.app.db, flow.stateHash);
+        return leave(flow, { error: error ?? 'no_code' }, `${flow.site} did not give its consent.`);
+    }
+    const seat = visit.me.workspaces.find(({ workspaceId }) => workspaceId === flow.workspaceId);
+    const model = { site: flow.site, workspace: seat?.name, scopes: flow.scopes, state: visit.query('state'), code, problem: undefined };
+    const leads = flow.redirectUrl === null ? {} : { formsLeadTo: [new URL(flow.redirectUrl).origin] };
+    return { view: 'connections/callback', title: `Connect ${flow.site}`, model, ...leads };
+}
+
+/** POST /connections/callback: the state works once; a worker exchanges the code. */
+export async function confirmCallback(visit: PersonalVisit): Promise<Answer> {
+    const { app, fields } = visit;
+    const [state, code] = [fields.get('state'), fields.get('code')];
+    const flow = await findMine(visit, state);
+    const kept = await openPlaced(app.db, app.secrets, flow, flow.sealed);
+    if (flow.status !== 'open' || kept === undefined || !('value' in kept) || code === undefined) return ended(visit, flow);
+    const url = new URL(`${app.publicUrl()}${CALLBACK_PATH}`);
+    url.searchParams.set('code', code);
+    url.searchParams.set('state', state ?? '');
+    const value = JSON.stringify({ ...(JSON.parse(kept.value) as object), callbackUrl: url.href });
+    const isFirst = await submitFlow(app.db, flow.stateHash, await sealSecret(app.db, app.secrets, flow, { value }));
+    if (!isFirst) return ended(visit, flow);
+    return ended(visit, await untilEnded(visit, flow));
+}
+
+/** A consent of this visitor that is under way. @throws Refusal NOT_FOUND */
+async function findMine({ app, me }: PersonalVisit, state: string | undefined): Promise<Flow> {
+    const flow = state === undefined ? undefined : await findFlow(app.db, hashOfState(state));
+    const isMine = flow?.userId === me.userId && me.workspaces.some(({ workspaceId }) => workspaceId === flow.workspaceId);
+    if (flow === undefined || !isMine) throw absent();
+    return flow;
+}
+
+async function untilEnded({ app }: PersonalVisit, flow: Flow): Promise<Flow> {
+    const until = performance.now() + PATIENCE_MS;
+    for (;;) {
+        const now = await findFlow(app.db, flow.stateHash);
+        const isOver = now === undefined || now.status === 'done' || now.status === 'failed';
+        if (isOver || performance.now() > until) return now ?? flow;
+        await sleep(LOOK_MS);
+    }
+}
+
+function ended(visit: PersonalVisit, flow: Flow): Answer {
+    if (flow.status === 'done') {
+        visit.app.vault.forget(flow.workspaceId, flow.site);
+        if (flow.redirectUrl === null) return { to: '/dashboard/connections', notice: 'connected' };
+        return { to: withQuery(flow.redirectUrl, { connection_id: flow.connectionId }) };
+    }
+    const problem =
+        flow.status === 'failed'
+            ? (flow.problem ?? '')
+            : 'This consent is used already, or the site takes its time: look at your connections.';
+    return leave(flow, { error: 'no_token' }, problem);
+}
+
+function leave({ redirectUrl, site }: Flow, query: Record<string, string>, problem: string): Answer {
+    if (redirectUrl !== null) return { to: withQuery(redirectUrl, query) };
+    const shown: Shown = { view: 'connections/callback', title: `Connect ${site}`, model: { site, problem }, status: 422 };
+    return shown;
+}
+
+function withQuery(text: string, query: Record<string, string>): string {
+    const url = new URL(text);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    return url.href;
+}

@@ -1,0 +1,142 @@
+import Joi from 'joi';
+import { BODY_BYTES, contract } from './contract.ts';
+import * as v from './vocabulary.ts';
+
+export interface AuthorizeOrder {
+    site: string;
+    auth_id?: string;
+    scopes?: string[];
+    redirect_url?: string;
+}
+
+export interface AuthorizeAnswer {
+    authorize_url: string;
+    expires_at: string;
+}
+
+export interface SiteParams {
+    site: string;
+}
+
+export interface OAuthClientOrder {
+    client_id: string;
+    client_secret?: string;
+}
+
+export interface OAuthClientEntry {
+    site: string;
+    client_id: string;
+    callback_url: string;
+}
+
+export interface OAuthClientDeleted {
+    site: string;
+    deleted: true;
+}
+
+/** POST /v1/connections/authorize: begins a consent at a site. */
+export const authorizeConnection = contract<object, object, AuthorizeOrder, AuthorizeAnswer>({
+    name: 'authorizeConnection',
+    method: 'POST',
+    path: '/v1/connections/authorize',
+    tag: 'Connections',
+    summary: 'Begin to connect a site by OAuth',
+    description:
+        "Send the key's user to authorize_url within ten minutes. They consent at the site and confirm here, signed in; then there is a connection. The site needs an OAuth client: the workspace's own, or the operator's.",
+    auth: 'required',
+    scope: 'account',
+    counted: false,
+    body: {
+        schema: Joi.object<AuthorizeOrder, true>({
+            site: v.siteInput().required(),
+            auth_id: Joi.string().max(64).description("Which entry of the package's auth; needed where there are several of type oauth2"),
+            scopes: Joi.array().items(Joi.string().max(200)).max(100).unique().description('All of the entry where they are left out'),
+            redirect_url: Joi.string()
+                .max(2048)
+                .description("Where people end, exactly as it stands in the workspace's list; by default a page of ours"),
+        }),
+        maxBytes: BODY_BYTES,
+        guard: true,
+    },
+    answer: {
+        shape: 'data',
+        status: 200,
+        schema: Joi.object<AuthorizeAnswer, true>({ authorize_url: Joi.string().required(), expires_at: v.time().required() }),
+    },
+    refusals: [
+        'INVALID_JSON',
+        'INVALID_DOMAIN',
+        'API_KEY_REQUIRED',
+        'INVALID_API_KEY',
+        'FORBIDDEN',
+        'SITE_BLOCKED',
+        'SITE_NOT_FOUND',
+        'PAYLOAD_TOO_LARGE',
+        'UNSUPPORTED_MEDIA_TYPE',
+        'RATE_LIMITED',
+    ],
+});
+
+const params = () => Joi.object<SiteParams, true>({ site: v.siteInput().required() });
+
+/** PUT /v1/oauth-clients/{site} */
+export const putOAuthClient = contract<SiteParams, object, OAuthClientOrder, OAuthClientEntry>({
+    name: 'putOAuthClient',
+    method: 'PUT',
+    path: '/v1/oauth-clients/{site}',
+    tag: 'Connections',
+    summary: "Set the workspace's OAuth client for a site",
+    description: 'Register callback_url at the site. A public client has no secret.',
+    auth: 'required',
+    scope: 'account',
+    managersOnly: true,
+    counted: false,
+    params: params(),
+    body: {
+        schema: Joi.object<OAuthClientOrder, true>({
+            client_id: Joi.string().min(1).max(1024).required(),
+            client_secret: Joi.string().min(1).max(8192),
+        }),
+        maxBytes: BODY_BYTES,
+        guard: true,
+    },
+    answer: {
+        shape: 'data',
+        status: 200,
+        schema: Joi.object<OAuthClientEntry, true>({
+            site: v.siteName().required(),
+            client_id: Joi.string().required(),
+            callback_url: Joi.string().required().description('What the site sends people back to'),
+        }),
+    },
+    refusals: [
+        'INVALID_JSON',
+        'INVALID_DOMAIN',
+        'API_KEY_REQUIRED',
+        'INVALID_API_KEY',
+        'FORBIDDEN',
+        'PAYLOAD_TOO_LARGE',
+        'UNSUPPORTED_MEDIA_TYPE',
+    ],
+});
+
+/** DELETE /v1/oauth-clients/{site} */
+export const deleteOAuthClient = contract<SiteParams, object, undefined, OAuthClientDeleted>({
+    name: 'deleteOAuthClient',
+    method: 'DELETE',
+    path: '/v1/oauth-clients/{site}',
+    tag: 'Connections',
+    summary: "Delete the workspace's OAuth client for a site",
+    description: 'Connections that it was used for are not renewed any more.',
+    auth: 'required',
+    scope: 'account',
+    managersOnly: true,
+    counted: false,
+    params: params(),
+    answer: {
+        shape: 'data',
+        status: 200,
+        schema: Joi.object<OAuthClientDeleted, true>({ site: v.siteName().required(), deleted: Joi.boolean().valid(true).required() }),
+    },
+    refusals: ['INVALID_DOMAIN', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'NOT_FOUND'],
+});

@@ -1,0 +1,255 @@
+import { createHash } from 'node:crypto';
+import type { OAuthClient, OAuthClients } from '../../domain/connections/oauth-clients.ts';
+import type { Grant } from '../../domain/connections/secret.ts';
+import type { PackageAuth } from '../../domain/types.ts';
+import { type Columns, columns, countRows, type Db, now } from '../../platform/db.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import { type By, recordAct } from '../accounts/workspace-audit.ts';
+import { openPlaced, type SealedPlace, sealSecret } from './sealing.ts';
+
+/** Where sites send people back to. */
+export const CALLBACK_PATH = '/connections/callback';
+
+/** States are known by their hash. */
+export function hashOfState(state: string): Buffer {
+    return createHash('sha256').update(state).digest();
+}
+
+/** Consents of one member that are under way. */
+export const MOST_FLOWS = 20;
+
+/** A consent that is under way. */
+export interface Flow extends SealedPlace {
+    userId: string;
+    entry: PackageAuth;
+    hosts: string[];
+    scopes: string[];
+    clientId: string;
+    redirectUrl: string | null;
+    sealed: Buffer;
+    status: 'open' | 'due' | 'running' | 'done' | 'failed';
+    problem: string | null;
+    stateHash: Buffer;
+    expiresAt: Date;
+}
+
+const FLOW: Columns<Flow> = columns(
+    '',
+    'workspace_id',
+    'connection_id',
+    'site',
+    'user_id',
+    'entry',
+    'hosts',
+    'scopes',
+    'client_id',
+    'redirect_url',
+    'sealed',
+    'status',
+    'problem',
+    'state_hash',
+    'expires_at',
+) as Columns<Flow>;
+
+export type NewFlow = Omit<Flow, 'status' | 'problem' | 'expiresAt'>;
+
+/** Begins a consent, for ten minutes; undefined where its member has begun as many as they may. */
+export async function addFlow(db: Db, flow: NewFlow): Promise<Date | undefined> {
+    return db.transaction(async (trx) => {
+        const { workspaceId, userId } = flow;
+        await trx.raw("select pg_advisory_xact_lock(hashtextextended('consents ' || ?, 0))", [userId]);
+        await trx('oauth_flows').where('expires_at', '<=', now(trx)).delete();
+        const open = trx('oauth_flows').where({ workspace_id: workspaceId, user_id: userId, status: 'open' });
+        if ((await countRows(open)) >= MOST_FLOWS) return undefined;
+        const [row] = await trx('oauth_flows')
+            .insert({
+                state_hash: flow.stateHash,
+                workspace_id: workspaceId,
+                user_id: userId,
+                connection_id: flow.connectionId,
+                site: flow.site,
+                entry: JSON.stringify(flow.entry),
+                hosts: flow.hosts,
+                scopes: flow.scopes,
+                client_id: flow.clientId,
+                redirect_url: flow.redirectUrl,
+                sealed: flow.sealed,
+                expires_at: trx.raw("app_now() + interval '10 minutes'"),
+            })
+            .returning<{ expires_at: Date }[]>('expires_at');
+        return row?.expires_at;
+    });
+}
+
+/** A consent by its state. */
+export async function findFlow(db: Db, stateHash: Buffer): Promise<Flow | undefined> {
+    return db('oauth_flows').where({ state_hash: stateHash }).where('expires_at', '>', now(db)).first(FLOW);
+}
+
+/** Hands an open consent to the workers, once. @param sealed verifier and URL @returns whether it was open */
+export async function submitFlow(db: Db, stateHash: Buffer, sealed: Buffer): Promise<boolean> {
+    return (await db('oauth_flows').where({ state_hash: stateHash, status: 'open' }).update({ status: 'due', sealed })) === 1;
+}
+
+/** Ends a consent that was refused. @returns whether it was open */
+export async function dropFlow(db: Db, stateHash: Buffer): Promise<boolean> {
+    return (await db('oauth_flows').where({ state_hash: stateHash, status: 'open' }).delete()) === 1;
+}
+
+/** Takes a consent whose code a worker exchanges. A code works once, so nobody tries again. */
+export async function takeDueFlow(db: Db): Promise<Flow | undefined> {
+    const due = db('oauth_flows').where({ status: 'due' }).orderBy('created_at').limit(1).forUpdate().skipLocked();
+    const [flow] = await db('oauth_flows')
+        .whereIn('state_hash', due.select('state_hash'))
+        .update({ status: 'running' })
+        .returning('state_hash');
+    return flow && findFlow(db, flow.state_hash);
+}
+
+export async function failFlow(db: Db, { stateHash }: Flow, problem: string): Promise<void> {
+    await db('oauth_flows').where({ state_hash: stateHash }).update({ status: 'failed', problem });
+}
+
+/** Keeps the grant of a consent as a connection, in the place of one that had ended. */
+export async function finishFlow(db: Db, flow: Flow, { sealed, scopes, expiresAt, hint }: Renewed & { hint: string }): Promise<void> {
+    const { workspaceId, userId, connectionId, site, entry, hosts, stateHash } = flow;
+    await db.transaction(async (trx) => {
+        const granted = { sealed, scopes, expires_at: expiresAt, hint, entry: JSON.stringify(entry), hosts, status: 'active', refusals: 0 };
+        await trx('connections')
+            .insert({
+                id: connectionId,
+                workspace_id: workspaceId,
+                owner_id: userId,
+                shared: false,
+                site,
+                auth_id: entry.id,
+                name: site,
+                ...granted,
+            })
+            .onConflict('id')
+            .merge({ ...granted, revision: trx.raw('connections.revision + 1') });
+        await trx('oauth_flows').where({ state_hash: stateHash }).update({ status: 'done' });
+        const actor = userId as By['actor'];
+        await recordAct(trx, { actor, workspaceId, action: 'connection.created', target: connectionId, details: { site, shared: false } });
+    });
+}
+
+/** A connection of the same kind that has ended: connecting again goes on with it. */
+export async function findEnded(
+    db: Db,
+    { workspaceId, userId, site, authId }: { workspaceId: string; userId: string; site: string; authId: string },
+): Promise<string | undefined> {
+    const mine = { workspace_id: workspaceId, owner_id: userId, site, auth_id: authId };
+    const ended = await db('connections').where(mine).whereIn('status', ['expired', 'revoked', 'rejected']).first('id');
+    return ended?.id;
+}
+
+/** What a refresh changed. */
+export interface Renewed {
+    sealed: Buffer;
+    scopes: string[];
+    /** Null: it is renewed by itself. */
+    expiresAt: Date | null;
+}
+
+function clientPlace(workspaceId: string, site: string): SealedPlace {
+    return { workspaceId, connectionId: 'oauth client', site };
+}
+
+/** The client for a site: the workspace's own, or the operator's. @param clientId undefined: whichever there is */
+export async function findClient(
+    { db, secrets, config }: { db: Db; secrets: Secrets; config: { oauthClients: OAuthClients } },
+    { workspaceId, site }: Pick<SealedPlace, 'workspaceId' | 'site'>,
+    clientId?: string,
+): Promise<OAuthClient | undefined> {
+    const own = await db('oauth_clients').where({ workspace_id: workspaceId, site }).first();
+    if (own !== undefined && (clientId === undefined || own.client_id === clientId)) {
+        const kept = own.sealed === null ? undefined : await openPlaced(db, secrets, clientPlace(workspaceId, site), own.sealed);
+        return { clientId: own.client_id, clientSecret: kept !== undefined && 'value' in kept ? kept.value : undefined };
+    }
+    const operators = config.oauthClients.get(site);
+    return operators !== undefined && (clientId === undefined || operators.clientId === clientId) ? operators : undefined;
+}
+
+/** The id of the client for a site; its secret stays sealed. */
+export async function findClientId(
+    { db, config }: { db: Db; config: { oauthClients: OAuthClients } },
+    { workspaceId, site }: Pick<SealedPlace, 'workspaceId' | 'site'>,
+): Promise<string | undefined> {
+    const own = await db('oauth_clients').where({ workspace_id: workspaceId, site }).first('client_id');
+    return own?.client_id ?? config.oauthClients.get(site)?.clientId;
+}
+
+export async function putClient(
+    { db, secrets }: { db: Db; secrets: Secrets },
+    { workspaceId, site }: Pick<SealedPlace, 'workspaceId' | 'site'>,
+    { clientId, clientSecret }: OAuthClient,
+    by: By,
+): Promise<void> {
+    const sealed =
+        clientSecret === undefined ? null : await sealSecret(db, secrets, clientPlace(workspaceId, site), { value: clientSecret });
+    await db.transaction(async (trx) => {
+        const client = { client_id: clientId, sealed, updated_at: now(trx) };
+        await trx('oauth_clients')
+            .insert({ workspace_id: workspaceId, site, ...client })
+            .onConflict(['workspace_id', 'site'])
+            .merge(client);
+        await recordAct(trx, { ...by, workspaceId, action: 'oauth_client.set', target: site, details: { client_id: clientId } });
+    });
+}
+
+/** @returns whether there was one */
+export async function deleteClient(db: Db, { workspaceId, site }: Pick<SealedPlace, 'workspaceId' | 'site'>, by: By): Promise<boolean> {
+    return db.transaction(async (trx) => {
+        const isGone = (await trx('oauth_clients').where({ workspace_id: workspaceId, site }).delete()) === 1;
+        if (isGone) await recordAct(trx, { ...by, workspaceId, action: 'oauth_client.deleted', target: site });
+        return isGone;
+    });
+}
+
+/** A grant that its site is to revoke. */
+export interface Revocation extends SealedPlace {
+    entry: PackageAuth;
+    sealed: Buffer;
+}
+
+/** Takes a revocation: it is tried once. */
+export async function takeRevocation(db: Db): Promise<Revocation | undefined> {
+    const next = db('oauth_revocations').orderBy('created_at').limit(1).forUpdate().skipLocked();
+    const [row] = await db('oauth_revocations')
+        .whereIn('connection_id', next.select('connection_id'))
+        .delete()
+        .returning(['connection_id', 'workspace_id', 'site', 'entry', 'sealed']);
+    return row && { connectionId: row.connection_id, workspaceId: row.workspace_id, site: row.site, entry: row.entry, sealed: row.sealed };
+}
+
+/** Queues the revocation of what is deleted; call it before, in the same transaction. */
+export async function queueRevocations(trx: Db, ids: readonly string[]): Promise<void> {
+    await trx.raw(
+        `insert into oauth_revocations (connection_id, workspace_id, site, entry, sealed)
+         select id, workspace_id, site, entry, sealed from connections
+         where id = any(?) and status in ('active', 'untested', 'rejected', 'expired') and entry -> 'oauth2' ->> 'revocation_url' is not null
+         on conflict do nothing`,
+        [[...ids]],
+    );
+}
+
+/** Places where people may be sent after a consent. */
+export const MOST_REDIRECTS = 20;
+
+export async function redirectUrls(db: Db, workspaceId: string): Promise<string[]> {
+    return db('redirect_urls').where({ workspace_id: workspaceId }).orderBy('url').pluck('url');
+}
+
+/** Replaces the list. */
+export async function setRedirectUrls(db: Db, workspaceId: string, urls: readonly string[]): Promise<void> {
+    await db.transaction(async (trx) => {
+        await trx('redirect_urls').where({ workspace_id: workspaceId }).delete();
+        if (urls.length > 0) await trx('redirect_urls').insert(urls.map((url) => ({ workspace_id: workspaceId, url })));
+    });
+}
+
+/** Whether a grant is good for a call that begins now. @param soonMs it has to last so long */
+export function isFresh({ accessToken, expiresAt }: Grant, nowMs: number, soonMs: number): boolean {
+    return accessToken !== undefined && (expiresAt === undefined || expiresAt - soonMs > nowMs);
+}

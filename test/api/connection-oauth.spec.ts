@@ -1,0 +1,231 @@
+import { expect } from 'chai';
+import type { PackageAuth, PackageDocument } from '../../shared/domain/types.ts';
+import { beginSession } from '../../shared/store/accounts/user-sessions.ts';
+import { freshAddress, signUp, type Visitor, visitor } from '../dashboard/support/visitor.ts';
+import { type AuthorizationServer, CLIENT, openAuthorizationServer } from '../support/authorization-server.ts';
+import { connectedPackage } from '../support/connections.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Answer, join, type Person, stranger } from '../support/people.ts';
+import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
+import { openSite, type Site } from '../support/sites.ts';
+import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+
+const SITE = 'granted.test';
+const API = `api.${SITE}`;
+
+for (const topology of TOPOLOGIES) {
+    describe(`an OAuth grant, over ${topology}`, () => {
+        let world: World;
+        let site: Site;
+        let server: AuthorizationServer;
+        let ada: Visitor;
+        let owner: Person;
+        let workspaceId: string;
+
+        before(async () => {
+            site = await openSite(async (request, response) => {
+                const scopes = await server.scopesOf(String(request.headers.authorization).replace('Bearer ', ''));
+                const json = { 'content-type': 'application/json' };
+                response
+                    .writeHead(scopes === undefined ? 401 : 200, json)
+                    .end(JSON.stringify({ scopes, sent: request.headers.authorization }));
+            });
+            const egressHosts = new Map([SITE, API, `auth.${SITE}`].map((name): [string, string[]] => [name, ['127.0.0.1']]));
+            world = await openWorld({ topology, workers: 2, config: { egressHosts } });
+            server = await openAuthorizationServer(`auth.${SITE}`, `${world.app.publicUrl()}/connections/callback`);
+            owner = await join(world, { plan: 'pro' });
+            workspaceId = owner.workspaceId;
+            ada = visitor(world);
+            const session = { userId: owner.userId, browser: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/150.0', address: '127.0.0.1' };
+            ada.cookies.set('routebook_session', await beginSession(world.app.db, session));
+            const publisher = await join(world, { plan: 'pro' });
+            dataOf(await publisher.publish(aPackage()));
+            dataOf(await owner.call('PUT', `/v1/oauth-clients/${SITE}`, { body: CLIENT }));
+        });
+        after(async () => {
+            await world.close();
+            await server.close();
+            await site.close();
+        });
+        beforeEach(async () => {
+            server.lasting(3600);
+            await world.app.db('connections').delete();
+            world.app.vault.forget(workspaceId, SITE);
+        });
+
+        function aPackage(more: Partial<NonNullable<PackageAuth['oauth2']>> = {}): PackageDocument {
+            const oauth2: PackageAuth['oauth2'] = {
+                authorization_url: `${server.origin}/auth`,
+                token_url: `${server.origin}/token`,
+                revocation_url: `${server.origin}/token/revocation`,
+                scopes: [{ name: 'orders', description: 'Reads orders' }, { name: 'stock' }],
+                flows: ['authorization_code', 'client_credentials'],
+                ...more,
+            };
+            return connectedPackage(SITE, {
+                auth: [{ id: 'account', type: 'oauth2', hosts: [API], oauth2 }],
+                base: `http://${API}:${site.port}`,
+            });
+        }
+        const authorize = (more: object = {}, person = owner) =>
+            person.call('POST', '/v1/connections/authorize', { body: { site: SITE, ...more } });
+        /** Everything that a person does from the authorize URL on. @returns where they end */
+        async function consent(answer: Answer, browser = ada): Promise<string> {
+            const back = await server.consent(dataOf<{ authorize_url: string }>(answer).authorize_url);
+            const asked = await browser.get(back.pathname + back.search);
+            expect(asked.status, asked.html.slice(0, 300)).to.equal(200);
+            expect(asked.html).to.include(SITE);
+            const [state, code] = ['state', 'code'].map((name) => back.searchParams.get(name) ?? '');
+            const { to, html, status } = await browser.send(
+                '/connections/callback',
+                { state: state ?? '', code: code ?? '' },
+                { from: back.pathname + back.search },
+            );
+            expect(status, html.slice(0, 3000)).to.equal(303);
+            return to ?? '';
+        }
+        const mine = async () =>
+            dataOf<{ connection_id: string; status: string; scopes: string[] }[]>(await owner.call('GET', '/v1/connections'));
+        const refreshes = () => server.asked.filter(({ grantType }) => grantType === 'refresh_token').length;
+
+        it('begins with a code, PKCE and a state, and is stored only after its user confirmed it here', async () => {
+            const begun = dataOf<{ authorize_url: string; expires_at: string }>(await authorize());
+            const url = new URL(begun.authorize_url);
+            expect(url.searchParams.get('code_challenge_method')).to.equal('S256');
+            expect(url.searchParams.get('state')?.length).to.be.greaterThan(20);
+            expect(url.searchParams.get('scope')).to.equal('orders stock');
+            expect(Date.parse(begun.expires_at)).to.be.greaterThan(Date.now());
+            expect(await mine()).to.deep.equal([]);
+            expect(await consent(await authorize())).to.equal('/dashboard/connections');
+            const [connection] = await mine();
+            expect(connection).to.deep.include({ status: 'active', scopes: ['orders', 'stock'], type: 'oauth2', shared: false });
+            const fetched = await owner.fetch(SITE, 'mine');
+            expect(dataOf(fetched)).to.deep.equal({ scopes: ['orders', 'stock'], sent: 'Bearer •••' });
+        });
+
+        it('goes to nobody else: another browser, another user, a state that was used or is unknown', async () => {
+            const begun = await authorize();
+            const back = await server.consent(dataOf<{ authorize_url: string }>(begun).authorize_url);
+            const path = back.pathname + back.search;
+            const eve = await signUp(world, freshAddress());
+            expect((await eve.get(path)).status).to.equal(404);
+            const [state = '', code = ''] = ['state', 'code'].map((name) => back.searchParams.get(name) ?? '');
+            expect((await eve.send('/connections/callback', { state, code }, { from: '/dashboard/keys' })).status).to.equal(404);
+            expect((await ada.send('/connections/callback', { state, code }, { from: path })).status).to.equal(303);
+            expect((await ada.send('/connections/callback', { state, code }, { from: '/dashboard/keys' })).status).not.to.equal(500);
+            expect((await ada.get('/connections/callback?state=unknown&code=x')).status).to.equal(404);
+            expect(await mine()).to.have.length(1);
+        });
+
+        it('is renewed once for fifty calls of two workers, and its refresh token rotates', async () => {
+            server.lasting(30);
+            await consent(await authorize());
+            const before = refreshes();
+            server.lasting(3600);
+            const answers = await Promise.all(Array.from({ length: 50 }, () => owner.fetch(SITE, 'mine', {}, { timeout_ms: 100_000 })));
+            expect(new Set(answers.map((answer) => codeOf(answer) ?? 'success'))).to.deep.equal(new Set(['success']));
+            expect(refreshes() - before).to.equal(1);
+        });
+
+        it('that was withdrawn at the site is revoked, and its owner connects again', async () => {
+            server.lasting(30);
+            await consent(await authorize());
+            await server.withdraw();
+            expect(codeOf(await owner.fetch(SITE, 'mine'))).to.equal('CONNECTION_REQUIRED');
+            const [{ connection_id: id, status } = { connection_id: '', status: '' }] = await mine();
+            expect(status).to.equal('revoked');
+            server.lasting(3600);
+            await consent(await authorize());
+            expect((await mine()).map((one) => [one.connection_id, one.status])).to.deep.equal([[id, 'active']]);
+            await eventually(
+                () => owner.fetch(SITE, 'mine'),
+                (answer) => answer.status === 200,
+            );
+        });
+
+        it('is revoked at the site when it is deleted', async () => {
+            await consent(await authorize());
+            const [{ connection_id: id } = { connection_id: '' }] = await mine();
+            const from = server.revoked.length;
+            dataOf(await owner.call('DELETE', `/v1/connections/${id}`));
+            await eventually(
+                async () => server.revoked.length,
+                (count) => count === from + 1,
+            );
+            expect(await world.app.db('oauth_revocations')).to.deep.equal([]);
+        });
+
+        it('of a client of one’s own needs no consent', async () => {
+            const secret = { ...CLIENT, scopes: ['orders'] };
+            const made = dataOf<{ hint: string }>(await owner.call('POST', '/v1/connections', { body: { site: SITE, secret } }));
+            expect(made.hint).to.equal('…0815');
+            expect(dataOf(await owner.fetch(SITE, 'mine'))).to.deep.include({ sent: 'Bearer •••' });
+            const wrong = { ...secret, client_secret: 'a-wrong-secret-of-mine' };
+            await world.app.db('connections').delete();
+            dataOf(await owner.call('POST', '/v1/connections', { body: { site: SITE, secret: wrong } }));
+            await eventually(
+                () => owner.fetch(SITE, 'mine'),
+                (answer) => codeOf(answer) === 'UPSTREAM_UNAUTHORIZED',
+            );
+            expect(detailsOf(await owner.call('POST', '/v1/connections', { body: { site: SITE, secret: { value: 'x' } } }))).to.include(
+                '/secret/client_id REQUIRED',
+            );
+        });
+
+        it('is begun twenty times at most, by who may', async () => {
+            await world.app.db('oauth_flows').delete();
+            for (let at = 0; at < 20; at++) dataOf(await authorize());
+            expect(codeOf(await authorize())).to.equal('RATE_LIMITED');
+            await world.app.db('oauth_flows').delete();
+            expect(detailsOf(await authorize({ scopes: ['everything'] }))).to.deep.equal(['/scopes/0 INVALID_VALUE']);
+            expect(detailsOf(await authorize({ redirect_url: 'https://elsewhere.example/' }))).to.deep.equal([
+                '/redirect_url INVALID_VALUE',
+            ]);
+            expect(codeOf(await authorize({}, stranger(world)))).to.equal('API_KEY_REQUIRED');
+            const other = await join(world);
+            expect(detailsOf(await authorize({}, other))).to.deep.equal(['/site INVALID_VALUE']);
+        });
+
+        it('ends at a URL of the workspace where one is asked for', async () => {
+            const redirect_url = 'http://127.0.0.1:4711/done?from=routebook';
+            await world.app.db('redirect_urls').insert({ workspace_id: workspaceId, url: redirect_url });
+            const end = new URL(await consent(await authorize({ redirect_url })));
+            const [{ connection_id: id } = { connection_id: '' }] = await mine();
+            expect(end.origin + end.pathname).to.equal('http://127.0.0.1:4711/done');
+            expect([end.searchParams.get('from'), end.searchParams.get('connection_id')]).to.deep.equal(['routebook', id]);
+        });
+
+        it('is asked for on the domain of the site alone, unless an operator allows another host', async () => {
+            const publisher = await join(world, { plan: 'pro' });
+            const foreign = (host: string): PackageDocument => ({
+                ...connectedPackage('elsewhere.test', {
+                    auth: [
+                        {
+                            id: 'account',
+                            type: 'oauth2',
+                            oauth2: { authorization_url: `https://${host}/auth`, token_url: `https://${host}/token` },
+                        },
+                    ],
+                }),
+            });
+            expect(detailsOf(await publisher.publish(foreign('accounts.example.com')))).to.deep.equal(['/auth HOST_NOT_IN_SITE']);
+            dataOf(await publisher.publish(foreign('auth.elsewhere.test')));
+            await world.app
+                .db('domains')
+                .where({ registrable: 'elsewhere.test' })
+                .update({ auth_hosts: ['accounts.example.com'] });
+            dataOf(await publisher.publish(foreign('accounts.example.com')));
+        });
+
+        it('clients are set and deleted by owners and admins', async () => {
+            expect(codeOf(await owner.call('DELETE', '/v1/oauth-clients/other.test'))).to.equal('NOT_FOUND');
+            const put = dataOf(await owner.call('PUT', '/v1/oauth-clients/other.test', { body: { client_id: 'x' } }));
+            expect(put).to.deep.equal({
+                site: 'other.test',
+                client_id: 'x',
+                callback_url: `${world.app.publicUrl()}/connections/callback`,
+            });
+            expect(dataOf(await owner.call('DELETE', '/v1/oauth-clients/other.test'))).to.deep.equal({ site: 'other.test', deleted: true });
+        });
+    });
+}

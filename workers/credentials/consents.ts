@@ -1,0 +1,84 @@
+import type { CustomFetch } from 'openid-client';
+import type { App } from '../../shared/app.ts';
+import { type Grant, hintOf } from '../../shared/domain/connections/secret.ts';
+import * as store from '../../shared/store/connections/oauth.ts';
+import { openPlaced, sealSecret } from '../../shared/store/connections/sealing.ts';
+import { type Repeated, repeatDue } from '../repeat.ts';
+import { openTokenServer, refusalCode } from './token-server.ts';
+
+const LOOK_MS = 200;
+const MOST = 16;
+
+/** Exchanges codes of consents for tokens, and revokes grants of connections that were deleted. */
+export function startConsents(app: App, fetch: CustomFetch): Repeated {
+    const exchanges = repeatDue(app.log, {
+        part: 'consents',
+        lookMs: LOOK_MS,
+        most: MOST,
+        take: async () => named(await store.takeDueFlow(app.db)),
+        run: ({ item }) => exchange(app, fetch, item),
+    });
+    const revocations = repeatDue(app.log, {
+        part: 'revocations',
+        lookMs: LOOK_MS,
+        most: MOST,
+        take: async () => named(await store.takeRevocation(app.db)),
+        run: ({ item }) => revoke(app, fetch, item),
+    });
+    return {
+        async stop() {
+            await Promise.all([exchanges.stop(), revocations.stop()]);
+        },
+    };
+}
+
+function named<Item extends { site: string }>(item: Item | undefined): { item: Item; registrable: string } | undefined {
+    return item && { item, registrable: item.site };
+}
+
+/** A code works once: whatever happens ends the consent. */
+async function exchange(app: App, fetch: CustomFetch, flow: store.Flow): Promise<void> {
+    try {
+        const kept = await openPlaced(app.db, app.secrets, flow, flow.sealed);
+        const client = await store.findClient(app, flow, flow.clientId);
+        if (kept === undefined || !('value' in kept) || client === undefined) {
+            await store.failFlow(app.db, flow, 'The OAuth client of this site was changed meanwhile.');
+            return;
+        }
+        const { verifier, state, callbackUrl } = JSON.parse(kept.value) as { verifier: string; state: string; callbackUrl: string };
+        const isProven = flow.entry.oauth2?.pkce !== false;
+        const server = openTokenServer(flow.entry, client, fetch);
+        const tokens = await server.exchange(callbackUrl, { verifier: isProven ? verifier : undefined, state });
+        const grant: Grant = { flow: 'authorization_code', clientId: flow.clientId, scopes: flow.scopes, ...tokens };
+        const isRenewed = grant.refreshToken !== undefined || grant.expiresAt === undefined;
+        await store.finishFlow(app.db, flow, {
+            sealed: await sealSecret(app.db, app.secrets, flow, { grant }),
+            scopes: grant.scopes ?? [],
+            expiresAt: isRenewed ? null : new Date(grant.expiresAt ?? 0),
+            hint: hintOf({ value: grant.accessToken ?? '' }),
+        });
+        app.vault.forget(flow.workspaceId, flow.site);
+    } catch (error) {
+        const code = refusalCode(error);
+        // The messages of errors may hold what the site sent.
+        app.log.warn({ part: 'consents', site: flow.site, code }, 'a consent could not be exchanged for a token');
+        const message = code === undefined ? 'The site gave no token.' : `The site gave no token: ${code.slice(0, 50)}.`;
+        await store.failFlow(app.db, flow, message);
+    }
+}
+
+/** Tried once: the value is forgotten here either way. */
+async function revoke(app: App, fetch: CustomFetch, revocation: store.Revocation): Promise<void> {
+    const { entry, site } = revocation;
+    const kept = await openPlaced(app.db, app.secrets, revocation, revocation.sealed);
+    if (kept === undefined || !('grant' in kept)) return;
+    const { grant } = kept;
+    const client = grant.flow === 'client_credentials' ? grant : await store.findClient(app, revocation, grant.clientId);
+    const token = grant.refreshToken ?? grant.accessToken;
+    if (client === undefined || token === undefined) return;
+    try {
+        await openTokenServer(entry, client, fetch).revoke(token);
+    } catch (error) {
+        app.log.warn({ part: 'revocations', site, code: refusalCode(error) }, 'a grant could not be revoked at its site');
+    }
+}

@@ -1,0 +1,77 @@
+import type { IncomingMessage } from 'node:http';
+import type { CustomFetch } from 'openid-client';
+import { createConnector, type EgressConnector, type EgressRules, GuardedAgent } from '../egress.ts';
+import { type CallTime, openCallTime } from '../upstream/call.ts';
+import { isPrivate } from './private-way.ts';
+
+/** How long a token endpoint may take, in milliseconds, and bytes of its answer. */
+const TIMEOUT_MS = 8000;
+const ANSWER_BYTES = 256 * 1024;
+const HEADER_BYTES = 16 * 1024;
+
+/** Sends what `openid-client` asks for through the guard, over https alone, and follows no redirect. */
+export function createGuardedFetch(
+    rules: EgressRules,
+    userAgent: () => string,
+    connector: EgressConnector = createConnector(rules),
+): CustomFetch & { close(): void } {
+    const agents = { http: new GuardedAgent('http', connector), https: new GuardedAgent('https', connector) };
+    const send: CustomFetch = async (text, { method, headers, body }) => {
+        const url = new URL(text);
+        if (!isPrivate(url, rules)) throw new Error('tokens are asked for over https alone');
+        const time = openCallTime(Date.now() + TIMEOUT_MS, undefined);
+        try {
+            const sent = body === undefined || body === null ? '' : String(body);
+            const all = { ...headers, host: url.host, 'user-agent': userAgent(), 'accept-encoding': 'identity' };
+            const agent = url.protocol === 'https:' ? agents.https : agents.http;
+            const response = await request(agent, url, { method, headers: all, body: sent }, time);
+            return new Response(await textOf(response), {
+                status: response.statusCode ?? 502,
+                headers: { 'content-type': response.headers['content-type'] ?? '' },
+            });
+        } finally {
+            time.close();
+        }
+    };
+    return Object.assign(send, {
+        close() {
+            agents.http.destroy();
+            agents.https.destroy();
+        },
+    });
+}
+
+function request(
+    agent: GuardedAgent,
+    url: URL,
+    { method, headers, body }: { method: string; headers: Record<string, string>; body: string },
+    time: CallTime,
+): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+        const length = { 'content-length': String(Buffer.byteLength(body)) };
+        const sent = agent.request(url, { method, headers: { ...headers, ...length }, maxHeaderSize: HEADER_BYTES }, time);
+        time.whenOver(() => sent.destroy(new Error('the time is over')));
+        sent.on('error', reject);
+        sent.on('response', resolve);
+        sent.end(body);
+    });
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        if (bytes > ANSWER_BYTES) throw new Error('the answer is too large');
+        chunks.push(chunk);
+    }
+    const text = Buffer.concat(chunks).toString('utf8');
+    return withoutIdentity(text);
+}
+
+/** Access is asked for, and nobody's identity: an id token would need the keys of its issuer. */
+function withoutIdentity(text: string): string {
+    if (!text.includes('"id_token"')) return text;
+    const { id_token: _, ...rest } = JSON.parse(text) as Record<string, unknown>;
+    return JSON.stringify(rest);
+}

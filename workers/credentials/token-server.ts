@@ -1,0 +1,63 @@
+import * as oauth from 'openid-client';
+import type { OAuthClient } from '../../shared/domain/connections/oauth-clients.ts';
+import type { Grant } from '../../shared/domain/connections/secret.ts';
+import type { PackageAuth } from '../../shared/domain/types.ts';
+
+/** What a site's token endpoint gives. */
+export type Tokens = Pick<Grant, 'accessToken' | 'refreshToken' | 'expiresAt' | 'scopes'>;
+
+/** A site's token endpoint, as one client. */
+export interface TokenServer {
+    /** @param callbackUrl where the site sent the browser */
+    exchange(callbackUrl: string, checks: { verifier: string | undefined; state: string }): Promise<Tokens>;
+    refresh(refreshToken: string): Promise<Tokens>;
+    askAsClient(scopes: readonly string[] | undefined): Promise<Tokens>;
+    revoke(token: string): Promise<void>;
+}
+
+/** Opens the token endpoint of an entry of type oauth2. */
+export function openTokenServer({ oauth2 }: PackageAuth, { clientId, clientSecret }: OAuthClient, fetch: oauth.CustomFetch): TokenServer {
+    if (oauth2 === undefined) throw new Error('only an entry of type oauth2 has a token endpoint');
+    const { token_url: tokenUrl, authorization_url: authorizationUrl = tokenUrl, revocation_url: revocationUrl } = oauth2;
+    const server = {
+        issuer: new URL(authorizationUrl).origin,
+        authorization_endpoint: authorizationUrl,
+        token_endpoint: tokenUrl,
+        ...(revocationUrl === undefined ? {} : { revocation_endpoint: revocationUrl }),
+    };
+    const auth = clientSecret === undefined ? oauth.None() : oauth.ClientSecretBasic(clientSecret);
+    const config = new oauth.Configuration(server, clientId, undefined, auth);
+    config[oauth.customFetch] = fetch;
+    // What goes over http at all is judged by the guarded fetch.
+    oauth.allowInsecureRequests(config);
+    return {
+        async exchange(callbackUrl, { verifier, state }) {
+            const url = new URL(callbackUrl);
+            // Issuers are not discovered: the flow names its own token endpoint.
+            url.searchParams.delete('iss');
+            const checks = { expectedState: state, ...(verifier === undefined ? {} : { pkceCodeVerifier: verifier }) };
+            return tokensOf(await oauth.authorizationCodeGrant(config, url, checks));
+        },
+        refresh: async (refreshToken) => tokensOf(await oauth.refreshTokenGrant(config, refreshToken)),
+        askAsClient: async (scopes) =>
+            tokensOf(await oauth.clientCredentialsGrant(config, scopes === undefined ? {} : { scope: scopes.join(' ') })),
+        revoke: (token) => oauth.tokenRevocation(config, token),
+    };
+}
+
+function tokensOf(answer: oauth.TokenEndpointResponse): Tokens {
+    const { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresIn, scope } = answer;
+    return {
+        accessToken,
+        ...(refreshToken === undefined ? {} : { refreshToken }),
+        ...(expiresIn === undefined ? {} : { expiresAt: Date.now() + expiresIn * 1000 }),
+        ...(scope === undefined ? {} : { scopes: scope.split(' ').filter((name) => name !== '') }),
+    };
+}
+
+/** The code of RFC 6749 with which a token endpoint refused; undefined for any other failure. */
+export function refusalCode(error: unknown): string | undefined {
+    if (error instanceof oauth.ResponseBodyError) return error.error;
+    if (error instanceof oauth.WWWAuthenticateChallengeError) return 'invalid_client';
+    return undefined;
+}
