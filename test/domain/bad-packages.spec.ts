@@ -680,7 +680,7 @@ const SCHEMAS: Row[] = [
         RESULT,
         'TOO_COMPLEX',
     ],
-    ['an unknown type of response', { [`${SEARCH}/response/type`]: 'xml' }, `${SEARCH}/response/type`, 'INVALID_VALUE'],
+    ['an unknown type of response', { [`${SEARCH}/response/type`]: 'yaml' }, `${SEARCH}/response/type`, 'INVALID_VALUE'],
     [
         'an expression that does not parse',
         { [`${SEARCH}/response/select/items`]: 'a[' },
@@ -751,6 +751,26 @@ const SCHEMAS: Row[] = [
         'INVALID_TYPE',
     ],
     ['results counted in bytes', { [`${SEARCH}/response`]: { type: 'binary' } }, `${SEARCH}/billing/results`, 'INVALID_VALUE'],
+    ['results counted in XML as a whole', { [`${SEARCH}/response`]: { type: 'xml' } }, `${SEARCH}/billing/results`, 'INVALID_VALUE'],
+    ['an expression for XML', { [`${CONTACT}/response`]: { type: 'xml', select: 'a.b' } }, `${CONTACT}/response/select`, 'INVALID_TYPE'],
+    [
+        'a selector of a feed',
+        { [`${CONTACT}/response`]: { type: 'feed', select: { a: ['item'] } } },
+        `${CONTACT}/response/select/a`,
+        'INVALID_TYPE',
+    ],
+    [
+        'a cursor in XML that is no selector',
+        { [`${REVIEWS}/response/type`]: 'xml', [`${REVIEWS}/pagination/next`]: 'a[' },
+        `${REVIEWS}/pagination/next`,
+        'INVALID_VALUE',
+    ],
+    [
+        'a total in pages of XML',
+        { [`${SEARCH}/response`]: { type: 'xml', select: { items: ['li'] } }, [`${SEARCH}/pagination/end`]: { total: 'total' } },
+        `${SEARCH}/pagination/end/total`,
+        'INVALID_VALUE',
+    ],
     ['an encoding that does not exist', { [`${SEARCH}/response/charset`]: 'klingon' }, `${SEARCH}/response/charset`, 'INVALID_VALUE'],
     [
         'an encoding of bytes',

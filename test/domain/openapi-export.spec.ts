@@ -324,6 +324,8 @@ describe('a package as an OpenAPI document', () => {
             return Object.keys(answer?.content ?? {});
         };
         expect(media({ type: 'csv' })).to.deep.equal(['text/csv']);
+        expect(media({ type: 'xml' })).to.deep.equal(['application/xml']);
+        expect(media({ type: 'feed' })).to.deep.equal(['*/*']);
         expect(media({ type: 'ndjson' })).to.deep.equal(['application/x-ndjson']);
         expect(media({ type: 'ndjson', sse: true })).to.deep.equal(['text/event-stream']);
         expect(media({ type: 'binary' })).to.deep.equal(['*/*']);

@@ -166,4 +166,39 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
         }),
         VARIANT,
     ),
+    row(
+        'takes all texts of each element of a deep document',
+        (n) => ({
+            response: { type: 'xml', select: { a: [{ selector: '*', value: { b: ['*'] } }] } },
+            contentType: 'application/xml',
+            body: `<r>${`${'<a>'.repeat(90)}${'x'.repeat(100)}${'</a>'.repeat(90)}`.repeat(400 * n)}</r>`,
+        }),
+        SAMPLE,
+    ),
+    row(
+        'expands entities of XML',
+        () => ({
+            response: { type: 'xml', select: { a: 'a' } },
+            contentType: 'application/xml',
+            body: `<!DOCTYPE a [<!ENTITY e0 "lol">${Array.from({ length: 20 }, (_, i) => `<!ENTITY e${i + 1} "${`&e${i};`.repeat(10)}">`).join('')}]><a>&e20;</a>`,
+        }),
+        VARIANT,
+    ),
+    row(
+        'gives an element of XML many thousands of attributes, twice',
+        (n) => {
+            const attributes = Array.from({ length: Math.round(200_000 * n) }, (_, i) => ` a${i}=""`).join('');
+            return { response: { type: 'xml' }, contentType: 'application/xml', body: `<a${attributes}${attributes}/>` };
+        },
+        VARIANT,
+    ),
+    row(
+        'lets each of many entries have the long author of their feed',
+        (n) => ({
+            response: { type: 'feed' },
+            contentType: 'application/atom+xml',
+            body: `<feed xmlns="http://www.w3.org/2005/Atom"><title>t</title><author><name>${'x'.repeat(100_000 * n)}</name></author>${'<entry><id>1</id></entry>'.repeat(2000 * n)}</feed>`,
+        }),
+        SAMPLE,
+    ),
 ];

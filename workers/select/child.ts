@@ -27,8 +27,8 @@ export type Task =
 /** The result of a task. `text` is JSON, and so is `next`, since ExactNumbers do not cross processes. */
 export type TaskAnswer = ({ ok: true; text: string; next?: string } & Partial<Content & Omit<Part, 'next'> & Watched>) | Refused;
 
-/** The libraries for HTML are large, so a child for JSON does not load them. */
-const html = process.argv[2] === 'html' ? { ...(await import('./html.ts')), ...(await import('./prepare-page.ts')) } : undefined;
+/** The libraries for HTML, XML and feeds are large, so a child for JSON does not load them. */
+const html = process.argv[2] === 'html' ? { ...(await import('./markup.ts')), ...(await import('./prepare-page.ts')) } : undefined;
 
 answerTasks<Task>((task): TaskAnswer => {
     return refusable(() => {
@@ -42,7 +42,7 @@ answerTasks<Task>((task): TaskAnswer => {
 });
 
 function perform(task: Task): Omit<TaskAnswer & { ok: true }, 'ok'> {
-    const parse = html?.parseHtml;
+    const parse = html?.parseMarkup;
     if (task.what === 'page') return readPage(task.page, task.rules, task.wanted, parse, { isMeasured: true });
     if (task.what === 'join') return joinParts(task.texts, task.schema, task.wanted);
     if (task.what === 'prepare') {

@@ -27,7 +27,7 @@ export function typeOfBody(
 
 /**
  * Decodes a body by the charset of its endpoint, else as browsers do (WHATWG, "Encoding" and "HTML"), JSON too: by its byte order mark, else
- * the charset of its Content-Type, else for HTML its `meta`, else as UTF-8. A charset that does not exist counts as none; bytes that do not fit become U+FFFD.
+ * the charset of its Content-Type, else the `meta` of HTML or the declaration of XML, else as UTF-8. A charset that does not exist counts as none; bytes that do not fit become U+FFFD.
  */
 export function decode(page: Undecoded): string {
     return new TextDecoder(encodingOf(page)).decode(page.body);
@@ -43,7 +43,7 @@ function encodingOf({ body, contentType, type, charset: ofEndpoint }: Undecoded)
     const chosen = knownEncoding(ofEndpoint);
     if (chosen !== undefined) return chosen;
     const { charset } = readContentType(contentType);
-    return bomOf(body) ?? knownEncoding(charset) ?? (type === 'html' ? knownEncoding(metaCharset(body)) : undefined) ?? 'utf-8';
+    return bomOf(body) ?? knownEncoding(charset) ?? knownEncoding(charsetInside(body, type)) ?? 'utf-8';
 }
 
 /** Sites name few charsets, and some of them at random. */
@@ -123,6 +123,19 @@ function bomOf(body: Uint8Array): string | undefined {
     if (body[0] === 0xff && body[1] === 0xfe) return 'utf-16le';
     if (body[0] === 0xfe && body[1] === 0xff) return 'utf-16be';
     return undefined;
+}
+
+/** The charset that markup names: in HTML by its `meta`, in XML and XHTML by the declaration that begins it. */
+function charsetInside(body: Uint8Array, type: ResponseType): string | undefined {
+    if (type === 'html') return metaCharset(body) ?? declaredCharset(body);
+    return type === 'xml' || type === 'feed' ? declaredCharset(body) : undefined;
+}
+
+/** The charset of an XML declaration, which is in ASCII and therefore not UTF-16. */
+function declaredCharset(body: Uint8Array): string | undefined {
+    const head = Buffer.from(body.subarray(0, 1024)).toString('latin1');
+    const label = /^\s{0,100}<\?xml\s[^<>]{0,200}?encoding\s*=\s*["']([a-z0-9_:.-]{1,40})["']/i.exec(head)?.[1];
+    return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
 }
 
 /** The charset of an HTML `meta`, which is within the first 1,024 bytes, in ASCII. */

@@ -40,7 +40,7 @@ export function baseOf($: CheerioAPI, url: string): string {
 }
 
 /** The first match: the URL of a link, else its `value` or `content` attribute, else its text. */
-function findNext($: CheerioAPI, selector: string, url: string): NextFound | undefined {
+export function findNext($: CheerioAPI, selector: string, url: string): NextFound | undefined {
     const element = runSelector('/pagination/next', () => $(selector).first());
     if (element.length === 0) return undefined;
     const href = element.attr('href');

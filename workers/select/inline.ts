@@ -3,6 +3,9 @@ import { saysNothing } from '../upstream/bodyless.ts';
 import { MAX_OUTPUT } from './measure.ts';
 import type { RawPage, ResponseRules } from './read-page.ts';
 
+/** HTML, XML and feeds have their own processes. A column of CSV is named in each row, so that a small body may be a long text. */
+const INLINE_TYPES: ReadonlySet<ResponseType> = new Set(['json', 'ndjson', 'text', 'binary']);
+
 /** Largest body to read inline. A round trip to a process costs 0.2 to 0.4 ms of CPU; reading such a body inline costs less. */
 const INLINE_BODY = 16 * 1024;
 const MAX_SCHEMAS = 64;
@@ -15,8 +18,7 @@ const INLINE_WORK = 128 * 1024;
  * milliseconds at worst) for any site and contributor. Other pages go to another process.
  */
 export function canReadInline(page: RawPage, rules: ResponseRules): boolean {
-    // A column of CSV is named in each row, so that a small body may be a long text.
-    if ((page.type === 'html' || page.type === 'csv') && !saysNothing(page)) return false;
+    if (!INLINE_TYPES.has(page.type) && !saysNothing(page)) return false;
     if (page.body.length > INLINE_BODY) return false;
     let verdict = known.get(rules);
     if (verdict === undefined) {
@@ -114,7 +116,8 @@ const SHORTEST = 2;
  * @param bytes size of the body
  */
 export function mostSelected(bytes: number, select: Select | undefined, type?: ResponseType): number {
-    if (type === 'csv') return MAX_OUTPUT;
+    // They have names that the body has once or never.
+    if (type === 'csv' || type === 'feed') return MAX_OUTPUT;
     if (select === undefined) return Math.min(MAX_OUTPUT, GROWTH * bytes);
     // Functions, filters and pipes may select the same value many times.
     if (!isInlineSelect(select)) return MAX_OUTPUT;

@@ -6,7 +6,7 @@ import type { Json, Select } from '../../shared/domain/types.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 
 /** Allowed nesting of an answer (docs/api.md, "Hosted fetch"). */
-const MAX_DEPTH = 100;
+export const MAX_DEPTH = 100;
 
 /** Rejects JSON that nests too deep. Bytes are UTF-8. @throws InvalidResponse */
 export function refuseDepth(text: string | Uint8Array): void {

@@ -92,7 +92,7 @@ export function readPage(
 ): Content {
     const { schema, select } = rules;
     if (saysNothing(page) && !isEmptyList(page)) return cut(judged({}, schema, options), wanted);
-    const parsed = parse(textOf(page, rules), page, rules);
+    const parsed = saysNothing(page) ? parsedShape({ items: [] }) : parse(textOf(page, rules), page, rules);
     const { json } = parsed;
     const whole = json?.whole;
     if (whole !== undefined && select === undefined && isFaithful(whole.text, whole.rounded)) {
@@ -175,7 +175,7 @@ export function readPart(
     { isMeasured = false }: { isMeasured?: boolean } = {},
 ): Part {
     if (saysNothing(page) && !isEmptyList(page)) return { text: '{}', items: undefined, next: undefined };
-    const parsed = parse(textOf(page, rules), page, rules);
+    const parsed = saysNothing(page) ? parsedShape({ items: [] }) : parse(textOf(page, rules), page, rules);
     const found = next === undefined ? undefined : parsed.next(next);
     if (found !== undefined) refuseLongNext(found);
     const data = wrapResult(parsed.value(rules));
@@ -320,9 +320,12 @@ function textOf(page: RawPage, { sse = false }: Pick<ResponseRules, 'sse'> = {})
     return page.type === 'json' ? jsonIn(text) : text;
 }
 
+/** Types whose shape has `items`. */
+const LISTS: ReadonlySet<ResponseType> = new Set(['ndjson', 'csv', 'feed']);
+
 /** Whether an empty body is a list without items. The answer to HEAD has no body and is no list. */
 function isEmptyList({ type, method }: RawPage): boolean {
-    return (type === 'ndjson' || type === 'csv') && method !== 'HEAD';
+    return LISTS.has(type) && method !== 'HEAD';
 }
 
 /** Body size from which the depth is checked first. For smaller bodies the additional pass costs more than it saves. */
@@ -355,11 +358,16 @@ function parsePlain(text: string, { type }: RawPage, rules: Pick<ResponseRules, 
 }
 
 function parseTable(text: string, { csv }: Pick<ResponseRules, 'csv'>): Parsed {
-    const table = readCsv(text, csv);
-    const search = (expression: string, path: string) => searchJson(table, expression, path);
+    const parsed = parsedShape(readCsv(text, csv));
+    return { ...parsed, value: (rules) => typedBy(rules.schema, wrapResult(parsed.value(rules))) };
+}
+
+/** An answer that became a value of a shape of ours, over which `select` is JMESPath. */
+export function parsedShape(shape: JsonObject): Parsed {
+    const search = (expression: string, path: string) => searchJson(shape, expression, path);
     return {
         next: (expression) => ({ value: search(expression, '/pagination/next') }),
-        value: ({ select, schema }) => typedBy(schema, wrapResult(select === undefined ? table : selectJson(() => table, select))),
+        value: ({ select }) => (select === undefined ? shape : selectJson(() => shape, select)),
         json: { hasExact: () => true, search },
     };
 }

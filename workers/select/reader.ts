@@ -102,7 +102,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
 
     /** @param bytes size of what is read @param isHeavy whether its cost depends on a contributor's rules and is not bounded by its size */
     async function ask(task: Task, { bytes, isHeavy }: { bytes: number; isHeavy: boolean }, turn: ReadingTurn): Promise<TaskAnswer> {
-        const kind = 'page' in task && task.page.type === 'html' ? 'html' : 'plain';
+        const kind = 'page' in task && MARKUP.has(task.page.type) ? 'html' : 'plain';
         const { owner, deadlineAt: beginBy } = turn;
         if (turn.cpuMs <= 0) return refused(TOO_MUCH);
         const cpuMs = Math.min(TASK_MS, turn.cpuMs);
@@ -182,11 +182,15 @@ function expressionsOf({ next, unique, end }: WantedPart): string[] {
 
 /** Whether the cost of a page depends on the contributor's rules and is not bounded by its size. */
 function isHeavy({ type }: RawPage, rules: ResponseRules): boolean {
-    return type === 'html' ? rules.select !== undefined || !hasInlineRules({ ...rules, select: undefined }) : !hasInlineRules(rules);
+    const isSelected = type === 'html' || type === 'xml';
+    return isSelected ? rules.select !== undefined || !hasInlineRules({ ...rules, select: undefined }) : !hasInlineRules(rules);
 }
 
+/** The types that the processes for HTML read. */
+const MARKUP: ReadonlySet<ResponseType> = new Set(['html', 'xml', 'feed']);
+
 /** The types that a bot challenge can be read as. */
-const PAGE_LIKE: ReadonlySet<ResponseType> = new Set(['html', 'csv', 'text', 'binary']);
+const PAGE_LIKE: ReadonlySet<ResponseType> = new Set(['html', 'xml', 'csv', 'text', 'binary']);
 
 /** The reading of a 2xx page, or UPSTREAM_BLOCKED if the page is a bot challenge. JSON that fits the schema is never one. */
 function unlessBotChallenge<T extends { ok: true } | Refused>({ headers, body }: Page, { type }: RawPage, reading: T): T | Refused {

@@ -131,6 +131,8 @@ const ANSWERS: Readonly<Record<ResponseType, string>> = {
     json: 'JSON',
     ndjson: 'Lines of JSON',
     html: 'Extracted from HTML',
+    xml: 'Extracted from XML',
+    feed: 'The items of a feed',
     csv: 'The rows of a CSV file',
     text: 'Text',
     binary: 'A file',

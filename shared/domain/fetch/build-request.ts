@@ -19,6 +19,8 @@ const ACCEPT: Readonly<Record<ResponseType, string>> = {
     json: 'application/json',
     ndjson: 'application/x-ndjson, application/jsonl, */*;q=0.5',
     html: 'text/html,application/xhtml+xml',
+    xml: 'application/xml, text/xml, */*;q=0.5',
+    feed: 'application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5',
     csv: 'text/csv, text/tab-separated-values, */*;q=0.5',
     text: 'text/plain, */*;q=0.5',
     binary: '*/*',

@@ -48,6 +48,8 @@ const RESPONSE_MEDIA: Readonly<Record<ResponseType, string>> = {
     json: 'application/json',
     ndjson: 'application/x-ndjson',
     html: 'text/html',
+    xml: 'application/xml',
+    feed: '*/*',
     csv: 'text/csv',
     text: 'text/plain',
     binary: '*/*',

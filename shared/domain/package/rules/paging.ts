@@ -88,6 +88,8 @@ export function checkBilling({ draft, at, report }: Subject): void {
     if (response?.type === 'text' || response?.type === 'binary')
         report.add(place, 'INVALID_VALUE', `A ${response.type} answer has no results to count: use unit request, without pagination.`);
     const [first = ''] = path.split('.');
+    if (response?.type === 'xml' && response.select === undefined)
+        report.add(place, 'INVALID_VALUE', 'XML as a whole has no results to count: select a list of that name.');
     if (isObject(response?.select) && !Object.hasOwn(response.select, first)) {
         report.add(
             place,

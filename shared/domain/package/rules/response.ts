@@ -22,11 +22,16 @@ export function checkResponse({ draft, at, report, budget }: Subject): void {
     checkPageExpressions(pagination ?? {}, response?.type, [...at, 'pagination'], report);
 }
 
+/** Whether answers of a type are selected from by CSS selectors. */
+function isMarkup(type: ResponseType | undefined): boolean {
+    return type === 'html' || type === 'xml';
+}
+
 /** Without a declared type the content type decides later, so a select is fine when it is one for JSON or one for HTML. */
 function checkSelect(select: unknown, type: ResponseType | undefined, at: Path, report: Report): void {
     if (type === 'text' || type === 'binary')
         report.add(at, 'INVALID_VALUE', `A ${type} answer has no parts to select: leave select out, or set another type.`);
-    else if (type === 'html' || (type === undefined && isMadeForHtml(select, at))) checkHtmlSelect(select, at, report);
+    else if (isMarkup(type) || (type === undefined && isMadeForHtml(select, at))) checkHtmlSelect(select, at, report);
     else checkJsonSelect(select, at, report);
 }
 
@@ -73,7 +78,7 @@ function checkNext(next: string, type: ResponseType | undefined, at: Path, repor
     const asExpression = expressionFault(next);
     const asSelector = selectorFault(next);
     if (type === undefined && (asExpression === undefined || asSelector === undefined)) return;
-    const fault = type === 'html' ? asSelector : asExpression;
+    const fault = isMarkup(type) ? asSelector : asExpression;
     if (fault !== undefined) report.add(at, 'INVALID_VALUE', fault);
 }
 
@@ -83,7 +88,9 @@ function checkPageExpressions({ unique, end }: Partial<PaginationFields>, type: 
     for (const field of ['total', 'has_more'] as const) {
         const expression = end?.[field];
         if (expression === undefined) continue;
-        const fault = type === 'html' ? 'Only JSON can be asked this: of pages of HTML, use short_page.' : expressionFault(expression);
+        const fault = isMarkup(type)
+            ? 'Only JSON can be asked this: of pages of HTML and XML, use short_page.'
+            : expressionFault(expression);
         if (fault !== undefined) report.add([...at, 'end', field], 'INVALID_VALUE', fault);
     }
 }

@@ -234,7 +234,7 @@ const RESPONSE: Fields<ResponseFields> = {
     type: { read: oneOf(RESPONSE_TYPES), about: 'How to read the answer; as json, html or text by its content type where left out.' },
     select: {
         read: select,
-        about: 'What to keep. JSON: JMESPath by the name of each output, or one expression. HTML: selectors by name, {selector, value, type, decimal}, one-element arrays for lists.',
+        about: 'What to keep. JSON: JMESPath by the name of each output, or one expression; of tables and feeds, too. HTML and XML: selectors by name, {selector, value, type, decimal}, one-element arrays for lists.',
     },
     schema: { read: jsonSchema, about: 'JSON Schema 2020-12 of the data. An answer that does not fit it is a failure and costs nothing.' },
     charset: { read: text({ max: 40 }), about: 'The encoding of the answer, such as windows-1252, where the site announces a wrong one.' },

@@ -1,0 +1,11 @@
+import { readFeed } from './feed.ts';
+import { parseHtml } from './html.ts';
+import { type ParseBody, parsedShape } from './read-page.ts';
+import { parseXml } from './xml.ts';
+
+/** Parses what the processes for markup read: HTML, XML and feeds. @throws InvalidResponse */
+export const parseMarkup: ParseBody = (text, page, rules) => {
+    if (page.type === 'xml') return parseXml(text, page, rules);
+    if (page.type !== 'feed') return parseHtml(text, page, rules);
+    return parsedShape(readFeed(text, page.url));
+};

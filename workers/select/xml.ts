@@ -1,0 +1,64 @@
+import { type CheerioAPI, load } from 'cheerio';
+import { type Document, DomHandler } from 'domhandler';
+import { SaxesParser } from 'saxes';
+import { findNext } from './html.ts';
+import { cannotSelect, InvalidResponse } from './invalid-response.ts';
+import { MAX_DEPTH } from './json.ts';
+import type { ParseBody } from './read-page.ts';
+import { selectHtml } from './select-html.ts';
+
+/**
+ * Parses XML. The value is the selection, or without `select` the text of the whole document.
+ * @throws InvalidResponse
+ */
+export const parseXml: ParseBody = (text, { url }) => {
+    const $ = loadXml(text);
+    return {
+        next: (selector) => findNext($, selector, url),
+        value({ select }) {
+            if (typeof select === 'string') throw cannotSelect('/select', 'The answer is XML, and this expression is for JSON.');
+            return select === undefined ? text : selectHtml($, select, url);
+        },
+    };
+};
+
+function loadXml(text: string): CheerioAPI {
+    const handler = new DomHandler(null, { xmlMode: true });
+    walkXml(text, handler);
+    return load(handler.root as Document, { xml: true });
+}
+
+type Handler = Pick<DomHandler, 'onopentag' | 'onclosetag' | 'ontext' | 'onend'>;
+
+const IGNORED: Handler = { onopentag() {}, onclosetag() {}, ontext() {}, onend() {} };
+
+/**
+ * Walks over a whole document, without its comments and instructions. Blanks before it are allowed, as many sites send them.
+ * @param handler gets texts and CDATA alike
+ * @throws InvalidResponse for XML that is not well-formed, that nests too deep, that has a document type (DTD), or an entity beyond the
+ *     five that XML has by itself: nothing ever expands
+ */
+export function walkXml(text: string, handler: Handler = IGNORED): void {
+    const parser = new SaxesParser({ xmlns: false });
+    let depth = 0;
+    const unfit = () => new InvalidResponse(`The answer is not well-formed XML at line ${parser.line}.`);
+    parser.on('error', () => {
+        throw unfit();
+    });
+    parser.on('doctype', () => {
+        throw new InvalidResponse('The answer has a document type (DTD), which is not read.');
+    });
+    parser.on('opentag', ({ name, attributes }) => {
+        if (++depth > MAX_DEPTH)
+            throw new InvalidResponse(`The answer nests more than ${MAX_DEPTH} levels deep.`, [], 'UPSTREAM_TOO_LARGE');
+        handler.onopentag(name, attributes);
+    });
+    parser.on('closetag', () => {
+        depth--;
+        handler.onclosetag();
+    });
+    parser.on('text', (piece) => handler.ontext(piece));
+    parser.on('cdata', (piece) => handler.ontext(piece));
+    parser.write(text.trimStart()).close();
+    handler.onend();
+}
