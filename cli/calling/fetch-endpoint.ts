@@ -9,6 +9,9 @@ export interface FetchOptions extends TypedParams {
     version?: string;
     maxCredits?: number;
     maxResults?: number;
+    maxPages?: number;
+    cursor?: string;
+    partial?: true;
     maxAge?: number;
     timeout?: number;
     idempotencyKey?: string;
@@ -32,6 +35,9 @@ export async function fetchEndpoint(session: Session, site: string, endpoint: st
     if (session.isJson) return { result: answer };
     if (options.dryRun === true) return { result: answer, lines: dryRunLines(answer, terminal.paint) };
     note(terminal.paintError('dim', metaLine(answer)));
+    const { partial_error: failed, next_cursor: next } = answer.meta;
+    if (failed !== undefined) note(`! a page failed: ${failed.code}  ${failed.message}`);
+    if (next !== undefined) note(terminal.paintError('dim', `go on with --cursor ${next}`));
     return { result: answer, lines: [JSON.stringify(answer.data, undefined, 2)] };
 }
 
@@ -46,12 +52,16 @@ async function paramsOf(client: Routebook, site: string, endpoint: string, versi
     }
 }
 
-function limitsOf({ dryRun, version, maxCredits, maxResults, maxAge, timeout }: FetchOptions): Partial<FetchRequest> {
+function limitsOf(options: FetchOptions): Partial<FetchRequest> {
+    const { dryRun, version, maxCredits, maxResults, maxPages, cursor, partial, maxAge, timeout } = options;
     return {
         ...(dryRun === undefined ? {} : { dry_run: true }),
         ...(version === undefined ? {} : { version: version.length === 64 ? version : Number(version) }),
         ...(maxCredits === undefined ? {} : { max_credits: maxCredits }),
         ...(maxResults === undefined ? {} : { max_results: maxResults }),
+        ...(maxPages === undefined ? {} : { max_pages: maxPages }),
+        ...(cursor === undefined ? {} : { cursor }),
+        ...(partial === undefined ? {} : { partial }),
         ...(maxAge === undefined ? {} : { max_age: maxAge }),
         ...(timeout === undefined ? {} : { timeout_ms: timeout }),
     };

@@ -177,6 +177,35 @@ describe('a walk over pages that goes on in another call', () => {
         expect(await codeOf(caller, 'by_page', { q: 'a' }, { max_results: 1 })).to.equal(undefined);
     });
 
+    it('succeeds as a job with what it has, and the next fetch goes on', async () => {
+        failing = [200, 410];
+        const ordered = await caller.call('POST', '/v1/jobs', { body: { site: SITE, endpoint: 'by_page', params: {}, partial: true } });
+        expect(ordered.status, ordered.text).to.equal(202);
+        const { job_id: id } = ordered.body['data'] as { job_id: string };
+        const job = await caller.call('GET', `/v1/jobs/${id}?wait=20`);
+        const { status, result } = job.body['data'] as { status: string; result: { data: JsonObject; meta: JsonObject } };
+        expect(status).to.equal('succeeded');
+        expect(result.meta).to.deep.include({ credits_used: 1, pagination_end: 'error' });
+        const next = await walk('by_page', {}, { cursor: result.meta['next_cursor'] ?? '' });
+        expect(next.ids).to.deep.equal([4, 5, 6, 7, 8, 9]);
+    });
+
+    it('keeps no answer with a page that failed for max_age', async () => {
+        failing = [200, 410];
+        const asked = { partial: true, max_age: 60 };
+        expect((await walk('by_page', { q: 'kept' }, asked)).meta).to.deep.include({ cached: false });
+        expect((await walk('by_page', { q: 'kept' }, asked)).meta).to.deep.include({ cached: false, results: 6 });
+    });
+
+    it('counts a page that failed against the health of its endpoint', async () => {
+        const cursor = (await walk('by_link', { q: 'health' })).meta.next_cursor ?? '';
+        failing = [410];
+        await walk('by_link', { q: 'health' }, { partial: true, cursor });
+        await world.app.usage.flush();
+        const [row] = await world.app.db('endpoint_days').where({ site: SITE, endpoint: 'by_link' }).sum('failures as failures');
+        expect(Number((row as { failures: string }).failures)).to.equal(1);
+    });
+
     it('shows in a dry run the page where it goes on', async () => {
         const { meta } = await walk('by_page');
         const answer = await caller.fetch(SITE, 'by_page', {}, { cursor: meta.next_cursor ?? '', dry_run: true });

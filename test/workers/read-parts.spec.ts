@@ -147,6 +147,12 @@ describe('reading one page of several', () => {
         const form = await readForm(page(deep, 'text/html'), 'div div div div div div #f');
         expect(form.ok || form.code).to.be.oneOf([true, 'UPSTREAM_INVALID_RESPONSE']);
         expect(performance.now() - began).to.be.below(4000);
+        const extract = { it: { selector: ':has(div div div div)', type: 'number' } };
+        const extracted = await reader.prepare(page(deep, 'text/html'), { path: '/prepare/0', extract });
+        expect(extracted.ok || extracted.code).to.be.oneOf([true, 'UPSTREAM_INVALID_RESPONSE']);
+        const doubled = await reader.prepare(page(JSON.stringify(['x'.repeat(1000)])), { path: '/prepare/0', extract: { it: DOUBLING } });
+        expect(doubled).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
+        expect(performance.now() - began).to.be.below(8000);
         const empty = await readForm(page('', 'text/html'), 'form');
         expect(empty).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
     });
