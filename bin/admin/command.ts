@@ -64,10 +64,10 @@ export function orDefault(read: (text: string) => number): (text: string) => num
 }
 
 /** An id of one kind; whether there is such a thing is looked up later. */
-export function idOf(prefix: 'usr' | 'wsp' | 'key' | 'srq'): (text: string) => string {
+export function idOf(...prefixes: ('usr' | 'wsp' | 'key' | 'srq')[]): (text: string) => string {
     return (text) => {
-        if (new RegExp(`^${prefix}_[0-9A-Za-z_]{1,64}$`).test(text)) return text;
-        throw new InvalidArgumentError(`It is an id that begins with ${prefix}_.`);
+        if (new RegExp(`^(${prefixes.join('|')})_[0-9A-Za-z_]{1,64}$`).test(text)) return text;
+        throw new InvalidArgumentError(`It is an id that begins with ${prefixes.map((prefix) => `${prefix}_`).join(' or ')}.`);
     };
 }
 

@@ -10,6 +10,7 @@ import { TOP_DIMENSIONS } from '../../shared/store/usage/usage-report.ts';
 import { STARTER_FOLDER } from '../starter-packages.ts';
 import * as accounts from './accounts.ts';
 import { type AdminCommand, argument, hostNames, idOf, line, option, orDefault, positiveNumber, wholeNumber } from './command.ts';
+import * as jobs from './jobs.ts';
 import * as keys from './keys.ts';
 import * as maintenance from './maintenance.ts';
 import * as money from './money.ts';
@@ -35,6 +36,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
     maintainer: 'workspaces that may publish on a domain',
     registry: 'what Routebook itself maintains',
     request: 'requests for schemas',
+    jobs: 'calls that are answered later',
     usage: 'what is called',
     credentials: 'what SECRET_KEYS encrypts',
     audit: 'what operators did',
@@ -57,6 +59,11 @@ const SCOPES = option(
     scopesOf,
 );
 const LISTED = option('--limit <n>', 'rows at most', wholeNumber(1, 10_000)).default(50);
+const OF_JOBS = [
+    option('--account <id>', 'who pays: wsp_… or usr_… on Free', idOf('wsp', 'usr')),
+    option('--site <site>', undefined, readSite),
+    REASON,
+];
 const ON_PLAN = option('--plan <plan>', 'on this plan alone').choices(PLAN_NAMES);
 const LIMITS = [
     option('--per-minute <n>', 'counted calls a minute', wholeNumber(0, BILLION)),
@@ -163,6 +170,14 @@ export const COMMANDS: readonly AdminCommand[] = [
         work: sites.block,
     },
     { name: 'site unblock', about: 'let a blocked domain work again', takes: [DOMAIN, REASON], work: sites.unblock },
+    {
+        name: 'jobs pause',
+        about: 'begin no more jobs of an account, of a site, of both together, or of all; what runs ends',
+        takes: OF_JOBS,
+        work: jobs.pause,
+    },
+    { name: 'jobs resume', about: 'end the pause that was made with the same options', takes: OF_JOBS, work: jobs.resume },
+    { name: 'jobs list', about: 'list what is paused', takes: [], work: jobs.list },
     { name: 'site transfer', about: 'make a workspace the only maintainer of a domain', takes: [DOMAIN, WORKSPACE], work: sites.transfer },
     {
         name: 'site policy',

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { pauseJobs, resumeJobs } from '../../shared/store/jobs/pauses.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FlakySite, flakyPackage, openFlakySite, says } from '../support/flaky-site.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
@@ -413,6 +414,28 @@ for (const topology of TOPOLOGIES) {
             expect((await ended(bob, other)).status).to.equal('succeeded');
             expect((await read(eve, long)).counts['queued']).to.be.greaterThan(0);
             await remove(eve, long);
+        });
+
+        it('waits while an operator has paused jobs of its site or account', async () => {
+            const [eve, bob] = [await someone(), await someone()];
+            const paused = [
+                { accountId: eve.workspaceId, site: null },
+                { accountId: null, site: SHOP },
+            ];
+            for (const pause of paused) {
+                await pauseJobs(world.app.db, pause);
+                const batch = await ordered(eve, { items: products(2) });
+                const job = dataOf<Item & { waiting_for: string }>(
+                    await eve.call('POST', '/v1/jobs', { body: { site: SHOP, endpoint: 'product', params: { id: 1 } } }),
+                );
+                // Others have their turn meanwhile.
+                const { job_id: id } = dataOf<Item>(await bob.call('POST', '/v1/jobs', { body: { site: FLAKY, endpoint: 'thing' } }));
+                expect(dataOf<Item>(await bob.call('GET', `/v1/jobs/${id}?wait=30`)).status).to.equal('succeeded');
+                expect([(await read(eve, batch)).waiting_for, job.waiting_for]).to.deep.equal(['operator', 'operator']);
+                expect((await read(eve, batch)).counts['queued']).to.equal(2);
+                await resumeJobs(world.app.db, pause);
+                expect((await ended(eve, batch)).status).to.equal('succeeded');
+            }
         });
 
         it('is seen by its workspace alone, and its items are found by it', async () => {

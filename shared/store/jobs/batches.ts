@@ -27,6 +27,11 @@ export interface NewBatch {
     stopAfterFailures: number | null;
 }
 
+/** Raw: an operator paused all of it, or it waits for what its items do. */
+const WAITING = `case when exists (
+    select from job_pauses p where p.account_id in ('', batches.account_id) and (p.site = '' or batches.sites = array[p.site])
+) then 'operator' else waiting_for end`;
+
 const EXPIRES = "app_now() + expires_in * interval '1 second'";
 
 /** Stores a batch; its items follow in the same transaction. */
@@ -52,7 +57,9 @@ function visible(db: Db, { workspaceId, userId, scopes: { effects, sites, endpoi
 
 /** A batch that the reader may see. */
 export async function findBatch(db: Db, reader: Reader, batchId: string): Promise<BatchRow | undefined> {
-    return visible(db, reader).where({ batch_id: batchId }).first(BATCH_ROW);
+    return visible(db, reader)
+        .where({ batch_id: batchId })
+        .first({ ...BATCH_ROW, waitingFor: db.raw(WAITING) });
 }
 
 /** Batches newest first, below the number `before`, one more than `limit` where there are more; and how many there are in all. */
@@ -68,7 +75,7 @@ export async function listBatches(
     const batches: BatchRow[] = await found
         .orderBy('number', 'desc')
         .limit(limit + 1)
-        .select(BATCH_ROW);
+        .select({ ...BATCH_ROW, waitingFor: db.raw(WAITING) });
     return { batches, total };
 }
 

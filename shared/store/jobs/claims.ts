@@ -66,6 +66,7 @@ const dueOf = (ofLine: string) => `
         from (select q.job_id, q.site, q.deaths, q.due_at, q.number from jobs q
               where ${ofLine} and q.status = 'queued' and q.operation is null
                     and q.due_at <= app_now() and q.expires_at > app_now() and q.site <> all (cast(:stillSites as text[]))
+                    and not exists (select from job_pauses p where p.account_id in ('', q.account_id) and p.site = q.site)
               order by q.due_at, q.number limit :most) d
     ) j`;
 
@@ -94,9 +95,7 @@ export async function claimJobs(db: Db, operations: readonly string[], { account
                 from ready a join batches b using (account_id) ${dueOf('q.batch_id = b.batch_id')}
                 where b.finished_at is null and b.status = 'running' and b.queued > 0 and b.due_at <= app_now()
             ), due as (
-                select l.*, row_number() over (partition by account_id order by turn, line_served_at, batch_id) as account_turn
-                from lines l
-                where not exists (select from job_pauses p where p.account_id in ('', l.account_id) and p.site = l.site)
+                select l.*, row_number() over (partition by account_id order by turn, line_served_at, batch_id) as account_turn from lines l
             ), alone as (
                 select job_id from due where deaths > 0
                     and not exists (select from jobs r where r.operation is not null and r.deaths > 0)

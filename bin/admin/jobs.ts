@@ -1,0 +1,58 @@
+import type { JsonObject } from '../../shared/domain/types.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import { listPauses, type Paused, pauseJobs, resumeJobs } from '../../shared/store/jobs/pauses.ts';
+import { type Done, table } from './command.ts';
+import { AdminFault, audited, type Operator } from './operator.ts';
+import type { SiteName } from './sites.ts';
+
+interface Which {
+    account?: string;
+    site?: SiteName;
+    reason?: string;
+}
+
+/** `jobs pause`: nothing of it begins any more, within a second; what runs ends. */
+export async function pause(operator: Operator, which: Which): Promise<Done> {
+    return change(operator, which, pauseJobs);
+}
+
+/** `jobs resume`: ends the pause that was made with the same options. */
+export async function resume(operator: Operator, which: Which): Promise<Done> {
+    return change(operator, which, async (trx, paused) => {
+        if (!(await resumeJobs(trx, paused))) throw new AdminFault('NOT_FOUND', 'There is no pause with just these options.');
+    });
+}
+
+/** `jobs list`: what is paused. */
+export async function list({ db }: Operator): Promise<Done> {
+    return present(await pauses(db));
+}
+
+async function change(
+    operator: Operator,
+    { account, site, reason }: Which,
+    work: (trx: Db, paused: Paused) => Promise<void>,
+): Promise<Done> {
+    const paused: Paused = { accountId: account ?? null, site: site?.site ?? null };
+    const result = await audited(
+        operator,
+        async (trx) => {
+            const before = { paused: await pauses(trx) };
+            await work(trx, paused);
+            const after = { paused: await pauses(trx) };
+            return { target: paused.accountId ?? paused.site ?? 'jobs', before, after, result: after.paused };
+        },
+        reason,
+    );
+    return present(result);
+}
+
+async function pauses(db: Db): Promise<JsonObject[]> {
+    return (await listPauses(db)).map(({ accountId, site, since }) => ({ account: accountId, site, since }));
+}
+
+function present(result: JsonObject[]): Done {
+    const cell = (value: unknown) => String(value ?? 'all');
+    const rows = result.map(({ account, site, since }) => [cell(account), cell(site), String(since)]);
+    return { result, lines: result.length === 0 ? ['No jobs are paused.'] : table(['account', 'site', 'since'], rows) };
+}
