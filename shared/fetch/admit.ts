@@ -199,7 +199,7 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
     if (isTooComplex(endpoint)) return keep(new Refusal('ENDPOINT_NOT_HOSTED', TOO_COMPLEX));
     await judgePolicy(app, siteState.policy, endpoint, { registrable, versionId: version.versionId });
     const { siteCredits, siteConcurrency, siteRate, paces, policy, latestOfDay, revision } = siteState;
-    const isNamed = cursor?.isNamed ?? named !== undefined;
+    const isNamed = cursor === undefined ? named !== undefined : cursor.named !== null;
     const isAlone = isNamed || latestOfDay.every((id) => id === version.versionId);
     return {
         ok: true,

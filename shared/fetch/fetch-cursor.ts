@@ -19,8 +19,8 @@ interface Held {
     site: string;
     endpoint: string;
     version: number;
-    /** Whether the call named its version, which has its own price then. */
-    isNamed: boolean;
+    /** As the first call named its version, which has its own price then; null: it named none. */
+    named: number | string | null;
     /** Hash of the bound values. */
     values: string;
     /** As `writeContinuation` made it. */
@@ -61,8 +61,7 @@ export async function openFetchCursor(
         named.ok &&
         held.site === named.site &&
         held.endpoint === endpoint &&
-        // A hash or another number may be the same version, which only a look-up can tell.
-        (version === undefined || version === held.version);
+        (version === undefined || version === held.version || version === held.named);
     if (!isSame || app.clock.now() - held.at > LASTS_MS) throw new Refusal('INVALID_CURSOR');
     return held;
 }
@@ -88,7 +87,7 @@ export async function withFetchCursor(
         site: found.site,
         endpoint: found.endpoint.name,
         version: found.version,
-        isNamed: cursor?.isNamed ?? body.version !== undefined,
+        named: cursor === undefined ? (body.version ?? null) : cursor.named,
         values: hashOf(values),
         next,
     };

@@ -175,6 +175,10 @@ describe('a walk over pages that goes on in another call', () => {
         const other = await join(world, { plan: 'pro', credits: 100 });
         expect(await codeOf(other, 'by_page', { q: 'a' })).to.equal('INVALID_CURSOR');
         expect(await codeOf(caller, 'by_page', { q: 'a' }, { max_results: 1 })).to.equal(undefined);
+        const { version_hash: version } = (await caller.call('GET', `/v1/schemas/${SITE}`)).body['data'] as { version_hash: string };
+        const named = await walk('by_page', {}, { version });
+        const next = await walk('by_page', {}, { version, cursor: named.meta.next_cursor ?? '' });
+        expect(next.ids).to.deep.equal([7, 8, 9, 10]);
     });
 
     it('succeeds as a job with what it has, and the next fetch goes on', async () => {

@@ -261,6 +261,12 @@ const ENDPOINTS: Row[] = [
         'TEMPLATE_MISMATCH',
     ],
     [
+        'a list in the URL of a first page',
+        { [`${SEARCH}/prepare`]: { url: 'https://shop.example.com/?s={sizes}' } },
+        `${SEARCH}/prepare/url`,
+        'INVALID_VALUE',
+    ],
+    [
         'a step that uses what only a later one extracts',
         {
             [`${SEARCH}/prepare`]: [

@@ -5,7 +5,7 @@ import type { Verdict } from '../json/schema.ts';
 import { didYouMean } from '../text/suggestions.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param, Values } from '../types.ts';
 import { fileTooMany, MAX_FILE_BYTES, takesFiles } from './files.ts';
-import { placeFaults } from './param-place.ts';
+import { isSegment, placeFaults } from './param-place.ts';
 
 /** Judges a value by a JSON Schema, as the functions of `compileJsonSchema` do. */
 export type ValidateValue = (schema: JsonSchema, value: Json) => Verdict;
@@ -75,6 +75,10 @@ function problemsOf(endpoint: Endpoint, param: Param, value: Json, validate: Val
         const said = `The ${param.source} parameter ${param.name}`;
         return faults.map(({ code, says, below }) => detail(param.name, code, `${said} ${says}.`, below));
     }
+    if (typeof value === 'string' && !isSegment(value) && isInStepPath(endpoint, param.name)) {
+        const message = `The parameter ${param.name} stands in the path of a page that is opened first, where it may not be empty, . or ...`;
+        return [detail(param.name, 'INVALID_VALUE', message)];
+    }
     if (param.schema === undefined) return [];
     const verdict = validate(param.schema, withDoubles(value));
     if (verdict.ok) return [];
@@ -83,6 +87,11 @@ function problemsOf(endpoint: Endpoint, param: Param, value: Json, validate: Val
         code: codeOf(error.keyword),
         message: `The value of ${param.name}${error.path} ${error.message}.`,
     }));
+}
+
+/** Whether a value stands in the path of a page of `prepare`; params of the endpoint's own path are judged by their source. */
+function isInStepPath({ prepare }: Endpoint, name: string): boolean {
+    return prepare?.some(({ url }) => (url.split('?', 1)[0] ?? '').includes(`{${name}}`)) === true;
 }
 
 function codeOf(keyword: string): DetailCode {

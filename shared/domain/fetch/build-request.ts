@@ -68,7 +68,7 @@ export function buildUrl(endpoint: Endpoint, values: Values): string {
 function fillUrl(template: string, endpoint: Endpoint, values: Values, more: readonly string[]): string {
     const [path, query] = splitOnce(template, '?');
     const pairs = [...templatePairs(query, values), ...more];
-    const filled = fill(path, values, segmentedNames(endpoint));
+    const filled = fill(path, values, { segmented: segmentedNames(endpoint) });
     if (filled === undefined) throw new Error(`a path param of ${endpoint.name} has no value`);
     return pairs.length === 0 ? filled : `${filled}?${pairs.join('&')}`;
 }
@@ -93,7 +93,7 @@ function templatePairs(query: string | undefined, values: Values): string[] {
     if (query === undefined || query === '') return [];
     return query
         .split('&')
-        .map((pair) => fill(pair, values, NONE))
+        .map((pair) => fill(pair, values, undefined))
         .filter((pair) => pair !== undefined);
 }
 
@@ -106,15 +106,13 @@ function queryPairs(endpoint: Endpoint, values: Values): string[] {
         });
 }
 
-const NONE: ReadonlySet<string> = new Set();
-
 /** Names of the path params whose values may be several segments. */
 function segmentedNames({ params }: Endpoint): ReadonlySet<string> {
     return new Set(params.filter(({ segments }) => segments).map(({ name }) => name));
 }
 
 /** `split` with one group yields literal text at even places and names at odd ones; values are never scanned again. */
-function fill(template: string, values: Values, segmented: ReadonlySet<string>): string | undefined {
+function fill(template: string, values: Values, path: { segmented: ReadonlySet<string> } | undefined): string | undefined {
     let filled = '';
     for (const [place, piece] of template.split(/\{((?:prepare\.)?[A-Za-z_][A-Za-z0-9_]*)\}/).entries()) {
         if (place % 2 === 0) {
@@ -124,8 +122,8 @@ function fill(template: string, values: Values, segmented: ReadonlySet<string>):
         const value = valueIn(values, piece.startsWith('prepare.') ? `{${piece}}` : piece);
         if (value === undefined) return undefined;
         const text = textOf(piece, value);
-        const segments = segmented.has(piece) ? text.split('/') : [text];
-        if (!segments.every(isSegment)) throw new Error(`the path param ${piece} would change the path`);
+        const segments = path?.segmented.has(piece) === true ? text.split('/') : [text];
+        if (path !== undefined && !segments.every(isSegment)) throw new Error(`the path param ${piece} would change the path`);
         filled += segments.map(encodeSegment).join('/');
     }
     return filled;

@@ -3,7 +3,7 @@ import { isObject } from '../../json/schema/structure.ts';
 import { expressionFault, selectorFault } from './expressions.ts';
 import { type Path, quoted, type Report } from './report.ts';
 import { checkHtmlEntry } from './select.ts';
-import type { EndpointDraft, StepDraft } from './structure.ts';
+import type { EndpointDraft, ParamDraft, StepDraft } from './structure.ts';
 import type { Subject } from './subject.ts';
 import { PROTOTYPE_KEYS } from './tree.ts';
 import { checkUrl, placeholdersOf } from './urls.ts';
@@ -62,8 +62,25 @@ function checkStepPlaceholders({ params, report }: Subject, url: string, known: 
                 'TEMPLATE_MISMATCH',
                 `Without a value of {${name}} there is no URL: make the param required or give it a default.`,
             );
+        } else if (param.source === 'query' && !isPlain(param)) {
+            report.add(
+                at,
+                'INVALID_VALUE',
+                `The param {${name}} may be a list or an object, and a placeholder stands for one value: give it a type.`,
+            );
         }
     }
+}
+
+const PLAIN: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean']);
+
+/** Whether a query param has texts, numbers and booleans alone. */
+function isPlain({ schema, style = 'repeat' }: ParamDraft): boolean {
+    if (schema === undefined) return style === 'repeat';
+    if (!isObject(schema)) return false;
+    const { type, enum: choices } = schema;
+    if (Array.isArray(choices)) return choices.every((choice) => typeof choice !== 'object');
+    return [type].flat().every((one) => PLAIN.has(one));
 }
 
 /** Reports a placeholder whose value nothing extracts. */
