@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import * as ledger from '../../shared/store/credits/ledger.ts';
+import { eventually } from '../support/eventually.ts';
+import { join } from '../support/people.ts';
+import { dataOf } from '../support/routes.ts';
+import { openShop, SHOP, SHOP_HOSTS, shopPackage } from '../support/shop.ts';
+import { TOPOLOGIES } from '../support/world.ts';
+import { openWorldOfProcesses } from '../support/world-of-processes.ts';
+
+const ITEMS = 400;
+/** One in so many fails for good. */
+const FAILING = 10;
+
+interface Batch {
+    batch_id: string;
+    status: string;
+    counts: Record<string, number>;
+    credits: { used: number };
+}
+
+for (const topology of TOPOLOGIES) {
+    it(`a batch whose workers are killed ends each item once, and charges it once (${topology})`, async () => {
+        const shop = await openShop();
+        const processes = await openWorldOfProcesses(topology, SHOP_HOSTS);
+        const { world } = processes;
+        try {
+            const ada = await join(world, { plan: 'enterprise', overrides: { perMinute: 100_000, perHour: 100_000, perDay: 100_000 } });
+            await ada.publish(shopPackage(shop.port));
+            const items = Array.from({ length: ITEMS }, (_, at) =>
+                at % FAILING === 0 ? { endpoint: 'status', params: { code: 404 } } : { endpoint: 'product', params: { id: at } },
+            );
+            const first = await processes.startWorker();
+            const { batch_id: id } = dataOf<Batch>(await ada.call('POST', '/v1/batches', { body: { defaults: { site: SHOP }, items } }));
+            const read = async (wait = 0) => dataOf<Batch>(await ada.call('GET', `/v1/batches/${id}?wait=${wait}`));
+            const hasMore = (than: number) => eventually(read, ({ counts }) => ITEMS - (counts['queued'] ?? 0) > than, 60_000);
+            await hasMore(40);
+            first.signal('SIGKILL');
+            const second = await processes.startWorker();
+            await hasMore(160);
+            second.signal('SIGKILL');
+            await processes.startWorker();
+            const done = await eventually(
+                () => read(30),
+                ({ status }) => status !== 'running',
+                90_000,
+            ).then(() => read());
+            expect([done.status, done.counts['succeeded'], done.counts['failed']]).to.deep.equal([
+                'finished',
+                ITEMS - ITEMS / FAILING,
+                ITEMS / FAILING,
+            ]);
+            const results = dataOf<{ job_id: string; credits_used: number }[]>(
+                await ada.call('GET', `/v1/batches/${id}/results?limit=1000`),
+            );
+            expect(new Set(results.map(({ job_id: job }) => job)).size).to.equal(ITEMS);
+            const used = results.reduce((sum, { credits_used: credits }) => sum + credits, 0);
+            const { rows } = await world.app.db.raw('select coalesce(sum(charged), 0)::integer as charged from holds');
+            expect([used, done.credits.used, rows[0].charged]).to.deep.equal([360, 360, 360]);
+            expect(await ledger.totalHeld(world.app.db)).to.equal(0);
+            const row = await world.app.db('batches').where({ batch_id: id }).first('credits_held', 'ends');
+            expect(row).to.deep.equal({ credits_held: 0, ends: ITEMS });
+            expect((await world.app.db('events').where({ about: id })).map(({ type }) => type)).to.deep.equal(['batch.finished']);
+        } finally {
+            shop.letGo();
+            await processes.close();
+            await shop.close();
+        }
+    }).timeout(240_000);
+}
