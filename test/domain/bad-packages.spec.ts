@@ -757,6 +757,30 @@ const SCHEMAS: Row[] = [
         'INVALID_TYPE',
     ],
     ['results counted in bytes', { [`${SEARCH}/response`]: { type: 'binary' } }, `${SEARCH}/billing/results`, 'INVALID_VALUE'],
+    ...(
+        [
+            [{ json: 'a.b' }, 'selector', 'REQUIRED'],
+            [{ selector: 'script[', json: 'a' }, 'selector', 'INVALID_VALUE'],
+            [{ selector: 'script', json: 'a[' }, 'json', 'INVALID_VALUE'],
+            [{ selector: 'script', json: 1 }, 'json', 'INVALID_TYPE'],
+            [{ selector: 'script', json: 'a', of: ' ' }, 'of', 'INVALID_VALUE'],
+            [{ selector: 'script', json: 'a', type: 'date' }, 'type', 'INVALID_VALUE'],
+            [{ selector: 'script', json: 'a', path: 'b' }, 'path', 'UNKNOWN_FIELD'],
+            [{ assign: 'window.X = steal()' }, 'assign', 'INVALID_VALUE'],
+            [{ assign: 'window.X', json: 'count(a)' }, 'json', 'INVALID_VALUE'],
+            [{ microdata: 'Product', path: 'a[' }, 'path', 'INVALID_VALUE'],
+            [{ microdata: 'Product', selector: 'div' }, 'selector', 'UNKNOWN_FIELD'],
+            [{ table: 'table[' }, 'table', 'INVALID_VALUE'],
+            [{ table: 'table', type: 'number' }, 'type', 'UNKNOWN_FIELD'],
+        ] as const
+    ).map(
+        ([entry, field, code]): Row => [
+            `data of a page by ${JSON.stringify(entry)}`,
+            { [`${CONTACT}/response/select/notice`]: entry },
+            `${CONTACT}/response/select/notice/${field}`,
+            code,
+        ],
+    ),
     ['results counted in XML as a whole', { [`${SEARCH}/response`]: { type: 'xml' } }, `${SEARCH}/billing/results`, 'INVALID_VALUE'],
     ['an expression for XML', { [`${CONTACT}/response`]: { type: 'xml', select: 'a.b' } }, `${CONTACT}/response/select`, 'INVALID_TYPE'],
     [

@@ -201,4 +201,31 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
         }),
         SAMPLE,
     ),
+    row(
+        'looks for an assignment that begins thousands of times and never ends',
+        (n) => ({
+            response: { type: 'html', select: { a: { assign: 'x', json: 'a' } } },
+            contentType: 'text/html',
+            body: `<script>${'x={"a":'.repeat(100_000 * n)}</script>`,
+        }),
+        SAMPLE,
+    ),
+    row(
+        'spans a thousand columns with each cell of a table',
+        (n) => ({
+            response: { type: 'html', select: { a: { table: 'table' } } },
+            contentType: 'text/html',
+            body: `<table>${'<tr>'.concat('<td colspan=1000 rowspan=1000>x'.repeat(10)).repeat(1000 * n)}</table>`,
+        }),
+        VARIANT,
+    ),
+    row(
+        'takes each item of microdata in items in items',
+        (n) => ({
+            response: { type: 'html', select: { a: [{ microdata: 'X' }] } },
+            contentType: 'text/html',
+            body: '<div itemscope itemtype="X" itemprop="a">'.repeat(3000 * n),
+        }),
+        VARIANT,
+    ),
 ];

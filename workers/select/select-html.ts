@@ -3,6 +3,7 @@ import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import type { Json, JsonObject, SelectedType } from '../../shared/domain/types.ts';
 import { convert, type Decimal } from './convert.ts';
 import { InvalidResponse } from './invalid-response.ts';
+import { type DataEntry, dataIn, isDataEntry } from './page-data.ts';
 
 type Matches = ReturnType<CheerioAPI>;
 
@@ -46,9 +47,29 @@ function selectMap(within: Matches, map: JsonObject, { path, base }: Where): Jso
 }
 
 function selectEntry(within: Matches, entry: Json, where: Where): Json {
+    const one = Array.isArray(entry) ? (entry[0] ?? '') : entry;
+    if (isDataEntry(one)) return selectData(within, one as DataEntry & Conversion, where, { isList: Array.isArray(entry) });
     if (!Array.isArray(entry)) return selectAll(within, descriptorOf(entry), where, { isFirstAlone: true })[0] ?? null;
     const path = `${where.path}/0`;
     return selectAll(within, descriptorOf(entry[0] ?? ''), { ...where, path }, { isFirstAlone: false });
+}
+
+interface Conversion {
+    type?: SelectedType;
+    decimal?: Decimal;
+}
+
+function selectData(within: Matches, entry: DataEntry & Conversion, where: Where, { isList }: { isList: boolean }): Json {
+    const { type, decimal } = entry;
+    const path = isList ? `${where.path}/0` : where.path;
+    const values: Json[] = [];
+    runSelector(path, () => {
+        for (const found of dataIn(within, entry, { ...where, path })) {
+            values.push(type === undefined ? found : convert(found, type, decimal));
+            if (!isList) break;
+        }
+    });
+    return isList ? values : (values[0] ?? null);
 }
 
 function descriptorOf(entry: Json): Descriptor {

@@ -2,6 +2,7 @@ import { isObject } from '../../json/schema/structure.ts';
 import { SELECTED_TYPES } from '../../types.ts';
 import { expressionFault, selectorFault } from './expressions.ts';
 import type { Path, Report } from './report.ts';
+import { checkDataEntry, isDataEntry } from './select-data.ts';
 
 const MAX_OUTPUTS = 200;
 const MAX_NESTING = 8;
@@ -61,6 +62,11 @@ function checkDescriptor(entry: unknown, at: Path, report: Report, level: number
             'INVALID_TYPE',
             'An output of select for HTML is a CSS selector or an object with selector, value, type and decimal.',
         );
+        return;
+    }
+    if (isDataEntry(entry)) {
+        checkDataEntry(entry, at, report);
+        checkConversion(entry, at, report);
         return;
     }
     for (const key of Object.keys(entry)) {

@@ -1,0 +1,65 @@
+import type { CheerioAPI } from 'cheerio';
+import type { Json, JsonObject } from '../../shared/domain/types.ts';
+
+type Matches = ReturnType<CheerioAPI>;
+
+/**
+ * The items of a type in a page (HTML, "Microdata"): `{"@type", name: value}`, repeated properties as lists.
+ * @param name the type, or the last part of its address: `Product`
+ * @param base the base of relative links
+ */
+export function* microdataOf(within: Matches, name: string, base: string): Generator<Json[]> {
+    for (const element of within.find('[itemscope][itemtype]')) {
+        const scope = within._make([element]);
+        if (typesOf(scope).some((type) => type === name || lastPart(type) === name)) yield [itemOf(scope, base)];
+    }
+}
+
+function typesOf(scope: Matches): string[] {
+    return (scope.attr('itemtype') ?? '').split(/\s+/).filter((type) => type !== '');
+}
+
+function lastPart(type: string): string {
+    return type.replace(/^.*[/#]/, '');
+}
+
+function itemOf(scope: Matches, base: string): JsonObject {
+    const found = new Map<string, Json[]>();
+    const walk = (parent: Matches): void => {
+        for (const child of parent.children()) {
+            const element = parent._make([child]);
+            const isScope = element.attr('itemscope') !== undefined;
+            for (const name of (element.attr('itemprop') ?? '').split(/\s+/)) {
+                if (name === '') continue;
+                const value = isScope ? itemOf(element, base) : propertyOf(element, base);
+                found.set(name, [...(found.get(name) ?? []), value]);
+            }
+            if (!isScope) walk(element);
+        }
+    };
+    walk(scope);
+    const [type] = typesOf(scope);
+    const properties = [...found].map(([name, values]): [string, Json] => [name, values.length === 1 ? (values[0] ?? null) : values]);
+    return Object.fromEntries([...(type === undefined ? [] : [['@type', lastPart(type)] as [string, Json]]), ...properties]);
+}
+
+/** The attribute that holds the value of an element; a URL is made absolute. */
+const VALUES: Readonly<Record<string, { name: string; isUrl: boolean }>> = {
+    ...Object.fromEntries(['a', 'area', 'link'].map((tag) => [tag, { name: 'href', isUrl: true }])),
+    ...Object.fromEntries(
+        ['audio', 'embed', 'iframe', 'img', 'source', 'track', 'video'].map((tag) => [tag, { name: 'src', isUrl: true }]),
+    ),
+    object: { name: 'data', isUrl: true },
+    data: { name: 'value', isUrl: false },
+    meter: { name: 'value', isUrl: false },
+    time: { name: 'datetime', isUrl: false },
+};
+
+function propertyOf(element: Matches, base: string): string {
+    const content = element.attr('content');
+    if (content !== undefined) return content;
+    const place = VALUES[String(element.prop('tagName')).toLowerCase()];
+    const written = place === undefined ? undefined : element.attr(place.name);
+    if (place === undefined || written === undefined) return String(element.prop('textContent')).trim();
+    return place.isUrl ? (URL.parse(written, base)?.href ?? written) : written;
+}

@@ -1,0 +1,132 @@
+import type { CheerioAPI } from 'cheerio';
+import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import { isJsonTooDeep } from '../../shared/domain/json/tokens.ts';
+import type { Json, JsonObject } from '../../shared/domain/types.ts';
+import { MAX_DEPTH, searchJson } from './json.ts';
+import { microdataOf } from './microdata.ts';
+import { tableOf } from './table.ts';
+
+type Matches = ReturnType<CheerioAPI>;
+
+/** An entry of `select` that reads data inside a page: one of four forms. */
+export interface DataEntry {
+    /** Of JSON: the elements with the data; scripts by default. Of a table it is `table`. */
+    selector?: string;
+    /** The attribute or property with the JSON; the text by default. */
+    value?: string;
+    /** JMESPath over the JSON. */
+    json?: string;
+    /** The variable that a script assigns the JSON to, such as `window.__STATE__`. */
+    assign?: string;
+    /** `@type` of the block. */
+    of?: string;
+    microdata?: string;
+    /** JMESPath over an item of microdata. */
+    path?: string;
+    table?: string;
+}
+
+/** Whether an entry reads data, and no elements. */
+export function isDataEntry(entry: Json): boolean {
+    return isObject(entry) && ['json', 'assign', 'microdata', 'table'].some((form) => Object.hasOwn(entry, form));
+}
+
+/**
+ * What an entry finds in a page, the first match first; nothing is run. Blocks whose path yields null are left out, and so is what is no JSON.
+ * @param where `path` is the pointer to the entry, `base` the base of relative links
+ * @throws InvalidResponse where an expression or a table fails
+ */
+export function* dataIn(within: Matches, entry: DataEntry, where: { path: string; base: string }): Generator<Json> {
+    if (entry.table !== undefined) {
+        for (const element of within.find(entry.table)) yield tableOf(within._make([element]));
+        return;
+    }
+    const isMicrodata = entry.microdata !== undefined;
+    const expression = (isMicrodata ? entry.path : entry.json) ?? '@';
+    const path = `${where.path}/${isMicrodata ? 'path' : 'json'}`;
+    for (const nodes of isMicrodata ? microdataOf(within, entry.microdata ?? '', where.base) : blocksIn(within, entry)) {
+        for (const node of nodes) {
+            const found = searchJson(node, expression, path);
+            if (found === null) continue;
+            yield found;
+            break;
+        }
+    }
+}
+
+/** The nodes of each block of JSON that may match: itself, and those in its list or `@graph`. */
+function* blocksIn(within: Matches, { selector = 'script', value = 'textContent', assign, of }: DataEntry): Generator<Json[]> {
+    for (const element of within.find(selector)) {
+        const text: unknown = within._make([element]).prop(value);
+        if (typeof text !== 'string') continue;
+        for (const json of assign === undefined ? [plainOf(text)] : assignedIn(text, assign)) {
+            const block = parsed(json);
+            if (block !== undefined) yield nodesOf(block).filter((node) => of === undefined || isOfType(node, of));
+        }
+    }
+}
+
+function nodesOf(block: Json): Json[] {
+    const graph = isObject(block) ? (block as JsonObject)['@graph'] : block;
+    return Array.isArray(graph) ? [block, ...graph] : [block];
+}
+
+/** `@type` may be a list, an address or have a prefix: `https://schema.org/Product`, `schema:Product`. */
+function isOfType(node: Json, name: string): boolean {
+    const said = isObject(node) ? (node as JsonObject)['@type'] : undefined;
+    return [said].flat().some((one) => typeof one === 'string' && (one === name || one.replace(/^.*[/#:]/, '') === name));
+}
+
+/** Without the comments that old pages hide scripts in. */
+function plainOf(text: string): string {
+    return text.replace(/^\s*(?:\/\/\s*)?(?:<!--|<!\[CDATA\[)/, '').replace(/(?:\/\/\s*)?(?:-->|\]\]>)\s*$/, '');
+}
+
+function parsed(text: string): Json | undefined {
+    if (isJsonTooDeep(text, MAX_DEPTH)) return undefined;
+    try {
+        return parseExact(text);
+    } catch {
+        return undefined;
+    }
+}
+
+/** The literals that a script assigns to a variable, as text; `window.X` may be written `window["X"]`. */
+function* assignedIn(script: string, name: string): Generator<string> {
+    const last = /^(.+)\.([\w$]+)$/.exec(name);
+    const spellings = last === null ? [name] : [name, `${last[1]}["${last[2]}"]`, `${last[1]}['${last[2]}']`];
+    for (const spelling of spellings) {
+        for (let at = script.indexOf(spelling); at !== -1; at = script.indexOf(spelling, at + 1)) {
+            if (at > 0 && /[\w$.]/.test(script[at - 1] ?? '')) continue;
+            const from = afterEquals(script, at + spelling.length);
+            const to = from === undefined ? undefined : endOfLiteral(script, from);
+            if (to !== undefined) yield script.slice(from, to);
+        }
+    }
+}
+
+function afterEquals(script: string, from: number): number | undefined {
+    const found = matchAt(/\s*=(?!=)\s*/y, script, from);
+    return found === undefined ? undefined : from + found.length;
+}
+
+/** The end of an object or list by its brackets, or of a scalar. Whether it is JSON is for the parser to say. */
+function endOfLiteral(script: string, from: number): number | undefined {
+    const scalar = matchAt(/"(?:[^"\\\n]|\\.)*"|[-+.\w]+/y, script, from);
+    if (scalar !== undefined) return from + scalar.length;
+    let depth = 0;
+    for (let at = from; at < script.length; at++) {
+        const sign = script[at];
+        if (sign === '{' || sign === '[') depth++;
+        else if (sign === '}' || sign === ']') depth--;
+        else if (sign === '"') at += (matchAt(/"(?:[^"\\\n]|\\.)*/y, script, at)?.length ?? 1) as number;
+        if (depth === 0) return at + 1;
+    }
+    return undefined;
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
+    pattern.lastIndex = at;
+    return pattern.exec(text)?.[0];
+}

@@ -1,0 +1,65 @@
+import type { CheerioAPI } from 'cheerio';
+import type { JsonObject } from '../../shared/domain/types.ts';
+import { nameColumns } from './columns.ts';
+import { InvalidResponse, TOO_MUCH } from './invalid-response.ts';
+
+type Matches = ReturnType<CheerioAPI>;
+
+/** Cells of a table, those that others span included. */
+const MAX_CELLS = 200_000;
+
+/** As many columns as HTML lets a cell span. */
+const MAX_SPAN = 1000;
+
+/**
+ * The rows of a table by its first row, which names the columns. A cell over several columns or rows is in all of them.
+ * @throws InvalidResponse for too many cells
+ */
+export function tableOf(table: Matches): JsonObject[] {
+    const [header = [], ...rows] = cellsOf(table);
+    const nameOf = nameColumns(header);
+    return rows.map((row) => Object.fromEntries([...row].map((text = '', place) => [nameOf(place), text])));
+}
+
+function cellsOf(table: Matches): string[][] {
+    const rows: string[][] = [];
+    /** By column: the text of a cell above, and how many rows it still spans. */
+    let above = new Map<number, { text: string; left: number }>();
+    let count = 0;
+    for (const row of rowsOf(table)) {
+        const texts: string[] = [];
+        const below: typeof above = new Map();
+        const put = (text: string, rowsLeft: number): void => {
+            if (++count > MAX_CELLS) throw new InvalidResponse(TOO_MUCH);
+            if (rowsLeft > 0) below.set(texts.length, { text, left: rowsLeft });
+            texts.push(text);
+        };
+        const putSpanned = (): void => {
+            for (let one = above.get(texts.length); one !== undefined; one = above.get(texts.length)) put(one.text, one.left - 1);
+        };
+        for (const element of row.children('td,th')) {
+            putSpanned();
+            const cell = row._make([element]);
+            const text = String(cell.prop('textContent')).replaceAll(/\s+/g, ' ').trim();
+            const height = spanOf(cell, 'rowspan');
+            for (let i = spanOf(cell, 'colspan'); i > 0; i--) put(text, height - 1);
+        }
+        putSpanned();
+        above = below;
+        if (texts.length > 0) rows.push(texts);
+    }
+    return rows;
+}
+
+/** Rows of a table, without those of tables inside it. */
+function* rowsOf(table: Matches): Generator<Matches> {
+    for (const child of table.children()) {
+        const element = table._make([child]);
+        if (element.is('tr')) yield element;
+        else if (element.is('thead,tbody,tfoot')) for (const row of element.children('tr')) yield table._make([row]);
+    }
+}
+
+function spanOf(cell: Matches, name: string): number {
+    return Math.min(MAX_SPAN, Math.max(1, Number.parseInt(cell.attr(name) ?? '1', 10) || 1));
+}
