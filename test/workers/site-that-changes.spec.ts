@@ -35,9 +35,12 @@ describe('a walk over a site that changes meanwhile', () => {
     let list: number[] = [];
     /** The items of each page that was answered; a status for one that was refused. */
     let served: (number[] | 404)[] = [];
+    /** Whether the next requests are refused, whatever they ask for. */
+    let refusals: boolean[] = [];
 
     before(async () => {
         site = await openSite((request, response) => {
+            if (refusals.shift() === true) return void response.writeHead(410).end();
             const page = Number(new URL(request.url ?? '/', 'http://site').searchParams.get('page'));
             list = changed(list, course.changes[served.length] ?? 'nothing');
             const answer = pageOf(list, page, course.beyond);
@@ -103,6 +106,39 @@ describe('a walk over a site that changes meanwhile', () => {
                 expect(outcome.truncated, 'truncated').to.equal(isCut);
             }),
             { numRuns: 300 },
+        );
+    });
+
+    it('answers each item once in as many calls as it takes, though pages fail in between', async () => {
+        const call = fc.record({ maxResults: fc.integer({ min: 1, max: 8 }), maxPages: fc.integer({ min: 1, max: 3 }) });
+        await fc.assert(
+            fc.asyncProperty(COURSE, fc.array(call, { minLength: 1 }), fc.array(fc.boolean()), async (next, bounds, refused) => {
+                course = { ...next, changes: [] };
+                list = Array.from({ length: next.items }, (_, id) => id);
+                served = [];
+                refusals = [...refused];
+                const answered: unknown[] = [];
+                let from: string | undefined;
+                for (let calls = 0; ; calls++) {
+                    expect(calls, 'calls').to.be.below(100);
+                    const more = { ...bounds[calls % bounds.length], partial: true as const, ...(from === undefined ? {} : { from }) };
+                    const outcome = await runner.run('walk', {}, more);
+                    // The first page of a walk has to be there.
+                    if (!outcome.ok) {
+                        expect(from).to.equal(undefined);
+                        continue;
+                    }
+                    const { items } = JSON.parse(outcome.text) as { items: unknown[] };
+                    expect(outcome.results).to.equal(items.length);
+                    expect(outcome.requests, 'no page without items is billed').to.be.at.most(items.length);
+                    answered.push(...items);
+                    from = outcome.next;
+                    expect(outcome.truncated).to.equal(from !== undefined);
+                    if (from === undefined) break;
+                }
+                expect(answered).to.deep.equal(list.map((id) => ({ id })));
+            }),
+            { numRuns: 200 },
         );
     });
 });

@@ -8,7 +8,8 @@ import type { Subject } from './subject.ts';
 import { PROTOTYPE_KEYS } from './tree.ts';
 import { checkUrl, placeholdersOf } from './urls.ts';
 
-const MAX_EXTRACTS = 20;
+/** Values that one step may extract. */
+export const MAX_EXTRACTS = 20;
 
 /** The steps that could be read, each with its place in the package. */
 export function stepsOfDraft({ prepare }: EndpointDraft, at: Path): { draft: StepDraft; at: Path }[] {
