@@ -45,6 +45,12 @@ export function createMetrics(config: Pick<Config, 'metricsMaxSites'>) {
         rateLimited: counter('routebook_rate_limited_total', 'Refusals with 429 by plan and window.', ['plan', 'window']),
         queueJobs: shared('routebook_queue_jobs', 'Jobs in the queue by state.', ['state']),
         queueOldestWait: shared('routebook_queue_oldest_wait_seconds', 'How long the oldest waiting job has waited.', []),
+        openJobs: shared(
+            'routebook_open_jobs',
+            'Jobs of callers, items of batches too: running, or waiting for what: worker, later (another attempt), paused, credits, limits, site, storage.',
+            ['state'],
+        ),
+        openJobsOldest: shared('routebook_open_jobs_oldest_seconds', 'How long the oldest job of each state has waited.', ['state']),
         workerSlots: gauge('routebook_worker_slots', 'Slots of this worker by state.', ['state']),
         upstreamRequests: counter('routebook_upstream_requests_total', 'Requests sent to sites by result.', ['site', 'result']),
         upstreamSeconds: counter('routebook_upstream_seconds_total', 'Seconds spent on requests to sites.', ['site']),

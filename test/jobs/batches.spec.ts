@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { countOpenJobs } from '../../shared/store/jobs/open-jobs.ts';
 import { pauseJobs, resumeJobs } from '../../shared/store/jobs/pauses.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FlakySite, flakyPackage, openFlakySite, says } from '../support/flaky-site.ts';
@@ -436,6 +437,17 @@ for (const topology of TOPOLOGIES) {
                 await resumeJobs(world.app.db, pause);
                 expect((await ended(eve, batch)).status).to.equal('succeeded');
             }
+        });
+
+        it('is counted by what its items wait for', async () => {
+            const eve = await someone();
+            const batch = await ordered(eve, { items: products(3) });
+            await change(eve, batch, 'pause');
+            const counted = await countOpenJobs(world.app.db);
+            const { queued } = (await read(eve, batch)).counts as { queued: number };
+            expect(counted.find(({ state }) => state === 'paused')?.jobs).to.equal(queued);
+            expect(counted.map(({ state }) => state)).to.include.members(['running', 'worker', 'credits', 'limits', 'site', 'storage']);
+            await remove(eve, batch);
         });
 
         it('is seen by its workspace alone, and its items are found by it', async () => {
