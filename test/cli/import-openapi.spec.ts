@@ -403,6 +403,31 @@ describe('routebook import, of OpenAPI documents', function () {
         ]);
     });
 
+    it('gives answers the types that they are read as', () => {
+        const answers = (type: string) => ({ get: { responses: { 200: { description: '', content: { [type]: {} } } } } });
+        const types = {
+            '/rows': 'text/csv; charset=utf-8',
+            '/tabs': 'text/tab-separated-values',
+            '/lines': 'application/x-ndjson',
+            '/news': 'application/atom+xml',
+            '/notes': 'application/feed+json',
+            '/picture': 'image/svg+xml',
+            '/paper': 'application/pdf',
+            '/data': 'application/xml',
+        };
+        const imported = importWhole({ paths: Object.fromEntries(Object.entries(types).map(([path, type]) => [path, answers(type)])) });
+        expect(imported.package.endpoints.map(({ name, response }) => [name, response?.type])).to.deep.equal([
+            ['get_rows', 'csv'],
+            ['get_tabs', 'csv'],
+            ['get_lines', 'ndjson'],
+            ['get_news', 'feed'],
+            ['get_notes', 'json'],
+            ['get_picture', 'binary'],
+            ['get_paper', 'binary'],
+            ['get_data', 'text'],
+        ]);
+    });
+
     it('keeps endpoints that need signing in for self execution, and lists what else has no place', () => {
         const imported = importWhole({
             security: [{ key: [] }],
@@ -426,10 +451,11 @@ describe('routebook import, of OpenAPI documents', function () {
             ['closed', false, 'api_call', 'json'],
             ['open', true, 'api_call', 'json'],
             ['both', true, 'api_call', 'json'],
-            ['text', false, 'api_call', 'text'],
+            ['image', false, 'api_call', 'binary'],
+            ['text', false, 'api_call', 'csv'],
             ['page', false, 'navigate', 'html'],
         ]);
-        expect(Object.keys(whys(imported, 'operation'))).to.have.members(['GET /stream', 'GET /image']);
+        expect(Object.keys(whys(imported, 'operation'))).to.have.members(['GET /stream']);
         expect(whys(imported, 'part')['GET /closed, callbacks']).to.match(/no calls from the site/);
         expect(whys(imported, 'document')['webhooks']).to.match(/1 webhooks/);
     });

@@ -1,5 +1,5 @@
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
-import type { Json, JsonObject, JsonSchema, PackageEndpoint } from '../../../shared/domain/types.ts';
+import type { Json, JsonObject, JsonSchema, PackageEndpoint, ResponseType } from '../../../shared/domain/types.ts';
 import { shown } from '../texts.ts';
 import type { Resolver } from './refs.ts';
 import type { SchemaReader } from './schemas.ts';
@@ -29,11 +29,26 @@ export function readAnswer(responses: Json | undefined, resolver: Resolver, sche
     if (json !== undefined)
         return { ok: true, response: { type: 'json', ...schemaOf(content[json], resolver, schemas) }, ...acceptOf(json) };
     if (types.some((type) => /^(?:text\/html|application\/xhtml\+xml)\b/i.test(type))) return { ok: true, response: { type: 'html' } };
+    for (const [type, pattern] of OTHERS) {
+        const found = types.find((one) => pattern.test(one));
+        if (found !== undefined) return { ok: true, response: { type }, ...acceptOf(found) };
+    }
     const text = types.find((type) => /^text\/(?!event-stream)|^application\/(?:[\w.-]+\+)?(?:xml|yaml)\b/i.test(type));
     if (text !== undefined) return { ok: true, response: { type: 'text' }, ...acceptOf(text) };
     if (types.length === 0) return { ok: true, response: {} };
-    return { ok: false, why: `It answers with ${types.slice(0, 3).map(shown).join(', ')}, and only JSON, pages and texts can be read.` };
+    return {
+        ok: false,
+        why: `It answers with ${types.slice(0, 3).map(shown).join(', ')}, and only JSON, pages, texts, feeds, pictures and PDF can be read.`,
+    };
 }
+
+/** Media types of answers that have a type of their own. */
+const OTHERS: readonly (readonly [ResponseType, RegExp])[] = [
+    ['ndjson', /^application\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)\b/i],
+    ['feed', /^application\/(?:rss|atom|rdf)\+xml\b/i],
+    ['csv', /^text\/(?:csv|tab-separated-values)\b/i],
+    ['binary', /^(?:image\/[\w.+-]+|application\/pdf)\s*(?:;|$)/i],
+];
 
 /** Servers that speak a media type of their own answer 406 to others. */
 function acceptOf(type: string): { accept?: string } {
