@@ -12,6 +12,7 @@ interface Entry {
 const DASHBOARD: readonly Entry[] = [
     { path: '/dashboard', label: 'Overview', audience: 'signed-in' },
     { path: '/dashboard/keys', label: 'Keys', audience: USERS },
+    { path: '/dashboard/connections', label: 'Connections', audience: USERS },
     { path: '/dashboard/usage', label: 'Usage', audience: USERS },
     { path: '/dashboard/statement', label: 'Statement', audience: MEMBERS },
     { path: '/dashboard/schemas', label: 'Schemas', audience: USERS },

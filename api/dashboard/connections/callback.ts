@@ -9,6 +9,10 @@ const LOOK_MS = 150;
 
 /** GET /connections/callback: the site sent somebody back. Nothing is kept before they confirm what is connected to which workspace. */
 export async function showCallback(visit: PersonalVisit): Promise<Answer> {
+    if (visit.query('state') === undefined) {
+        const model = { site: 'a site', problem: 'Sites send you here after your consent. Begin at your connections.' };
+        return { view: 'connections/callback', title: 'Connect a site', model };
+    }
     const flow = await findMine(visit, visit.query('state'));
     if (flow.status !== 'open') return ended(visit, flow);
     const [code, error] = [visit.query('code'), visit.query('error')];

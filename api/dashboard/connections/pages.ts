@@ -1,7 +1,15 @@
-import { personalPage } from '../page.ts';
+import { MANAGERS, personalPage, USERS, workspacePage } from '../page.ts';
 import { confirmCallback, showCallback } from './callback.ts';
+import { beginConsent, changeRedirects, connect, deleteConnection, listConnections, testConnection } from './list.ts';
 
+/** Connections are judged by the API; the pages call it for their visitor. */
 export const connectionPages = [
+    workspacePage({ method: 'GET', path: '/dashboard/connections', audience: USERS, respond: (visit) => listConnections(visit) }),
+    workspacePage({ method: 'POST', path: '/dashboard/connections', audience: USERS, respond: connect }),
+    workspacePage({ method: 'POST', path: '/dashboard/connections/consent', audience: USERS, respond: beginConsent }),
+    workspacePage({ method: 'POST', path: '/dashboard/connections/redirects', audience: MANAGERS, respond: changeRedirects }),
+    workspacePage({ method: 'POST', path: '/dashboard/connections/{connection_id}/test', audience: USERS, respond: testConnection }),
+    workspacePage({ method: 'POST', path: '/dashboard/connections/{connection_id}/delete', audience: USERS, respond: deleteConnection }),
     personalPage({ method: 'GET', path: '/connections/callback', respond: showCallback }),
     personalPage({ method: 'POST', path: '/connections/callback', respond: confirmCallback }),
 ];

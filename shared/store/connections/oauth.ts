@@ -235,8 +235,6 @@ export async function queueRevocations(trx: Db, ids: readonly string[]): Promise
 }
 
 /** Places where people may be sent after a consent. */
-export const MOST_REDIRECTS = 20;
-
 export async function redirectUrls(db: Db, workspaceId: string): Promise<string[]> {
     return db('redirect_urls').where({ workspace_id: workspaceId }).orderBy('url').pluck('url');
 }

@@ -20,6 +20,8 @@ export interface Values {
     /** A domain that the person's workspace owns, and the claim that proved it. */
     domain: string;
     claim_id: string;
+    /** A connection of the person's own. */
+    connection_id: string;
     /** A chapter of the API's routes. */
     chapter: string;
 }
@@ -32,6 +34,7 @@ export function absentValues(): Values {
     return {
         chapter: 'no-such-chapter',
         key_id: newId('key'),
+        connection_id: newId('con'),
         passkey_id: newId('pky'),
         session_id: newId('ses'),
         user_id: newId('usr'),

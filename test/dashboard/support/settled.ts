@@ -117,6 +117,7 @@ export async function settle(world: World): Promise<Settled> {
             ...contributed,
             domain: contributed.site,
             claim_id: claimed.claimId,
+            connection_id: await connectionOf(db, { workspaceId, userId, site: contributed.site }),
             chapter: 'registry',
         },
         links,
@@ -199,4 +200,27 @@ async function contribute(world: World, by: { workspaceId: string; userId: strin
 export async function userOf(world: World, email: string): Promise<string> {
     const { rows } = await world.app.db.raw<{ rows: { id: string }[] }>('select id from users where email = ?', [email]);
     return rows[0]?.id ?? '';
+}
+
+/** A private connection, whose value nobody can open. */
+async function connectionOf(
+    db: World['app']['db'],
+    { workspaceId, userId, site }: { workspaceId: string; userId: string; site: string },
+): Promise<string> {
+    const id = newId('con');
+    const entry = { id: 'key', type: 'header', name: 'X-Api-Key' };
+    await db('connections').insert({
+        id,
+        workspace_id: workspaceId,
+        owner_id: userId,
+        shared: false,
+        site,
+        auth_id: entry.id,
+        name: 'Mine',
+        entry: JSON.stringify(entry),
+        hosts: [site],
+        sealed: Buffer.alloc(32),
+        hint: '…8f2c',
+    });
+    return id;
 }

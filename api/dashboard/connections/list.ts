@@ -1,0 +1,93 @@
+import type { ConnectionEntry } from '../../../shared/contracts/connections.ts';
+import type { AuthorizeAnswer } from '../../../shared/contracts/oauth.ts';
+import { hostOf, MOST_REDIRECTS, redirectProblem } from '../../../shared/domain/connections/redirect-urls.ts';
+import { redirectUrls, setRedirectUrls } from '../../../shared/store/connections/oauth.ts';
+import { memberCaller } from '../callers.ts';
+import { line, readFields, typed } from '../fields.ts';
+import type { Told } from '../internal-api.ts';
+import { type Answer, absent, MANAGERS, type WorkspaceVisit } from '../page.ts';
+
+type Problems = Readonly<Record<string, string>>;
+
+/** GET /dashboard/connections: the newest hundred that the visitor may use. */
+export async function listConnections(visit: WorkspaceVisit, problems: Problems = {}): Promise<Answer> {
+    const { app, workspace, fields, query } = visit;
+    const answer = await visit.ask({ method: 'GET', path: '/v1/connections?limit=100', as: memberCaller(visit) });
+    const connections = answer.ok ? (answer.body['data'] as ConnectionEntry[]) : [];
+    const mayManage = MANAGERS.includes(workspace.role);
+    const redirects = (await redirectUrls(app.db, workspace.workspaceId)).join('\n');
+    const model = {
+        connections,
+        mayManage,
+        redirects,
+        most: MOST_REDIRECTS,
+        site: query('site') ?? '',
+        problems,
+        typed: typed(fields, ['secret']),
+    };
+    return { view: 'connections/list', title: 'Connections', model, ...(Object.keys(problems).length > 0 && { status: 422 }) };
+}
+
+/** POST /dashboard/connections: keeps a value, which the site is asked about first where its schema names a test. */
+export async function connect(visit: WorkspaceVisit): Promise<Answer> {
+    const { fields } = visit;
+    const read = readFields(fields, { site: line({ most: 253 }) });
+    if (!read.ok) return listConnections(visit, read.problems);
+    const [value = '', username = '', authId = ''] = ['secret', 'username', 'auth_id'].map((name) => fields.get(name));
+    const body = {
+        site: read.values.site,
+        ...(authId === '' ? {} : { auth_id: authId }),
+        ...(fields.get('shared') === 'on' ? { shared: true } : {}),
+        secret: username === '' ? { value } : { username, password: value },
+    };
+    const answer = await visit.ask({ method: 'POST', path: '/v1/connections', body, as: memberCaller(visit) });
+    return answer.ok ? { to: '/dashboard/connections', notice: 'connected' } : listConnections(visit, problemsOf(answer.refused));
+}
+
+/** POST /dashboard/connections/consent: shows the way to the site. A form may not lead to another origin, a link may. */
+export async function beginConsent(visit: WorkspaceVisit): Promise<Answer> {
+    const read = readFields(visit.fields, { site: line({ most: 253 }) });
+    if (!read.ok) return listConnections(visit, read.problems);
+    const { site } = read.values;
+    const answer = await visit.ask({ method: 'POST', path: '/v1/connections/authorize', body: { site }, as: memberCaller(visit) });
+    if (!answer.ok) return listConnections(visit, problemsOf(answer.refused));
+    const { authorize_url: url } = answer.body['data'] as AuthorizeAnswer;
+    return { view: 'connections/consent', title: `Connect ${site}`, model: { site, url, host: hostOf(url) } };
+}
+
+/** POST …/{connection_id}/test */
+export async function testConnection(visit: WorkspaceVisit): Promise<Answer> {
+    const answer = await visit.ask({ method: 'POST', path: `${pathOf(visit)}/test`, as: memberCaller(visit) });
+    return answer.ok ? { to: '/dashboard/connections', notice: 'connection-works' } : refused(visit, answer.refused);
+}
+
+/** POST …/{connection_id}/delete */
+export async function deleteConnection(visit: WorkspaceVisit): Promise<Answer> {
+    const answer = await visit.ask({ method: 'DELETE', path: pathOf(visit), as: memberCaller(visit) });
+    return answer.ok ? { to: '/dashboard/connections', notice: 'connection-deleted' } : refused(visit, answer.refused);
+}
+
+/** POST …/redirects: where people may end after a consent. */
+export async function changeRedirects(visit: WorkspaceVisit): Promise<Answer> {
+    const urls = [...new Set((visit.fields.get('redirects') ?? '').split(/\s+/).filter((url) => url !== ''))];
+    const problem = redirectProblem(urls);
+    if (problem !== undefined) return listConnections(visit, { redirects: problem });
+    await setRedirectUrls(visit.app.db, visit.workspace.workspaceId, urls);
+    return { to: '/dashboard/connections', notice: 'redirects-set' };
+}
+
+function pathOf({ params }: WorkspaceVisit): string {
+    return `/v1/connections/${encodeURIComponent(params['connection_id'] ?? '')}`;
+}
+
+function refused(visit: WorkspaceVisit, told: Told): Promise<Answer> {
+    if (told.code === 'CONNECTION_NOT_FOUND') throw absent();
+    return listConnections(visit, { '': told.message });
+}
+
+function problemsOf({ message, details }: Told): Problems {
+    const [first] = details ?? [];
+    if (first === undefined) return { '': message };
+    const field = { '/site': 'site', '/auth_id': 'auth_id', '/secret/username': 'username' }[first.path] ?? 'secret';
+    return { [field]: first.message };
+}

@@ -1,0 +1,21 @@
+/** A workspace lists so many at most. */
+export const MOST_REDIRECTS = 20;
+
+/** Why a list of redirect URLs is not taken. */
+export function redirectProblem(urls: readonly string[]): string | undefined {
+    if (urls.length > MOST_REDIRECTS) return `At most ${MOST_REDIRECTS} URLs are taken.`;
+    const wrong = urls.find((text) => !isRedirectUrl(text));
+    return wrong && `${wrong.slice(0, 100)} is no URL with https, or with http on this very machine.`;
+}
+
+function isRedirectUrl(text: string): boolean {
+    const url = URL.parse(text);
+    if (url === null || text.length > 2048 || url.username !== '' || url.password !== '' || url.hash !== '') return false;
+    const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+    return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback);
+}
+
+/** Which host a link leads to. */
+export function hostOf(url: string): string {
+    return new URL(url).host;
+}
