@@ -9,6 +9,7 @@ import { findRoutes } from './find/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { jobRoutes } from './jobs/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
+import { monitorRoutes } from './monitors/routes.ts';
 import type { AppPlugin } from './plugins/plugin.ts';
 import { requestRoutes } from './requests/routes.ts';
 import { schemaRoutes } from './schemas/routes.ts';
@@ -22,6 +23,7 @@ export const ROUTES: readonly ServedRoute[] = [
     ...fetchRoutes,
     ...connectionRoutes,
     ...jobRoutes,
+    ...monitorRoutes,
     ...schemaRoutes,
     ...claimRoutes,
     ...requestRoutes,

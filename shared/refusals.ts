@@ -82,6 +82,7 @@ const TABLE = {
         false,
         'Your workspace has no batch with this id that this key may see; batches are kept for 90 days.',
     ),
+    MONITOR_NOT_FOUND: refusal(404, 'caller', false, 'Your workspace has no monitor with this id that this key may see.'),
     CLAIM_NOT_FOUND: refusal(404, 'caller', false, 'Your workspace has no claim with this id on this domain; it may have expired.'),
     CONNECTION_NOT_FOUND: refusal(404, 'caller', false, 'There is no connection with this id that you may use for this site.'),
     WEBHOOK_NOT_FOUND: refusal(404, 'caller', false, 'Your workspace has no webhook with this id.'),

@@ -13,6 +13,7 @@ import { createGrants, type Grants } from './credentials/grants.ts';
 import { createGuardedFetch } from './credentials/guarded-fetch.ts';
 import { startIndexing } from './index/index-endpoints.ts';
 import { startJobs } from './jobs/job-turns.ts';
+import { startMonitors } from './monitors/watch-monitors.ts';
 import { createPaces } from './pace.ts';
 import { recordDeath } from './record-death.ts';
 import { runFetchJob } from './run-fetch-job.ts';
@@ -91,6 +92,7 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
         },
         { all: config.workerConcurrency, live: () => consumer.inFlight() },
     );
+    const monitors = startMonitors(app, reader);
     const timer = setInterval(() => {
         metrics.workerSlots.set({ state: 'busy' }, consumer.inFlight());
         metrics.workerSlots.set({ state: 'free' }, config.workerConcurrency - consumer.inFlight());
@@ -109,6 +111,7 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
             await claimChecks.stop();
             await consents.stop();
             tokenFetch.close();
+            await monitors.stop();
             await indexing.stop();
             await spreading.stop();
             await deliveries.stop();

@@ -1,19 +1,16 @@
-import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { JobRequest } from '../../shared/contracts/jobs.ts';
 import { EXPIRY } from '../../shared/domain/jobs/bounds.ts';
-import { newId } from '../../shared/domain/text/ids.ts';
 import { admitFresh } from '../../shared/fetch/admit.ts';
 import { insufficientCredits } from '../../shared/fetch/hold.ts';
+import { newJobOf } from '../../shared/fetch/new-job.ts';
 import { presentJob, readerOf } from '../../shared/fetch/present-job.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { keepAnswer } from '../../shared/store/fetch/idempotency.ts';
 import { findJob } from '../../shared/store/jobs/jobs.ts';
 import { addJob, type NewJob } from '../../shared/store/jobs/orders.ts';
-import { sealRequest } from '../../shared/store/jobs/sealed.ts';
+import { countJobCall } from '../admission/count-jobs.ts';
 import type { Call, Reply } from '../serve.ts';
-import { countJobCall } from './count-jobs.ts';
-import { effectToSee } from './effect-to-see.ts';
 import { mustFit } from './must-fit.ts';
 
 type JobCall = Call<object, object, JobRequest>;
@@ -29,36 +26,13 @@ export async function createJob(call: JobCall): Promise<Reply<never>> {
     const { metadata = {}, expires_in: expiresIn = EXPIRY.fallback, ...asked } = body;
     const admitted = await admitFresh(app, { caller, body: asked });
     if (!admitted.ok) throw admitted.refusal;
-    const { found, price, connection } = admitted;
+    const { price } = admitted;
     const available = (await app.credits.balance(caller.accountId))?.available ?? 0;
     if (available < price.unit) throw insufficientCredits(app, caller, price.unit, available);
 
-    const request: FetchRequest = {
-        ...asked,
-        site: found.site,
-        version: found.version,
-        // A job keeps the one that it was ordered with.
-        ...(connection === undefined ? {} : { connection: connection.connectionId }),
-    };
     const job: NewJob = {
-        jobId: newId('job'),
-        workspaceId: caller.workspaceId,
-        keyId: caller.keyId,
-        accountId: caller.accountId,
-        site: found.site,
-        registrable: found.registrable,
-        endpoint: found.endpoint.name,
-        versionId: found.versionId,
-        version: found.version,
-        effect: found.endpoint.effect,
-        needs: await effectToSee(app, found),
-        metadata: JSON.stringify(metadata),
+        ...(await newJobOf(app, { caller, asked, metadata: JSON.stringify(metadata) }, admitted)),
         sessionId: call.header('x-service-session')?.slice(0, 64) ?? null,
-        connectionId: connection?.connectionId ?? null,
-        ownerId: connection?.shared === false ? connection.ownerId : null,
-        request: await sealRequest(app.secrets, request),
-        unit: price.unit,
-        unitsCap: found.unitsCap ?? null,
     };
     const headers = { location: `/v1/jobs/${job.jobId}` };
     return app.db.transaction(async (trx) => {

@@ -8,9 +8,9 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { cancelJob as cancel } from '../../shared/store/jobs/ends.ts';
 import { type FullJobRow, findJob, listJobs as list } from '../../shared/store/jobs/jobs.ts';
 import { deleteResult as remove } from '../../shared/store/jobs/retention.ts';
+import { countJobCall } from '../admission/count-jobs.ts';
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../serve.ts';
-import { countJobCall } from './count-jobs.ts';
 import { waitForEnd } from './wait-for-end.ts';
 
 type JobCall<Query = object> = Call<{ job_id: string }, Query, undefined>;

@@ -22,6 +22,16 @@ import { deleteJob, deleteJobResult, getJob, getJobs, postJob } from './jobs.ts'
 import { postKeyReport } from './key-reports.ts';
 import { getSchemas } from './lists.ts';
 import { deleteMaintainer, getMaintainers, putMaintainer } from './maintainers.ts';
+import {
+    deleteMonitor,
+    getMonitor,
+    getMonitorChanges,
+    getMonitorRuns,
+    getMonitors,
+    patchMonitor,
+    postMonitor,
+    postMonitorRun,
+} from './monitors.ts';
 import { authorizeConnection, deleteOAuthClient, putOAuthClient } from './oauth.ts';
 import { getReports, postReport } from './reports.ts';
 import { getSchemaRequest, postSchemaRequest } from './requests.ts';
@@ -60,6 +70,14 @@ export const CONTRACTS = [
     getJob,
     deleteJob,
     deleteJobResult,
+    postMonitor,
+    getMonitors,
+    getMonitor,
+    patchMonitor,
+    postMonitorRun,
+    getMonitorChanges,
+    getMonitorRuns,
+    deleteMonitor,
     postBatch,
     getBatches,
     getBatch,

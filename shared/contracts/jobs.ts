@@ -95,7 +95,7 @@ export const jobFields = (shown: { params?: true; result?: true } = {}) =>
         result_expired: Joi.boolean().required().description('true: there was a result, and it is deleted'),
         error: v.jsonObject().allow(null).required().description('The error object of the last attempt of a failed job'),
     }) as Joi.StrictSchemaMap<Job>;
-const jobSchema = (shown: Parameters<typeof jobFields>[0] = {}) => Joi.object<Job, true>(jobFields(shown));
+export const jobSchema = (shown: Parameters<typeof jobFields>[0] = {}) => Joi.object<Job, true>(jobFields(shown));
 
 const TAG = 'Jobs';
 const ONE: readonly ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'JOB_NOT_FOUND', 'RATE_LIMITED'] = [

@@ -67,6 +67,11 @@ export function asResult({ head, tail }: AroundBalance): AroundBalance {
     return { head: `{${head.slice(BEFORE_SUCCESS.length)}`, tail };
 }
 
+/** Data and meta of the `result` of a job, as JSON text. */
+export function partsOfResult(result: string): { data: string; meta: string } | undefined {
+    return partsOf(`${BEFORE_SUCCESS}${result.slice(1)}`);
+}
+
 /** The answer with a stored result that the account paid for before. */
 export function keptText(order: FetchOrder, found: Found, { text, results }: { text: string; results: number }): AroundBalance {
     return around(text, {

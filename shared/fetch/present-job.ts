@@ -31,7 +31,7 @@ export async function jobOf(app: App, row: JobRow): Promise<Job> {
         version: row.version,
         batch_id: row.batchId,
         custom_id: row.customId,
-        monitor_id: null,
+        monitor_id: row.monitorId,
         metadata: JSON.parse(row.metadata),
         created_at: row.createdAt.toISOString(),
         started_at: row.startedAt?.toISOString() ?? null,

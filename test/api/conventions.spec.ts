@@ -45,11 +45,14 @@ describe('every route', () => {
         dataOf(await maker.call('PUT', `/v1/oauth-clients/${CONSENTED}`, { body: { client_id: 'x' } }));
         const connection = { site: CONNECTED, secret: { value: 'a-key-of-my-own' } };
         const { connection_id } = dataOf<{ connection_id: string }>(await maker.call('POST', '/v1/connections', { body: connection }));
+        const watched = { site: SITE, endpoint: 'product', params: { id: 1 }, cron: '0 8 1 1 *' };
+        const { monitor_id } = dataOf<{ monitor_id: string }>(await maker.call('POST', '/v1/monitors', { body: watched }));
         const places = {
             workspace_id: workspaceId,
             request_id,
             claim_id,
             job_id,
+            monitor_id,
             batch_id,
             connection_id,
             connected: CONNECTED,

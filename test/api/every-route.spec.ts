@@ -38,7 +38,10 @@ for (const topology of TOPOLOGIES) {
             const many = { defaults: ordered, items: [{}] };
             const { batch_id } = dataOf<{ batch_id: string }>(await maker.call('POST', '/v1/batches', { body: many }));
             await shop.waiting(2);
+            const watched = { site: SHOP, endpoint: 'product', params: { id: 2 }, cron: '0 8 1 1 *' };
+            const { monitor_id } = dataOf<{ monitor_id: string }>(await maker.call('POST', '/v1/monitors', { body: watched }));
             const routes = everyRoute(SHOP, {
+                monitor_id,
                 workspace_id: other.workspaceId,
                 request_id,
                 job_id,
@@ -63,10 +66,10 @@ for (const topology of TOPOLOGIES) {
             const refused = [...statuses].filter(([, status]) => !SUCCESSES.includes(status));
             expect(refused).to.deep.equal([]);
             expect(statuses.size).to.equal(CONTRACTS.length);
-            // The fetch, both jobs and both batches, beside tests of connections.
+            // The fetch, both jobs and both batches, beside tests of connections and the run of a monitor.
             await maker.call('GET', `/v1/jobs/${posted}?wait=30`);
             await maker.call('GET', `/v1/batches/${batch}?wait=30`);
-            const fetched = shop.seen.map(({ path }) => path).filter((path) => path !== '/echo/mine');
+            const fetched = shop.seen.map(({ path }) => path).filter((path) => path !== '/echo/mine' && path !== '/products/2');
             expect(fetched.toSorted()).to.deep.equal(['/held', '/held', '/products/1', '/products/1', '/products/1']);
         } finally {
             await world.close();

@@ -46,6 +46,8 @@ describe('another tenant', () => {
         const batch = dataOf<{ batch_id: string }>(
             await other.call('POST', '/v1/batches', { body: { items: [{ site: 'other.test', endpoint: 'product', params: { id: 1 } }] } }),
         );
+        const watched = { site: 'other.test', endpoint: 'product', params: { id: 1 }, cron: '0 8 1 1 *' };
+        const monitor = dataOf<{ monitor_id: string }>(await other.call('POST', '/v1/monitors', { body: watched }));
         const { rows } = await world.app.db.raw('select email from users where id = ?', [other.userId]);
 
         const me = await join(world, { plan: 'enterprise', overrides: { perMinute: 10_000, perHour: 10_000, perDay: 10_000 } });
@@ -67,6 +69,7 @@ describe('another tenant', () => {
             { what: 'claim', foreign: claimed.claim_id, absent: newId('clm') },
             { what: 'schema_request', foreign: requested, absent: newId('srq') },
             { what: 'job', foreign: job.job_id, absent: newId('job') },
+            { what: 'monitor', foreign: monitor.monitor_id, absent: newId('mon') },
             { what: 'webhook', foreign: webhook.webhook_id, absent: newId('whk') },
             { what: 'batch', foreign: batch.batch_id, absent: newId('bat') },
         ];
@@ -76,6 +79,7 @@ describe('another tenant', () => {
             key.id,
             claimed.claim_id,
             job.job_id,
+            monitor.monitor_id,
             webhook.webhook_id,
             webhook.secret,
             batch.batch_id,
@@ -138,7 +142,7 @@ describe('another tenant', () => {
     const saying = ({ status, body }: Answer, id: string) =>
         `${status} ${JSON.stringify(body)
             .replaceAll(id, 'ID')
-            .replaceAll(/(req|ses|srq|clm|job|whk|bat)_[0-9A-Za-z]{10,}/g, '$1')
+            .replaceAll(/(req|ses|srq|clm|job|whk|bat|mon)_[0-9A-Za-z]{10,}/g, '$1')
             .replaceAll(/whsec_[^"]+/g, 'whsec')
             .replaceAll(/routebook-claim=\w+/g, 'routebook-claim')
             .replaceAll(/"health":\{[^}]*\}/g, '"health"')
@@ -169,6 +173,8 @@ describe('another tenant', () => {
                         if (route.contract.name === 'postWebhook')
                             await world.app.db.raw('delete from webhooks where workspace_id <> ?', [other.workspaceId]);
                         // Those that were ordered here go on meanwhile.
+                        if (route.contract.name === 'postMonitor')
+                            await world.app.db.raw('delete from monitors where workspace_id <> ?', [other.workspaceId]);
                         if (route.contract.name === 'getJobs')
                             await world.app.db.raw('delete from jobs where workspace_id <> ?', [other.workspaceId]);
                         if (route.contract.name === 'getBatches')

@@ -24,6 +24,7 @@ export interface Places {
     consented: string;
     job_id: string;
     webhook_id: string;
+    monitor_id: string;
     delivery_id: string;
     batch_id: string;
 }
@@ -60,6 +61,8 @@ export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, con
         patchConnection: { name: 'Mine' },
         authorizeConnection: { site: places.consented ?? site },
         putOAuthClient: { client_id: 'routebook', client_secret: 'a-secret-of-my-own' },
+        postMonitor: { site, endpoint: 'product', params: { id: 1 }, cron: '0 8 1 1 *' },
+        patchMonitor: { name: 'Lamp' },
         postJob: { site, endpoint: 'product', params: { id: 1 } },
         postBatch: { defaults: { site, endpoint: 'product' }, items: [{ params: { id: 1 } }] },
         postBatchResume: {},
@@ -83,6 +86,7 @@ export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, con
             claim_id: newId('clm'),
             connection_id: newId('con'),
             job_id: newId('job'),
+            monitor_id: newId('mon'),
             webhook_id: newId('whk'),
             delivery_id: newId('dlv'),
             batch_id: newId('bat'),

@@ -5,6 +5,8 @@ import { openBatch } from '../../shared/platform/batch.ts';
 import type { DueDelivery } from '../../shared/store/events/delivery-queue.ts';
 import { type EventJobRow, readEventJobs } from '../../shared/store/jobs/jobs.ts';
 import { openResult } from '../../shared/store/jobs/sealed.ts';
+import { readDiff } from '../../shared/store/monitors/monitors.ts';
+import { openText } from '../../shared/store/monitors/sealed.ts';
 
 /** Jobs that are read together; each may have a result. */
 const MOST_TOGETHER = 50;
@@ -26,11 +28,18 @@ export function openEventBodies(app: App): EventBodies {
     return {
         async build({ type, at, data, about }) {
             const row = about?.startsWith('job_') ? await jobs.add(about) : undefined;
-            const told = row === undefined ? data : await jobText(app, row);
+            const told = row === undefined ? await withDiff(app, data, about) : await jobText(app, row);
             return `{"type":${JSON.stringify(type)},"timestamp":${JSON.stringify(at.toISOString())},"data":${told}}`;
         },
         close: () => jobs.close(),
     };
+}
+
+/** A change of a monitor is told with what changed, which is stored encrypted and not with the event. */
+async function withDiff({ db, secrets }: App, data: string, about: string | null): Promise<string> {
+    const sealed = about?.startsWith('chg_') ? await readDiff(db, about) : undefined;
+    const diff = sealed === undefined ? undefined : await openText(secrets, 'diff', sealed);
+    return diff === undefined ? data : `${data.slice(0, -1)},"diff":${diff}}`;
 }
 
 /** What GET /v1/jobs/{job_id} answers, without params, and without a result that is too long or somebody's own. */

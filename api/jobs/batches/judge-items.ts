@@ -5,6 +5,7 @@ import type { FetchRequest } from '../../../shared/contracts/fetch.ts';
 import { newId } from '../../../shared/domain/text/ids.ts';
 import type { Effect } from '../../../shared/domain/types.ts';
 import { type Found, findEndpoint, judgeFound } from '../../../shared/fetch/admit.ts';
+import { effectToSee } from '../../../shared/fetch/new-job.ts';
 import { type ItemDetail, Refusal, refusalEntry } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import type { NewItem } from '../../../shared/store/jobs/drafts.ts';
@@ -12,7 +13,6 @@ import { sealRequest } from '../../../shared/store/jobs/sealed.ts';
 import { judgeEndpoint, judgeSite } from '../../auth/key-scopes.ts';
 import { readJsonPart } from '../../bodies/json-body.ts';
 import { prepare, problemsOf } from '../../plugins/input.ts';
-import { effectToSee } from '../effect-to-see.ts';
 import type { BatchBody, ItemText } from './read-items.ts';
 
 /** Problems that an answer names. */

@@ -10,9 +10,9 @@ import { Refusal } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { findBatch, listBatches as list } from '../../../shared/store/jobs/batches.ts';
 import { type EndedRow, listEnded } from '../../../shared/store/jobs/jobs.ts';
+import { countJobCall } from '../../admission/count-jobs.ts';
 import { readPage } from '../../answers/paging.ts';
 import type { Call, Reply } from '../../serve.ts';
-import { countJobCall } from '../count-jobs.ts';
 import { waitForEnd } from '../wait-for-end.ts';
 
 /** A call about one batch. */

@@ -21,6 +21,9 @@ export type IdPrefix =
     | 'dlv'
     | 'con'
     | 'job'
+    | 'mon'
+    | 'run'
+    | 'chg'
     | 'bat'
     | 'rep';
 

@@ -17,6 +17,7 @@ export type AttemptEnd =
 interface LockedJob {
     job_id: string;
     workspace_id: string;
+    monitor_id: string | null;
     batch_id: string | null;
     status: JobStatus;
     effect: Effect;
@@ -167,6 +168,7 @@ export async function expireJobs(db: Db, limit = 500): Promise<number> {
 const LOCKED = [
     'job_id',
     'workspace_id',
+    'monitor_id',
     'batch_id',
     'status',
     'effect',
@@ -233,7 +235,10 @@ async function isBeingCancelled(trx: Db, batchId: string): Promise<boolean> {
     return batch?.status === 'cancelling';
 }
 
-/** The row of an end, and its event; items of batches have their place among the results instead. */
+/**
+ * The row of an end, and its event. Items of batches have their place among the results instead, and monitors tell of their runs
+ * themselves.
+ */
 async function finish(trx: Db, job: LockedJob, fields: { status: JobStatus } & Record<string, unknown>): Promise<void> {
     const ended = { ...fields, operation: null, lease_until: null, held: 0, waiting_for: null, finished_at: trx.raw('app_now()') };
     if (job.batch_id !== null) {
@@ -244,6 +249,7 @@ async function finish(trx: Db, job: LockedJob, fields: { status: JobStatus } & R
         return closeBatch(trx, job.batch_id);
     }
     const [row] = await trx('jobs').where({ job_id: job.job_id }).update(ended).returning(['code', 'credits_used']);
+    if (job.monitor_id !== null) return;
     const { job_id: jobId, workspace_id: workspaceId, site, endpoint, version } = job;
     const { status } = fields;
     const data: JsonObject = { job_id: jobId, status, site, endpoint, version, credits_used: row.credits_used, code: row.code };

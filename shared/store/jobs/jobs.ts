@@ -7,6 +7,7 @@ export interface JobRow {
     jobId: string;
     /** Jobs that were made later have greater numbers. */
     number: number;
+    monitorId: string | null;
     batchId: string | null;
     customId: string | null;
     /** JSON text. */
@@ -40,6 +41,7 @@ const ROW = columns(
     'j',
     'job_id',
     'number',
+    'monitor_id',
     'batch_id',
     'custom_id',
     'metadata',

@@ -27,6 +27,8 @@ export interface NewJob {
     request: Buffer;
     unit: number;
     unitsCap: number | null;
+    /** The monitor whose run it is. */
+    monitorId?: string;
 }
 
 /** Stores a job that waits for its turn for `expiresIn` seconds. */

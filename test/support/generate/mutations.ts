@@ -64,6 +64,7 @@ const UNKNOWN_ID: Readonly<Record<string, RefusalCode>> = {
     connection_id: 'CONNECTION_NOT_FOUND',
     claim_id: 'CLAIM_NOT_FOUND',
     job_id: 'JOB_NOT_FOUND',
+    monitor_id: 'MONITOR_NOT_FOUND',
     webhook_id: 'WEBHOOK_NOT_FOUND',
     delivery_id: 'NOT_FOUND',
     batch_id: 'BATCH_NOT_FOUND',

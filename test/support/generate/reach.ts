@@ -31,6 +31,7 @@ export const REACH: Readonly<Record<RefusalCode, 'input' | 'somewhere' | 'site' 
     REQUEST_NOT_FOUND: 'input',
     JOB_NOT_FOUND: 'input',
     BATCH_NOT_FOUND: 'input',
+    MONITOR_NOT_FOUND: 'input',
     CLAIM_NOT_FOUND: 'input',
     CONNECTION_NOT_FOUND: 'input',
     WEBHOOK_NOT_FOUND: 'input',

@@ -1,7 +1,7 @@
 import { JOB_WINDOWS } from '../../shared/domain/jobs/bounds.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import type { Call } from '../serve.ts';
+import type { Call } from '../call.ts';
 
 /**
  * Counts a call in a window of its own beside those of fetches: `jobs` and `batches` for orders, `reads` for the rest.

@@ -1,0 +1,73 @@
+import type { FetchRequest } from '../../shared/contracts/fetch.ts';
+import type { Monitor, MonitorOrder } from '../../shared/contracts/monitors.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { admitMonitor, nextRunOf, scheduleOf } from '../../shared/fetch/begin-monitor-run.ts';
+import { effectToSee } from '../../shared/fetch/new-job.ts';
+import { readerOf } from '../../shared/fetch/present-job.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { findMonitor, type NewMonitor, addMonitor as store } from '../../shared/store/monitors/monitors.ts';
+import { sealText } from '../../shared/store/monitors/sealed.ts';
+import { countJobCall } from '../admission/count-jobs.ts';
+import type { Call, Reply } from '../serve.ts';
+import { judgeDistance, judgeFields, judgeNumber } from './judge-monitor.ts';
+import { presentMonitors } from './present-monitor.ts';
+
+/** POST /v1/monitors: judged like a fetch; with `every` it runs at once, with `cron` at the next of its times. */
+export async function addMonitor(call: Call<object, object, MonitorOrder>): Promise<Reply<Monitor>> {
+    const { app, body } = call;
+    const caller = call.caller as Caller;
+    await countJobCall(call, 'jobs');
+    judgeFields(app, body, { isNew: true });
+    const {
+        site: _site,
+        name = null,
+        every = null,
+        cron = null,
+        timezone,
+        watch = null,
+        identity = null,
+        when = 'changed',
+        ...rest
+    } = body;
+    const { max_credits_per_day: maxCreditsPerDay = null, metadata = {}, ...asked } = rest;
+    const admitted = await admitMonitor(app, caller, { ...asked, site: body.site } as FetchRequest);
+    const { found, connection } = admitted;
+    const times = { every, cron, timezone: cron === null ? null : (timezone ?? 'UTC') };
+    judgeDistance(app, caller, scheduleOf(times));
+    const now = new Date(app.clock.now());
+    const monitorId = newId('mon');
+    const monitor: NewMonitor = {
+        ...times,
+        monitorId,
+        workspaceId: caller.workspaceId,
+        keyId: caller.keyId,
+        userId: caller.userId,
+        name,
+        site: found.site,
+        endpoint: found.endpoint.name,
+        needs: await effectToSee(app, found),
+        connectionId: connection?.connectionId ?? null,
+        ownerId: connection?.shared === false ? connection.ownerId : null,
+        request: await sealText(app.secrets, 'request', JSON.stringify({ ...asked, site: found.site })),
+        watch,
+        identity,
+        toldWhen: JSON.stringify(when),
+        maxCreditsPerDay,
+        metadata: JSON.stringify(metadata),
+        status: 'active',
+        pausedReason: null,
+        base: 1,
+        failures: 0,
+        since: now,
+        createdAt: now,
+        nextRunAt: every === null ? nextRunOf(app, { ...times, monitorId, since: now, failures: 0 }, caller.plan) : now,
+    };
+    return app.db.transaction(async (trx) => {
+        await store(trx, monitor);
+        await judgeNumber(trx, app, caller, { active: false });
+        const row = await findMonitor(trx, readerOf(caller), monitorId);
+        if (row === undefined) throw new Error('a monitor that was just stored is not there');
+        const [answer] = await presentMonitors(app, [row]);
+        return { answer: answer as Monitor, headers: { location: `/v1/monitors/${monitorId}` } };
+    });
+}

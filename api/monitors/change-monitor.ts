@@ -1,0 +1,66 @@
+import type { FetchRequest } from '../../shared/contracts/fetch.ts';
+import type { Monitor, MonitorChanges, MonitorParams } from '../../shared/contracts/monitors.ts';
+import { admitMonitor, callOf, nextRunOf, scheduleOf } from '../../shared/fetch/begin-monitor-run.ts';
+import { effectToSee } from '../../shared/fetch/new-job.ts';
+import { readerOf } from '../../shared/fetch/present-job.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { changeMonitor as change, findMonitor, lockMonitor, type MonitorFields } from '../../shared/store/monitors/monitors.ts';
+import { sealText } from '../../shared/store/monitors/sealed.ts';
+import { countJobCall } from '../admission/count-jobs.ts';
+import type { Call, Reply } from '../serve.ts';
+import { judgeDistance, judgeFields, judgeNumber } from './judge-monitor.ts';
+import { mustFind } from './monitors.ts';
+import { presentMonitors } from './present-monitor.ts';
+
+const OF_CALL = ['params', 'version', 'timeout_ms', 'max_results', 'max_pages', 'max_credits', 'connection'] as const;
+
+/** PATCH /v1/monitors/{monitor_id}: the calling key is the acting one from now on. Only what pauses or names is not judged like a fetch. */
+export async function changeMonitor(call: Call<MonitorParams, object, MonitorChanges>): Promise<Reply<Monitor>> {
+    const { app, body, params } = call;
+    const caller = call.caller as Caller;
+    await countJobCall(call, 'jobs');
+    const before = await mustFind(call);
+    judgeFields(app, body, { isNew: false });
+    const { name, every, cron, timezone, watch, identity, when, max_credits_per_day: perDay, metadata, status } = body;
+    const fields: Partial<MonitorFields> = { keyId: caller.keyId, userId: caller.userId };
+    if (name !== undefined) fields.name = name;
+    if (watch !== undefined) fields.watch = watch;
+    if (identity !== undefined) fields.identity = identity;
+    if (when !== undefined) fields.toldWhen = JSON.stringify(when);
+    if (perDay !== undefined) fields.maxCreditsPerDay = perDay;
+    if (metadata !== undefined) fields.metadata = JSON.stringify(metadata);
+    if (every !== undefined) Object.assign(fields, { every, cron: null, timezone: null, since: new Date(app.clock.now()) });
+    if (cron !== undefined) Object.assign(fields, { every: null, cron, timezone: timezone ?? 'UTC' });
+    const isRescheduled = every !== undefined || cron !== undefined;
+
+    const changed = OF_CALL.filter((field) => body[field] !== undefined);
+    if (changed.length > 0 || status === 'active') {
+        const asked: Record<string, unknown> = { ...(await callOf(app, before)) };
+        for (const field of changed) asked[field] = body[field] ?? undefined;
+        const { found, connection } = await admitMonitor(app, caller, asked as unknown as FetchRequest);
+        fields.needs = await effectToSee(app, found);
+        fields.connectionId = connection?.connectionId ?? null;
+        fields.ownerId = connection?.shared === false ? connection.ownerId : null;
+        fields.request = await sealText(app.secrets, 'request', JSON.stringify(asked));
+    }
+    if (isRescheduled || status === 'active') judgeDistance(app, caller, scheduleOf({ ...before, ...fields }));
+
+    return app.db.transaction(async (trx) => {
+        const locked = await lockMonitor(trx, params.monitor_id);
+        if (locked === undefined) throw new Refusal('MONITOR_NOT_FOUND');
+        const isOther = (one: 'watch' | 'identity') => fields[one] !== undefined && fields[one] !== locked[one];
+        if (body.params !== undefined || isOther('watch') || isOther('identity')) fields.base = locked.base + 1;
+        if (status === 'paused') Object.assign(fields, { status, pausedReason: null, nextRunAt: null });
+        const isResumed = status === 'active' && locked.status !== 'active';
+        if (isResumed) Object.assign(fields, { status, pausedReason: null, failures: 0 });
+        const isRunning = (fields.status ?? locked.status) !== 'paused';
+        if (isRunning && (isResumed || isRescheduled)) fields.nextRunAt = nextRunOf(app, { ...locked, ...fields }, caller.plan);
+        await change(trx, params.monitor_id, fields);
+        if (isResumed) await judgeNumber(trx, app, caller, { active: true });
+        const row = await findMonitor(trx, readerOf(caller), params.monitor_id);
+        if (row === undefined) throw new Refusal('MONITOR_NOT_FOUND');
+        const [answer] = await presentMonitors(app, [row]);
+        return { answer: answer as Monitor };
+    });
+}

@@ -1,0 +1,56 @@
+import type { App } from '../../shared/app.ts';
+import type { MonitorChanges } from '../../shared/contracts/monitors.ts';
+import { planAbove } from '../../shared/domain/accounts/plans.ts';
+import { MOST_MONITORS, SHORTEST } from '../../shared/domain/monitors/bounds.ts';
+import { monitorExpressionFault } from '../../shared/domain/monitors/expression.ts';
+import { closestRuns, cronFault, type Schedule } from '../../shared/domain/monitors/schedule.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import { type Detail, Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { countMonitors } from '../../shared/store/monitors/monitors.ts';
+
+/** Every fault of schedule and expressions at once. @throws Refusal VALIDATION_ERROR */
+export function judgeFields({ clock }: App, fields: MonitorChanges, { isNew }: { isNew: boolean }): void {
+    const { every, cron, timezone, watch, identity, when } = fields;
+    const details: Detail[] = [];
+    if (isNew && every === undefined && cron === undefined)
+        details.push({ path: '/every', code: 'REQUIRED', message: 'Say when it runs: either every or cron.' });
+    if (every !== undefined && cron !== undefined)
+        details.push({ path: '/cron', code: 'INVALID_VALUE', message: 'A monitor has either every or cron, not both.' });
+    if (timezone !== undefined && cron === undefined)
+        details.push({ path: '/timezone', code: 'INVALID_VALUE', message: 'A timezone stands with cron alone.' });
+    const fault = cron === undefined ? undefined : cronFault(cron, timezone ?? 'UTC', new Date(clock.now()));
+    if (fault !== undefined) details.push({ path: fault.path, code: 'INVALID_VALUE', message: fault.message });
+    const expressions: [string, string | null | undefined][] = [
+        ['/watch', watch],
+        ['/identity', identity],
+        ['/when/expression', typeof when === 'object' ? when.expression : undefined],
+    ];
+    for (const [path, expression] of expressions) {
+        const wrong = expression == null ? undefined : monitorExpressionFault(expression);
+        if (wrong !== undefined) details.push({ path, code: 'INVALID_VALUE', message: wrong });
+    }
+    if (details.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details });
+}
+
+/** @throws Refusal PLAN_LIMIT where two runs would be closer than the plan allows */
+export function judgeDistance(app: App, caller: Caller, schedule: Schedule): void {
+    const shortest = SHORTEST[caller.plan];
+    if (closestRuns(schedule, shortest, new Date(app.clock.now())) >= shortest) return;
+    throw planLimit(app, caller, `On ${caller.plan} two runs of a monitor are at least ${shortest / 60} minutes apart.`);
+}
+
+/** Call it after the monitor is stored, in its transaction. @throws Refusal PLAN_LIMIT */
+export async function judgeNumber(trx: Db, app: App, caller: Caller, { active }: { active: boolean }): Promise<void> {
+    const most = MOST_MONITORS[caller.plan];
+    if ((await countMonitors(trx, caller, { active })) <= most) return;
+    throw planLimit(app, caller, `On ${caller.plan} there are at most ${most} monitors: delete or pause one.`);
+}
+
+function planLimit(app: App, { plan, workspaceId }: Caller, message: string): Refusal {
+    const upgradeTo = planAbove(plan);
+    return new Refusal('PLAN_LIMIT', message, {
+        upgradeTo,
+        upgradeUrl: `${app.publicUrl()}/upgrade?plan=${upgradeTo}&workspace=${workspaceId}`,
+    });
+}

@@ -1,0 +1,83 @@
+import type { Monitor, MonitorChange, MonitorParams, MonitorRun, MonitorsQuery } from '../../shared/contracts/monitors.ts';
+import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
+import { readerOf } from '../../shared/fetch/present-job.ts';
+import { cutPage } from '../../shared/platform/db.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { cancelJob } from '../../shared/store/jobs/ends.ts';
+import * as store from '../../shared/store/monitors/monitors.ts';
+import { runningJob } from '../../shared/store/monitors/runs.ts';
+import { countJobCall } from '../admission/count-jobs.ts';
+import { readPage } from '../answers/paging.ts';
+import type { Call, Reply } from '../serve.ts';
+import { presentChange, presentMonitors, presentRun } from './present-monitor.ts';
+
+type MonitorCall<Query = object> = Call<MonitorParams, Query, undefined>;
+
+/** GET /v1/monitors */
+export async function listMonitors(call: Call<object, MonitorsQuery, undefined>): Promise<Reply<Monitor[]>> {
+    const { app, query } = call;
+    await countJobCall(call, 'reads');
+    const reader = readerOf(call.caller as Caller);
+    const page = await readPage(call, 'getMonitors', [reader.workspaceId, query.status ?? null]);
+    const place = { status: query.status, limit: page.limit, before: page.from as number | undefined };
+    const { monitors, total } = await store.listMonitors(app.browse, reader, place);
+    const { shown, last } = cutPage(monitors, page.limit);
+    return { answer: await presentMonitors(app, shown), pagination: await page.end(last?.number, total) };
+}
+
+/** GET /v1/monitors/{monitor_id} */
+export async function readMonitor(call: MonitorCall): Promise<Reply<Monitor>> {
+    await countJobCall(call, 'reads');
+    const [answer] = await presentMonitors(call.app, [await mustFind(call)]);
+    return { answer: answer as Monitor };
+}
+
+/** DELETE /v1/monitors/{monitor_id}: a run that goes on is cancelled, unbilled. */
+export async function deleteMonitor(call: MonitorCall): Promise<Reply<{ monitor_id: string; deleted: true }>> {
+    await countJobCall(call, 'reads');
+    const { db } = call.app;
+    const { monitorId, workspaceId } = await mustFind(call);
+    const job = await runningJob(db, monitorId);
+    await store.deleteMonitor(db, monitorId);
+    if (job !== undefined) await cancelJob(db, workspaceId, job);
+    return { answer: { monitor_id: monitorId, deleted: true } };
+}
+
+/** GET /v1/monitors/{monitor_id}/changes */
+export async function listChanges(call: MonitorCall<PageQuery>): Promise<Reply<MonitorChange[]>> {
+    return list(call, 'getMonitorChanges', store.listChanges, (row) => presentChange(call.app, row));
+}
+
+/** GET /v1/monitors/{monitor_id}/runs */
+export async function listRuns(call: MonitorCall<PageQuery>): Promise<Reply<MonitorRun[]>> {
+    return list(call, 'getMonitorRuns', store.listRuns, (row) => presentRun(call.app, row));
+}
+
+type Lister<Row> = (
+    db: Parameters<typeof store.listRuns>[0],
+    id: string,
+    place: { limit: number; before?: number | undefined },
+) => Promise<{ rows: Row[]; total: number }>;
+
+async function list<Row extends { number: number }, Shown>(
+    call: MonitorCall<PageQuery>,
+    route: string,
+    read: Lister<Row>,
+    show: (row: Row) => Promise<Shown>,
+): Promise<Reply<Shown[]>> {
+    await countJobCall(call, 'reads');
+    const { monitorId } = await mustFind(call);
+    const page = await readPage(call, route, monitorId);
+    const { rows, total } = await read(call.app.db, monitorId, { limit: page.limit, before: page.from as number | undefined });
+    const { shown, last } = cutPage(rows, page.limit);
+    return { answer: await Promise.all(shown.map(show)), pagination: await page.end(last?.number, total) };
+}
+
+/** @throws Refusal MONITOR_NOT_FOUND */
+export async function mustFind({ app, params, caller }: Call<MonitorParams, unknown, unknown>): Promise<store.MonitorRow> {
+    const id = params.monitor_id;
+    const row = /^mon_[0-9A-Za-z]{1,64}$/.test(id) ? await store.findMonitor(app.db, readerOf(caller as Caller), id) : undefined;
+    if (row === undefined) throw new Refusal('MONITOR_NOT_FOUND');
+    return row;
+}

@@ -1,0 +1,85 @@
+import type { App } from '../../shared/app.ts';
+import type { Monitor, MonitorChange, MonitorRun } from '../../shared/contracts/monitors.ts';
+import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import type { JsonObject } from '../../shared/domain/types.ts';
+import { callOf } from '../../shared/fetch/begin-monitor-run.ts';
+import { errorObject } from '../../shared/fetch/error-object.ts';
+import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
+import { openError } from '../../shared/store/jobs/sealed.ts';
+import { type ChangeRow, lastRuns, type MonitorRow, type RunRow } from '../../shared/store/monitors/monitors.ts';
+import { openText } from '../../shared/store/monitors/sealed.ts';
+
+/** Monitors as answers show them, with their last runs. */
+export async function presentMonitors(app: App, rows: readonly MonitorRow[]): Promise<Monitor[]> {
+    const runs = await lastRuns(
+        app.db,
+        rows.map(({ monitorId }) => monitorId),
+    );
+    return Promise.all(rows.map((row) => present(app, row, runs.get(row.monitorId))));
+}
+
+async function present(app: App, row: MonitorRow, last: RunRow | undefined): Promise<Monitor> {
+    const call = await callOf(app, row);
+    return {
+        monitor_id: row.monitorId,
+        name: row.name,
+        site: row.site,
+        endpoint: row.endpoint,
+        params: call.params ?? {},
+        version: call.version ?? null,
+        timeout_ms: call.timeout_ms ?? null,
+        max_results: call.max_results ?? null,
+        max_pages: call.max_pages ?? null,
+        max_credits: call.max_credits ?? null,
+        connection: call.connection ?? null,
+        every: row.every,
+        cron: row.cron,
+        timezone: row.timezone,
+        watch: row.watch,
+        identity: row.identity,
+        when: JSON.parse(row.toldWhen),
+        max_credits_per_day: row.maxCreditsPerDay,
+        metadata: JSON.parse(row.metadata),
+        status: row.status,
+        paused_reason: row.pausedReason,
+        next_run_at: row.nextRunAt?.toISOString() ?? null,
+        last_run: last === undefined ? null : await presentRun(app, last),
+        failures: row.failures,
+        created_at: row.createdAt.toISOString(),
+    };
+}
+
+export async function presentRun(app: App, row: RunRow): Promise<MonitorRun> {
+    return {
+        run_id: row.runId,
+        status: row.status,
+        skipped_reason: row.skippedReason,
+        due_at: row.dueAt?.toISOString() ?? null,
+        started_at: row.startedAt.toISOString(),
+        finished_at: row.finishedAt?.toISOString() ?? null,
+        job_id: row.jobId,
+        version: row.version,
+        credits_used: row.creditsUsed,
+        changed: row.changed,
+        change_id: row.changeId,
+        error: await errorOf(app, row),
+    };
+}
+
+async function errorOf(app: App, { code, error, runId }: RunRow): Promise<JsonObject | null> {
+    if (code === null) return null;
+    const { message, ...extras } = await openError(app.secrets, error);
+    return errorObject(new Refusal(code as RefusalCode, message, extras), runId, app.publicUrl()) as JsonObject;
+}
+
+export async function presentChange({ secrets }: App, row: ChangeRow): Promise<MonitorChange> {
+    const diff = await openText(secrets, 'diff', row.diff);
+    return {
+        change_id: row.changeId,
+        at: row.at.toISOString(),
+        diff: diff === undefined ? { added: [], removed: [], changed: [] } : (parseExact(diff) as unknown as MonitorChange['diff']),
+        diff_truncated: row.diffTruncated || diff === undefined,
+        before_run: row.beforeRun,
+        after_run: row.afterRun,
+    };
+}

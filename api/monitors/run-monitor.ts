@@ -1,0 +1,41 @@
+import type { MonitorParams } from '../../shared/contracts/monitors.ts';
+import { RUNS_BY_HAND } from '../../shared/domain/monitors/bounds.ts';
+import { prepareRun, storeRun } from '../../shared/fetch/begin-monitor-run.ts';
+import { presentJob, readerOf } from '../../shared/fetch/present-job.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { findJob } from '../../shared/store/jobs/jobs.ts';
+import { changeMonitor, lockMonitor } from '../../shared/store/monitors/monitors.ts';
+import { runningJob } from '../../shared/store/monitors/runs.ts';
+import type { Call, Reply } from '../serve.ts';
+import { mustFind } from './monitors.ts';
+
+/** POST /v1/monitors/{monitor_id}/run: the calling key is the acting one from now on. @throws Refusal RATE_LIMITED, SPENDING_LIMIT */
+export async function runMonitor(call: Call<MonitorParams, object, undefined>): Promise<Reply<never>> {
+    const { app } = call;
+    const caller = call.caller as Caller;
+    const monitor = await mustFind(call);
+    const { monitorId } = monitor;
+    const verdict = await app.limits.take({ identity: `runs:monitor:${monitorId}`, windows: [RUNS_BY_HAND] });
+    if (!verdict.ok) {
+        const message = `A monitor runs ${RUNS_BY_HAND.limit} times an hour by hand.`;
+        throw new Refusal('RATE_LIMITED', message, { retryAfter: verdict.retryAfter });
+    }
+    const running = await runningJob(app.db, monitorId);
+    const prepared = running === undefined ? await prepareRun(app, caller, monitor) : undefined;
+    if (running === undefined && prepared === undefined)
+        throw new Refusal('SPENDING_LIMIT', 'This run could cost more than max_credits_per_day leaves for today (UTC).');
+    const jobId = await app.db.transaction(async (trx) => {
+        const locked = await lockMonitor(trx, monitorId);
+        if (locked === undefined) throw new Refusal('MONITOR_NOT_FOUND');
+        await changeMonitor(trx, monitorId, { keyId: caller.keyId, userId: caller.userId });
+        const other = await runningJob(trx, monitorId);
+        if (other !== undefined || prepared === undefined) return other ?? running;
+        await storeRun(trx, locked, prepared, null);
+        return prepared.job.jobId;
+    });
+    const row = jobId === undefined ? undefined : await findJob(app.db, readerOf(caller), jobId);
+    if (row === undefined) throw new Refusal('MONITOR_NOT_FOUND');
+    const text = `{"success":true,"data":${await presentJob(app, row, { params: true, result: true })}}`;
+    return { text, isKept: false, headers: { location: `/v1/jobs/${row.jobId}` } };
+}

@@ -1,0 +1,382 @@
+import Joi from 'joi';
+import { readEvery } from '../domain/monitors/schedule.ts';
+import {
+    MONITOR_STATUSES,
+    type MonitorStatus,
+    PAUSED_REASONS,
+    type PausedReason,
+    RUN_STATUSES,
+    type RunStatus,
+    SKIPPED_REASONS,
+    type SkippedReason,
+    type When,
+} from '../domain/monitors/states.ts';
+import type { JsonObject } from '../domain/types.ts';
+import { CALL_BYTES, contract } from './contract.ts';
+import { ADMISSION_REFUSALS, fetchFields } from './fetch.ts';
+import { type Job, jobSchema, metadata } from './jobs.ts';
+import * as v from './vocabulary.ts';
+
+export interface MonitorParams {
+    monitor_id: string;
+}
+
+/** What POST and PATCH take; null leaves a field of PATCH out. */
+export interface MonitorChanges {
+    name?: string | null;
+    params?: JsonObject;
+    version?: number | string | null;
+    timeout_ms?: number | null;
+    max_results?: number | null;
+    max_pages?: number | null;
+    max_credits?: number | null;
+    connection?: string | null;
+    every?: string;
+    cron?: string;
+    timezone?: string;
+    watch?: string | null;
+    identity?: string | null;
+    when?: When;
+    max_credits_per_day?: number | null;
+    metadata?: Readonly<Record<string, string>>;
+    status?: 'active' | 'paused';
+}
+
+export interface MonitorOrder extends Omit<MonitorChanges, 'status'> {
+    site: string;
+    endpoint: string;
+}
+
+export interface MonitorRun {
+    run_id: string;
+    status: RunStatus;
+    skipped_reason: SkippedReason | null;
+    due_at: string | null;
+    started_at: string;
+    finished_at: string | null;
+    job_id: string | null;
+    version: number | null;
+    credits_used: number;
+    changed: boolean | null;
+    change_id: string | null;
+    error: JsonObject | null;
+}
+
+export interface Monitor {
+    monitor_id: string;
+    name: string | null;
+    site: string;
+    endpoint: string;
+    params: JsonObject;
+    version: number | string | null;
+    timeout_ms: number | null;
+    max_results: number | null;
+    max_pages: number | null;
+    max_credits: number | null;
+    connection: string | null;
+    every: string | null;
+    cron: string | null;
+    timezone: string | null;
+    watch: string | null;
+    identity: string | null;
+    when: When;
+    max_credits_per_day: number | null;
+    metadata: Readonly<Record<string, string>>;
+    status: MonitorStatus;
+    paused_reason: PausedReason | null;
+    next_run_at: string | null;
+    last_run: MonitorRun | null;
+    failures: number;
+    created_at: string;
+}
+
+export interface MonitorChange {
+    change_id: string;
+    at: string;
+    diff: { added: unknown[]; removed: unknown[]; changed: { path: string; before: unknown; after: unknown }[] };
+    diff_truncated: boolean;
+    before_run: string;
+    after_run: string;
+}
+
+export interface MonitorsQuery extends v.PageQuery {
+    status?: MonitorStatus;
+}
+
+const TAG = 'Monitors';
+const WITH_KEY = ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'RATE_LIMITED'] as const;
+const ONE = [...WITH_KEY, 'MONITOR_NOT_FOUND'] as const;
+const ADMISSION = ADMISSION_REFUSALS.filter(
+    (code) => !['INSUFFICIENT_CREDITS', 'INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS'].includes(code),
+);
+
+const params = () => Joi.object<MonitorParams, true>({ monitor_id: Joi.string().required().description('mon_…') });
+const name = () => v.publicText(1, 100);
+const every = () =>
+    Joi.string()
+        .custom((text: string, { error }) => (readEvery(text) === undefined ? error('every.bounds') : text))
+        .messages({ 'every.bounds': '{{#label}} is a number of minutes, hours or days from 5m to 30d, such as 15m, 1h or 1d' })
+        .description('5m to 30d; the shortest is 1h on Free');
+const cron = () => Joi.string().max(200).description('Five fields: minute, hour, day of the month, month, day of the week');
+const timezone = () => Joi.string().max(64).description('Of cron: a name of the IANA list; UTC by default');
+const expression = () => Joi.string().description('JMESPath, at most 1,000 characters');
+const when = () =>
+    Joi.alternatives(
+        Joi.string().valid('changed', 'always'),
+        Joi.object({ expression: Joi.string().required().description('JMESPath over {before, after, diff} that yields true or false') }),
+    ).description('When monitor.changed is told: of changes (the default), of each run, or where an expression says so');
+const perDay = () => Joi.number().integer().min(1).max(1_000_000_000).description('Credits that its runs of one day (UTC) may cost');
+const maxPages = () => Joi.number().integer().min(1).max(20).description("Pages of one call at most; only lowers the package's");
+
+function callFields() {
+    const { params: values, version, timeout_ms, max_credits, max_results, connection } = fetchFields();
+    return { values, version, timeout_ms, max_credits, max_results, connection };
+}
+
+const order = () => {
+    const { site, endpoint } = fetchFields();
+    const { values, version, timeout_ms, max_credits, max_results, connection } = callFields();
+    return Joi.object<MonitorOrder, true>({
+        name: name(),
+        site,
+        endpoint,
+        params: values,
+        version,
+        timeout_ms,
+        max_results,
+        max_pages: maxPages(),
+        max_credits,
+        connection,
+        every: every(),
+        cron: cron(),
+        timezone: timezone(),
+        watch: expression().description('JMESPath over data: what is watched; all of it by default'),
+        identity: expression().description("JMESPath of an item's id, by which arrays are compared"),
+        when: when(),
+        max_credits_per_day: perDay(),
+        metadata: metadata(),
+    });
+};
+
+const changes = () => {
+    const { values, version, timeout_ms, max_credits, max_results, connection } = callFields();
+    return Joi.object<MonitorChanges, true>({
+        name: name().allow(null),
+        params: values,
+        version: version.allow(null),
+        timeout_ms: timeout_ms.allow(null),
+        max_results: max_results.allow(null),
+        max_pages: maxPages().allow(null),
+        max_credits: max_credits.allow(null),
+        connection: connection.allow(null),
+        every: every(),
+        cron: cron(),
+        timezone: timezone(),
+        watch: expression().allow(null),
+        identity: expression().allow(null),
+        when: when(),
+        max_credits_per_day: perDay().allow(null),
+        metadata: metadata(),
+        status: Joi.string().valid('active', 'paused'),
+    });
+};
+
+const text = () => Joi.string().allow(null).required();
+const number = () => Joi.number().integer().allow(null).required();
+
+const run = () =>
+    Joi.object<MonitorRun, true>({
+        run_id: Joi.string().required().description('run_…'),
+        status: Joi.string()
+            .valid(...RUN_STATUSES)
+            .required(),
+        skipped_reason: Joi.string()
+            .valid(...SKIPPED_REASONS, null)
+            .required(),
+        due_at: v.nullableTime().required().description('null: by hand'),
+        started_at: v.time().required(),
+        finished_at: v.nullableTime().required(),
+        job_id: text().description('null: it ended before it had a job'),
+        version: number(),
+        credits_used: v.count().required(),
+        changed: Joi.boolean().allow(null).required().description('null: it was compared with nothing'),
+        change_id: text(),
+        error: v.jsonObject().allow(null).required(),
+    });
+
+const monitor = () =>
+    Joi.object<Monitor, true>({
+        monitor_id: Joi.string().required().description('mon_…'),
+        name: text(),
+        site: v.siteName().required(),
+        endpoint: Joi.string().required(),
+        params: v.jsonObject().required(),
+        version: Joi.alternatives(v.versionNumber(), v.versionHash()).allow(null).required().description('null: the latest at each run'),
+        timeout_ms: number(),
+        max_results: number(),
+        max_pages: number(),
+        max_credits: number(),
+        connection: text(),
+        every: text(),
+        cron: text(),
+        timezone: text(),
+        watch: text(),
+        identity: text(),
+        when: when().required(),
+        max_credits_per_day: number(),
+        metadata: metadata().required(),
+        status: Joi.string()
+            .valid(...MONITOR_STATUSES)
+            .required(),
+        paused_reason: Joi.string()
+            .valid(...PAUSED_REASONS, null)
+            .required()
+            .description('null where it was paused by hand'),
+        next_run_at: v.nullableTime().required(),
+        last_run: run().allow(null).required(),
+        failures: v.count().required().description('In a row'),
+        created_at: v.time().required(),
+    });
+
+const change = () =>
+    Joi.object<MonitorChange, true>({
+        change_id: Joi.string().required().description('chg_…'),
+        at: v.time().required(),
+        diff: Joi.object({
+            added: Joi.array().items(v.anyJson()).required().description('Items of arrays that came'),
+            removed: Joi.array().items(v.anyJson()).required().description('Items of arrays that went'),
+            changed: Joi.array()
+                .items(Joi.object({ path: Joi.string().allow('').required(), before: v.anyJson(), after: v.anyJson() }))
+                .required()
+                .description('Values in place, by JSON pointers into the later value'),
+        }).required(),
+        diff_truncated: Joi.boolean().required().description('There is more than 1,000 entries or 256 KiB'),
+        before_run: Joi.string().required(),
+        after_run: Joi.string().required(),
+    });
+
+const shared = { tag: TAG, auth: 'required', scope: 'jobs', counted: false } as const;
+const body = { maxBytes: CALL_BYTES, guard: true, hasParams: true } as const;
+const WITH_BODY = [...ADMISSION, 'RATE_LIMITED', 'PLAN_LIMIT', 'SITE_UNAVAILABLE'] as const;
+
+/** POST /v1/monitors: a call on a schedule. */
+export const postMonitor = contract<object, object, MonitorOrder, Monitor>({
+    ...shared,
+    name: 'postMonitor',
+    method: 'POST',
+    path: '/v1/monitors',
+    summary: 'Watch an endpoint',
+    description:
+        'Calls an endpoint that reads on a schedule, and tells when its result changes. Takes exactly one of every and cron. The first run sets the base and tells nothing; each run is a job, billed as one.',
+    body: { ...body, schema: order() },
+    answer: { shape: 'data', status: 201, schema: monitor() },
+    refusals: WITH_BODY,
+});
+
+/** GET /v1/monitors */
+export const getMonitors = contract<object, MonitorsQuery, undefined, Monitor[]>({
+    ...shared,
+    name: 'getMonitors',
+    method: 'GET',
+    path: '/v1/monitors',
+    summary: 'List monitors',
+    description: 'Newest first.',
+    query: Joi.object<MonitorsQuery, true>({ status: Joi.string().valid(...MONITOR_STATUSES), limit: v.limit(), cursor: v.cursor() }),
+    answer: { shape: 'list', status: 200, schema: Joi.array().items(monitor()) },
+    refusals: [...WITH_KEY, 'INVALID_CURSOR'],
+});
+
+/** GET /v1/monitors/{monitor_id} */
+export const getMonitor = contract<MonitorParams, object, undefined, Monitor>({
+    ...shared,
+    name: 'getMonitor',
+    method: 'GET',
+    path: '/v1/monitors/{monitor_id}',
+    summary: 'Read one monitor',
+    params: params(),
+    answer: { shape: 'data', status: 200, schema: monitor() },
+    refusals: ONE,
+});
+
+/** PATCH /v1/monitors/{monitor_id} */
+export const patchMonitor = contract<MonitorParams, object, MonitorChanges, Monitor>({
+    ...shared,
+    name: 'patchMonitor',
+    method: 'PATCH',
+    path: '/v1/monitors/{monitor_id}',
+    summary: 'Change, pause or resume a monitor',
+    description:
+        'Its runs then have the rights of the calling key. Other params, watch or identity set a new base. null takes a value away.',
+    params: params(),
+    body: { ...body, schema: changes() },
+    answer: { shape: 'data', status: 200, schema: monitor() },
+    refusals: [...WITH_BODY, 'MONITOR_NOT_FOUND'],
+});
+
+/** DELETE /v1/monitors/{monitor_id} */
+export const deleteMonitor = contract<MonitorParams, object, undefined, { monitor_id: string; deleted: true }>({
+    ...shared,
+    name: 'deleteMonitor',
+    method: 'DELETE',
+    path: '/v1/monitors/{monitor_id}',
+    summary: 'Delete a monitor with its runs and changes',
+    params: params(),
+    answer: {
+        shape: 'data',
+        status: 200,
+        schema: Joi.object<{ monitor_id: string; deleted: true }, true>({
+            monitor_id: Joi.string().required(),
+            deleted: Joi.boolean().valid(true).required(),
+        }),
+    },
+    refusals: ONE,
+});
+
+/** POST /v1/monitors/{monitor_id}/run */
+export const postMonitorRun = contract<MonitorParams, object, undefined, Job>({
+    ...shared,
+    name: 'postMonitorRun',
+    method: 'POST',
+    path: '/v1/monitors/{monitor_id}/run',
+    summary: 'Run a monitor now',
+    description: 'Ten times an hour a monitor. The answer is the job of the run, or of the one that has not ended.',
+    params: params(),
+    answer: { shape: 'data', status: 202, schema: jobSchema({ params: true, result: true }) },
+    refusals: [
+        ...ADMISSION.filter((code) => !['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'INVALID_DOMAIN'].includes(code)),
+        'RATE_LIMITED',
+        'SITE_UNAVAILABLE',
+        'SPENDING_LIMIT',
+        'MONITOR_NOT_FOUND',
+    ],
+});
+
+const pages = () => v.pageQuery();
+
+/** GET /v1/monitors/{monitor_id}/changes */
+export const getMonitorChanges = contract<MonitorParams, v.PageQuery, undefined, MonitorChange[]>({
+    ...shared,
+    name: 'getMonitorChanges',
+    method: 'GET',
+    path: '/v1/monitors/{monitor_id}/changes',
+    summary: 'List what changed',
+    description: 'Newest first; the latest 100 are kept.',
+    params: params(),
+    query: pages(),
+    answer: { shape: 'list', status: 200, schema: Joi.array().items(change()) },
+    refusals: [...ONE, 'INVALID_CURSOR'],
+});
+
+/** GET /v1/monitors/{monitor_id}/runs */
+export const getMonitorRuns = contract<MonitorParams, v.PageQuery, undefined, MonitorRun[]>({
+    ...shared,
+    name: 'getMonitorRuns',
+    method: 'GET',
+    path: '/v1/monitors/{monitor_id}/runs',
+    summary: 'List the runs of a monitor',
+    description: 'Newest first; the latest 100 are kept.',
+    params: params(),
+    query: pages(),
+    answer: { shape: 'list', status: 200, schema: Joi.array().items(run()) },
+    refusals: [...ONE, 'INVALID_CURSOR'],
+});

@@ -1,0 +1,77 @@
+import type { App } from '../app.ts';
+import type { FetchRequest } from '../contracts/fetch.ts';
+import { parseExact } from '../domain/json/exact-numbers.ts';
+import { LONGEST_TURN, SHORTEST } from '../domain/monitors/bounds.ts';
+import { closestRuns, nextRun, type Rhythm, readEvery, type Schedule } from '../domain/monitors/schedule.ts';
+import { newId } from '../domain/text/ids.ts';
+import type { Db } from '../platform/db.ts';
+import { Refusal } from '../refusals.ts';
+import type { Caller } from '../store/accounts/callers.ts';
+import { addJob, type NewJob } from '../store/jobs/orders.ts';
+import type { MonitorRow } from '../store/monitors/monitors.ts';
+import { addRun, creditsOfDay } from '../store/monitors/runs.ts';
+import { openText } from '../store/monitors/sealed.ts';
+import { type Admitted, admitFresh } from './admit.ts';
+import { newJobOf } from './new-job.ts';
+
+/** A run that may begin. */
+export interface PreparedRun {
+    job: NewJob;
+    /** Seconds for which its job waits for its turn. */
+    expiresIn: number;
+}
+
+/** The call that a monitor makes. */
+export async function callOf(app: App, { request }: Pick<MonitorRow, 'request'>): Promise<FetchRequest> {
+    const text = await openText(app.secrets, 'request', request);
+    if (text === undefined) throw new Refusal('INTERNAL', 'The params of this monitor cannot be decrypted.');
+    return parseExact(text) as unknown as FetchRequest;
+}
+
+/** Admits the call of a monitor. @throws Refusal what a fetch would be refused with; VALIDATION_ERROR for a write */
+export async function admitMonitor(app: App, caller: Caller, call: FetchRequest): Promise<Admitted> {
+    const admitted = await admitFresh(app, { caller, body: call });
+    if (!admitted.ok) throw admitted.refusal;
+    if (admitted.found.endpoint.effect === 'read') return admitted;
+    const message = 'A monitor calls endpoints that read; this one writes.';
+    throw new Refusal('VALIDATION_ERROR', undefined, { details: [{ path: '/endpoint', code: 'INVALID_VALUE', message }] });
+}
+
+/** Makes the job of a run. `undefined`: the credits of the day could not pay for it. @throws Refusal */
+export async function prepareRun(app: App, caller: Caller, monitor: MonitorRow): Promise<PreparedRun | undefined> {
+    const asked = await callOf(app, monitor);
+    const admitted = await admitMonitor(app, caller, asked);
+    const { unit, maxUnits } = admitted.price;
+    const most = monitor.maxCreditsPerDay;
+    if (most !== null && (await creditsOfDay(app.db, monitor.monitorId)) + unit * maxUnits > most) return undefined;
+    const job = await newJobOf(app, { caller, asked, metadata: monitor.metadata }, admitted);
+    const distance = closestRuns(scheduleOf(monitor), SHORTEST.starter, new Date(app.clock.now()));
+    return { job: { ...job, monitorId: monitor.monitorId }, expiresIn: Math.min(LONGEST_TURN, distance) };
+}
+
+/** Stores a run and its job. Call it with the monitor locked, and only where no run of it goes on. */
+export async function storeRun(
+    trx: Db,
+    { monitorId, base }: MonitorRow,
+    { job, expiresIn }: PreparedRun,
+    dueAt: Date | null,
+): Promise<void> {
+    await addJob(trx, job, expiresIn);
+    await addRun(trx, { runId: newId('run'), monitorId, base, dueAt }, job);
+}
+
+export function scheduleOf({ every, cron, timezone }: Pick<MonitorRow, 'every' | 'cron' | 'timezone'>): Schedule {
+    return cron === null ? { every: readEvery(every ?? '') ?? 0 } : { cron, timezone: timezone ?? 'UTC' };
+}
+
+/** When a monitor runs after now. @param last when the last run was due */
+export function nextRunOf(
+    app: App,
+    monitor: Pick<MonitorRow, 'monitorId' | 'every' | 'cron' | 'timezone' | 'since' | 'failures'>,
+    plan: Caller['plan'],
+    last?: Date | null,
+): Date {
+    const { monitorId, since, failures } = monitor;
+    const rhythm: Rhythm = { monitorId, schedule: scheduleOf(monitor), since: since.getTime(), failures, shortest: SHORTEST[plan] };
+    return new Date(nextRun(rhythm, app.clock.now(), last?.getTime()));
+}

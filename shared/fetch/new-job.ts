@@ -1,0 +1,51 @@
+import type { App } from '../app.ts';
+import type { FetchRequest } from '../contracts/fetch.ts';
+import { isDoubtful } from '../domain/site/stated-effect.ts';
+import { newId } from '../domain/text/ids.ts';
+import type { Effect } from '../domain/types.ts';
+import type { Caller } from '../store/accounts/callers.ts';
+import type { NewJob } from '../store/jobs/orders.ts';
+import { sealRequest } from '../store/jobs/sealed.ts';
+import { isBelievedToRead } from '../store/registry/ownership.ts';
+import type { Admitted, Found } from './admit.ts';
+
+/** The job of a call that was admitted: with the version, the price and the connection of this moment. */
+export async function newJobOf(
+    app: App,
+    { caller, asked, metadata }: { caller: Caller; asked: FetchRequest; metadata: string },
+    { found, price, connection }: Admitted,
+): Promise<NewJob> {
+    const request: FetchRequest = {
+        ...asked,
+        site: found.site,
+        version: found.version,
+        // A job keeps the one that it was ordered with.
+        ...(connection === undefined ? {} : { connection: connection.connectionId }),
+    };
+    return {
+        jobId: newId('job'),
+        workspaceId: caller.workspaceId,
+        keyId: caller.keyId,
+        accountId: caller.accountId,
+        site: found.site,
+        registrable: found.registrable,
+        endpoint: found.endpoint.name,
+        versionId: found.versionId,
+        version: found.version,
+        effect: found.endpoint.effect,
+        needs: await effectToSee(app, found),
+        metadata,
+        sessionId: null,
+        connectionId: connection?.connectionId ?? null,
+        ownerId: connection?.shared === false ? connection.ownerId : null,
+        request: await sealRequest(app.secrets, request),
+        unit: price.unit,
+        unitsCap: found.unitsCap ?? null,
+    };
+}
+
+/** A POST that nobody vouched for is seen by keys that may write. */
+export async function effectToSee(app: App, found: Found): Promise<Effect> {
+    const { endpoint } = found;
+    return isDoubtful(endpoint) && !(await isBelievedToRead(app.db, found, endpoint.name)) ? 'write' : endpoint.effect;
+}

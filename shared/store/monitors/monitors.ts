@@ -1,0 +1,265 @@
+import type { MonitorStatus, PausedReason, RunStatus, SkippedReason } from '../../domain/monitors/states.ts';
+import type { Effect } from '../../domain/types.ts';
+import { columns, countRows, type Db, toColumns } from '../../platform/db.ts';
+import type { Reader } from '../jobs/jobs.ts';
+
+/** A monitor as it is stored. */
+export interface MonitorRow {
+    monitorId: string;
+    /** Monitors that were made later have greater numbers. */
+    number: number;
+    workspaceId: string;
+    keyId: string;
+    name: string | null;
+    site: string;
+    endpoint: string;
+    ownerId: string | null;
+    /** Sealed (sealed.ts). */
+    request: Buffer;
+    every: string | null;
+    cron: string | null;
+    timezone: string | null;
+    watch: string | null;
+    identity: string | null;
+    /** JSON text. */
+    toldWhen: string;
+    maxCreditsPerDay: number | null;
+    /** JSON text. */
+    metadata: string;
+    status: MonitorStatus;
+    pausedReason: PausedReason | null;
+    since: Date;
+    nextRunAt: Date | null;
+    failures: number;
+    base: number;
+    createdAt: Date;
+}
+
+const ROW = columns(
+    'm',
+    'monitor_id',
+    'number',
+    'workspace_id',
+    'key_id',
+    'name',
+    'site',
+    'endpoint',
+    'owner_id',
+    'request',
+    'every',
+    'cron',
+    'timezone',
+    'watch',
+    'identity',
+    'told_when',
+    'max_credits_per_day',
+    'metadata',
+    'status',
+    'paused_reason',
+    'since',
+    'next_run_at',
+    'failures',
+    'base',
+    'created_at',
+);
+
+export interface RunRow {
+    runId: string;
+    number: number;
+    status: RunStatus;
+    skippedReason: SkippedReason | null;
+    dueAt: Date | null;
+    startedAt: Date;
+    finishedAt: Date | null;
+    jobId: string | null;
+    version: number | null;
+    creditsUsed: number;
+    code: string | null;
+    error: Buffer | null;
+    changed: boolean | null;
+    changeId: string | null;
+}
+
+const RUN = columns(
+    'r',
+    'run_id',
+    'number',
+    'status',
+    'skipped_reason',
+    'due_at',
+    'started_at',
+    'finished_at',
+    'job_id',
+    'version',
+    'credits_used',
+    'code',
+    'error',
+    'changed',
+    'change_id',
+);
+
+export interface ChangeRow {
+    changeId: string;
+    number: number;
+    at: Date;
+    /** Sealed. */
+    diff: Buffer;
+    diffTruncated: boolean;
+    beforeRun: string;
+    afterRun: string;
+}
+
+/** What callers set of a monitor, and whose rights it has. */
+export interface MonitorFields {
+    keyId: string;
+    userId: string;
+    name: string | null;
+    needs: Effect;
+    connectionId: string | null;
+    ownerId: string | null;
+    request: Buffer;
+    every: string | null;
+    cron: string | null;
+    timezone: string | null;
+    watch: string | null;
+    identity: string | null;
+    toldWhen: string;
+    maxCreditsPerDay: number | null;
+    metadata: string;
+    status: MonitorStatus;
+    pausedReason: PausedReason | null;
+    nextRunAt: Date | null;
+    base: number;
+    failures: number;
+    since: Date;
+}
+
+export type NewMonitor = MonitorFields & { monitorId: string; workspaceId: string; site: string; endpoint: string; createdAt: Date };
+
+export async function addMonitor(trx: Db, monitor: NewMonitor): Promise<void> {
+    await trx('monitors').insert(toColumns(monitor));
+}
+
+export async function changeMonitor(trx: Db, monitorId: string, fields: Partial<MonitorFields>): Promise<void> {
+    await trx('monitors').where({ monitor_id: monitorId }).update(toColumns(fields));
+}
+
+/** Its runs and changes go with it. */
+export async function deleteMonitor(trx: Db, monitorId: string): Promise<void> {
+    await trx('monitors').where({ monitor_id: monitorId }).delete();
+}
+
+/** A monitor that the reader may see: those that a key with such scopes could have made. */
+export async function findMonitor(db: Db, reader: Reader, monitorId: string): Promise<MonitorRow | undefined> {
+    return visible(db, reader).where({ 'm.monitor_id': monitorId }).first(ROW);
+}
+
+/** Locks a monitor until the end of the transaction. */
+export async function lockMonitor(trx: Db, monitorId: string): Promise<MonitorRow | undefined> {
+    return trx('monitors as m').where({ 'm.monitor_id': monitorId }).forUpdate().first(ROW);
+}
+
+/** Monitors newest first, one more than `limit` where there are more; and how many there are in all. */
+export async function listMonitors(
+    db: Db,
+    reader: Reader,
+    { status, limit, before }: { status?: MonitorStatus | undefined; limit: number; before?: number | undefined },
+): Promise<{ monitors: MonitorRow[]; total: number }> {
+    const found = visible(db, reader);
+    if (status !== undefined) found.where({ 'm.status': status });
+    const total = await countRows(found.clone());
+    if (before !== undefined) found.where('m.number', '<', before);
+    return {
+        monitors: await found
+            .orderBy('m.number', 'desc')
+            .limit(limit + 1)
+            .select(ROW),
+        total,
+    };
+}
+
+function visible(db: Db, { workspaceId, userId, scopes: { effects, sites, endpoints, connections } }: Reader) {
+    const found = db('monitors as m').where({ 'm.workspace_id': workspaceId });
+    found.where((is) => is.whereNull('m.owner_id').orWhere({ 'm.owner_id': userId }));
+    if (effects.length < 2) found.whereIn('m.needs', [...effects]);
+    if (sites !== null) found.whereIn('m.site', [...sites]);
+    if (endpoints !== null) found.whereIn('m.endpoint', [...endpoints]);
+    if (connections !== null) found.where((is) => is.whereNull('m.connection_id').orWhereIn('m.connection_id', [...connections]));
+    return found;
+}
+
+/** Who pays for monitors: on Free the user whose keys they have, otherwise the workspace. */
+export interface Payer {
+    plan: string;
+    userId: string;
+    workspaceId: string;
+}
+
+/** How many monitors a payer has, those of this transaction included; one count at a time, so that none passes a bound unseen. */
+export async function countMonitors(trx: Db, { plan, userId, workspaceId }: Payer, { active }: { active: boolean }): Promise<number> {
+    await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`monitors ${plan === 'free' ? userId : workspaceId}`]);
+    const counted = trx('monitors as m').join('workspaces as w', 'w.id', 'm.workspace_id');
+    counted.where(plan === 'free' ? { 'm.user_id': userId, 'w.plan': 'free' } : { 'm.workspace_id': workspaceId });
+    if (active) counted.whereNot({ 'm.status': 'paused' });
+    return countRows(counted);
+}
+
+/** Pauses the newest monitors of those who have more than their plan allows. @param most by plan */
+export async function pauseSurplus(db: Db, most: Readonly<Record<string, number>>): Promise<void> {
+    await db.raw(
+        `update monitors set status = 'paused', paused_reason = 'plan', next_run_at = null, claim = null where monitor_id in (
+            select monitor_id from (
+                select m.monitor_id, w.plan, row_number() over (
+                    partition by case w.plan when 'free' then m.user_id else w.id end order by m.number) as place
+                from monitors m join workspaces w on w.id = m.workspace_id where m.status <> 'paused'
+            ) ranked where place > (?::jsonb ->> plan)::bigint)`,
+        [JSON.stringify(most)],
+    );
+}
+
+/** The last run of each of these monitors. */
+export async function lastRuns(db: Db, monitorIds: readonly string[]): Promise<Map<string, RunRow>> {
+    const rows: (RunRow & { monitorId: string })[] = await db('monitor_runs as r')
+        .whereIn('r.monitor_id', [...monitorIds])
+        .distinctOn('r.monitor_id')
+        .orderBy([{ column: 'r.monitor_id' }, { column: 'r.number', order: 'desc' }])
+        .select({ ...RUN, monitorId: 'r.monitor_id' });
+    return new Map(rows.map((row) => [row.monitorId, row]));
+}
+
+/** What changed, sealed; undefined where it is no longer kept. */
+export async function readDiff(db: Db, changeId: string): Promise<Buffer | undefined> {
+    return (await db('monitor_changes').where({ change_id: changeId }).first('diff'))?.diff;
+}
+
+interface Place {
+    limit: number;
+    before?: number | undefined;
+}
+
+export async function listRuns(db: Db, monitorId: string, { limit, before }: Place): Promise<{ rows: RunRow[]; total: number }> {
+    const found = db('monitor_runs as r').where({ 'r.monitor_id': monitorId });
+    const total = await countRows(found.clone());
+    if (before !== undefined) found.where('r.number', '<', before);
+    return {
+        rows: await found
+            .orderBy('r.number', 'desc')
+            .limit(limit + 1)
+            .select(RUN),
+        total,
+    };
+}
+
+export async function listChanges(db: Db, monitorId: string, { limit, before }: Place): Promise<{ rows: ChangeRow[]; total: number }> {
+    const found = db('monitor_changes as c').where({ 'c.monitor_id': monitorId });
+    const total = await countRows(found.clone());
+    if (before !== undefined) found.where('c.number', '<', before);
+    const row = columns('c', 'change_id', 'number', 'at', 'diff', 'diff_truncated', 'before_run', 'after_run');
+    return {
+        rows: await found
+            .orderBy('c.number', 'desc')
+            .limit(limit + 1)
+            .select(row),
+        total,
+    };
+}

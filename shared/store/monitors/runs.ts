@@ -1,0 +1,230 @@
+import { KEPT_CHANGES, KEPT_RUNS, KEPT_VALUES } from '../../domain/monitors/bounds.ts';
+import type { MonitorStatus, PausedReason, SkippedReason } from '../../domain/monitors/states.ts';
+import { newId } from '../../domain/text/ids.ts';
+import type { Db } from '../../platform/db.ts';
+import { lockMonitor, type MonitorRow } from './monitors.ts';
+
+/** How long a claim holds, in real time by the database's clock: a worker that dies leaves it to others. */
+const CLAIM = "fleet_now() + interval '30 seconds'";
+const FREE = '(claimed_until is null or claimed_until <= fleet_now())';
+
+/** A monitor that this worker begins a run of. */
+export type DueMonitor = MonitorRow & { claim: string };
+
+/** Claims the monitor that has been due longest; no other worker gets it meanwhile. */
+export async function takeDueMonitor(db: Db): Promise<DueMonitor | undefined> {
+    return db.transaction(async (trx) => {
+        const claim = newId('op');
+        const due = trx('monitors').where('next_run_at', '<=', trx.raw('app_now()')).whereRaw(FREE).orderBy('next_run_at').limit(1);
+        const [taken] = await trx('monitors')
+            .where({ monitor_id: due.forUpdate().skipLocked().select('monitor_id') })
+            .update({ claim, claimed_until: trx.raw(CLAIM) })
+            .returning('monitor_id');
+        const monitor = taken === undefined ? undefined : await lockMonitor(trx, taken.monitor_id);
+        return monitor && { ...monitor, claim };
+    });
+}
+
+/** Ends a claim with what becomes of the monitor; false where it is claimed by another or was changed by its people meanwhile. */
+export async function endClaim(
+    trx: Db,
+    { monitorId, claim }: Pick<DueMonitor, 'monitorId' | 'claim'>,
+    { nextRunAt, paused }: { nextRunAt: Date; paused?: PausedReason },
+): Promise<boolean> {
+    const ended = await trx('monitors')
+        .where({ monitor_id: monitorId, claim })
+        .update({
+            claim: null,
+            claimed_until: null,
+            next_run_at: nextRunAt,
+            ...(paused === undefined ? {} : { status: 'paused', paused_reason: paused, next_run_at: null }),
+        });
+    return ended === 1;
+}
+
+export interface NewRun {
+    runId: string;
+    monitorId: string;
+    base: number;
+    dueAt: Date | null;
+}
+
+/** Adds a run that goes on in a job. Call it with the monitor locked: no monitor has two at once. */
+export async function addRun(trx: Db, { runId, monitorId, base, dueAt }: NewRun, job: { jobId: string; version: number }): Promise<void> {
+    await trx('monitor_runs').insert({
+        run_id: runId,
+        monitor_id: monitorId,
+        base,
+        due_at: dueAt,
+        status: 'running',
+        job_id: job.jobId,
+        version: job.version,
+    });
+}
+
+/** Adds a run that ended before it had a job. */
+export async function addEndedRun(
+    trx: Db,
+    { runId, monitorId, base, dueAt }: NewRun,
+    end: { status: 'skipped'; reason: SkippedReason } | { status: 'failed'; code: string; error: Buffer },
+): Promise<void> {
+    await trx('monitor_runs').insert({
+        run_id: runId,
+        monitor_id: monitorId,
+        base,
+        due_at: dueAt,
+        status: end.status,
+        finished_at: trx.raw('app_now()'),
+        ...(end.status === 'skipped' ? { skipped_reason: end.reason } : { code: end.code, error: end.error }),
+    });
+    await forgetOld(trx, monitorId);
+}
+
+/** The job of the run that has not ended. */
+export async function runningJob(db: Db, monitorId: string): Promise<string | undefined> {
+    const run = await db('monitor_runs').where({ monitor_id: monitorId, status: 'running' }).first('job_id');
+    return run?.job_id;
+}
+
+/** Credits that the runs of this day (UTC) have cost. */
+export async function creditsOfDay(db: Db, monitorId: string): Promise<number> {
+    const row = await db('monitor_runs')
+        .where({ monitor_id: monitorId })
+        .whereRaw("started_at >= date_trunc('day', app_now() at time zone 'UTC') at time zone 'UTC'")
+        .sum<{ sum: string | null }>({ sum: 'credits_used' })
+        .first();
+    return Number(row?.sum ?? 0);
+}
+
+/** A run whose job has ended, with what the job came to. */
+export interface EndedRun {
+    runId: string;
+    monitorId: string;
+    claim: string;
+    base: number;
+    dueAt: Date | null;
+    version: number;
+    versionId: number | null;
+    /** Null: the job was deleted. */
+    jobStatus: 'succeeded' | 'failed' | 'cancelled' | 'expired' | null;
+    code: string | null;
+    error: Buffer | null;
+    result: Buffer | null;
+    remaining: number | null;
+    creditsUsed: number | null;
+}
+
+/** Claims a run whose job has ended. */
+export async function takeEndedRun(db: Db): Promise<EndedRun | undefined> {
+    const claim = newId('op');
+    const { rows } = await db.raw<{ rows: EndedRun[] }>(
+        `with ended as (
+            select r.run_id from monitor_runs r left join jobs j using (job_id)
+            where r.status = 'running' and (j.job_id is null or j.status not in ('queued', 'running'))
+                  and (r.claimed_until is null or r.claimed_until <= fleet_now())
+            order by r.number limit 1 for update of r skip locked
+        ), taken as (
+            update monitor_runs r set claim = ?, claimed_until = ${CLAIM} from ended where r.run_id = ended.run_id returning r.*
+        )
+        select t.run_id as "runId", t.monitor_id as "monitorId", t.claim, t.base, t.due_at as "dueAt", t.version, j.version_id as "versionId",
+               j.status as "jobStatus", j.code, j.error, j.result, j.remaining, j.credits_used as "creditsUsed"
+        from taken t left join jobs j using (job_id)`,
+        [claim],
+    );
+    return rows[0];
+}
+
+/** The value that a run is compared with: that of the last success of the same base. */
+export async function valueBefore(
+    db: Db,
+    { monitorId, base }: { monitorId: string; base: number },
+): Promise<{ runId: string; version: number; value: Buffer } | undefined> {
+    return db('monitor_runs')
+        .where({ monitor_id: monitorId, base, status: 'succeeded' })
+        .whereNotNull('value')
+        .orderBy('number', 'desc')
+        .first({ runId: 'run_id', version: 'version', value: 'value' });
+}
+
+/** Whether a version between these two breaks what callers relied on. */
+export async function isMajorBetween(db: Db, site: string, one: number, other: number): Promise<boolean> {
+    const [from, to] = [Math.min(one, other), Math.max(one, other)];
+    const found = await db('versions')
+        .where({ site, change: 'major' })
+        .whereBetween('version', [from + 1, to])
+        .first('version');
+    return from !== to && found !== undefined;
+}
+
+export type RunEnd =
+    | {
+          status: 'succeeded';
+          value: Buffer;
+          changed: boolean | null;
+          /** What is told of it; absent: nothing. */
+          change?: { changeId: string; diff: Buffer; isTruncated: boolean; beforeRun: string } | undefined;
+      }
+    | { status: 'failed'; code: string; error: Buffer }
+    | { status: 'skipped'; reason: SkippedReason };
+
+/** Writes the end of a claimed run, with the monitor locked. False where another worker ended it. */
+export async function writeRunEnd(trx: Db, run: EndedRun, end: RunEnd): Promise<boolean> {
+    const change = end.status === 'succeeded' ? end.change : undefined;
+    const ended = await trx('monitor_runs')
+        .where({ run_id: run.runId, status: 'running', claim: run.claim })
+        .update({
+            status: end.status,
+            finished_at: trx.raw('app_now()'),
+            credits_used: run.creditsUsed ?? 0,
+            claim: null,
+            claimed_until: null,
+            ...(end.status === 'succeeded' ? { value: end.value, changed: end.changed, change_id: change?.changeId ?? null } : {}),
+            ...(end.status === 'failed' ? { code: end.code, error: end.error } : {}),
+            ...(end.status === 'skipped' ? { skipped_reason: end.reason } : {}),
+        });
+    if (ended === 0) return false;
+    if (change !== undefined) {
+        const { changeId, diff, isTruncated, beforeRun } = change;
+        await trx('monitor_changes').insert({
+            change_id: changeId,
+            monitor_id: run.monitorId,
+            diff,
+            diff_truncated: isTruncated,
+            before_run: beforeRun,
+            after_run: run.runId,
+        });
+    }
+    await forgetOld(trx, run.monitorId);
+    return true;
+}
+
+export async function setHealth(
+    trx: Db,
+    monitorId: string,
+    { failures, status, nextRunAt }: { failures: number; status: MonitorStatus; nextRunAt: Date | null },
+): Promise<void> {
+    await trx('monitors').where({ monitor_id: monitorId }).update({ failures, status, next_run_at: nextRunAt });
+}
+
+export async function pauseMonitor(trx: Db, monitorId: string, reason: PausedReason): Promise<void> {
+    await trx('monitors')
+        .where({ monitor_id: monitorId })
+        .whereNot({ status: 'paused' })
+        .update({ status: 'paused', paused_reason: reason, next_run_at: null, claim: null, claimed_until: null });
+}
+
+async function forgetOld(trx: Db, monitorId: string): Promise<void> {
+    const newest = (table: string, most: number) =>
+        trx(table).where({ monitor_id: monitorId }).orderBy('number', 'desc').offset(most).limit(1).select('number');
+    for (const [table, most] of [
+        ['monitor_runs', KEPT_RUNS],
+        ['monitor_changes', KEPT_CHANGES],
+    ] as const) {
+        const old = trx(table).where({ monitor_id: monitorId }).where('number', '<=', newest(table, most));
+        if (table === 'monitor_runs') old.whereNot({ status: 'running' });
+        await old.delete();
+    }
+    const valued = trx('monitor_runs').where({ monitor_id: monitorId }).whereNotNull('value');
+    const oldValue = valued.clone().orderBy('number', 'desc').offset(KEPT_VALUES).limit(1).select('number');
+    await valued.where('number', '<=', oldValue).update({ value: null });
+}

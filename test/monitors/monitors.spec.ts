@@ -1,0 +1,315 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
+import { blockDomain, unblockDomain } from '../../shared/store/registry/sites.ts';
+import { eventually } from '../support/eventually.ts';
+import { join, type Person, withKey } from '../support/people.ts';
+import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
+import { anEndpoint, aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const SITE = 'prices.test';
+
+interface Monitor {
+    monitor_id: string;
+    status: string;
+    paused_reason: string | null;
+    next_run_at: string | null;
+    failures: number;
+    last_run: { status: string; changed: boolean | null; error: { code: string } | null } | null;
+}
+
+interface Run {
+    run_id: string;
+    status: string;
+    skipped_reason: string | null;
+    changed: boolean | null;
+    job_id: string | null;
+    due_at: string | null;
+}
+
+interface Change {
+    diff: { added: unknown[]; removed: unknown[]; changed: { path: string; before: unknown; after: unknown }[] };
+    before_run: string;
+    after_run: string;
+}
+
+describe('a monitor', function () {
+    this.timeout(60_000);
+    let world: World;
+    let site: Server;
+    let ada: Person;
+    let items: object[] = [];
+    let status = 200;
+    let calls = 0;
+
+    before(async () => {
+        site = createServer((_request, response) => {
+            calls += 1;
+            response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ items }));
+        }).listen(0, '127.0.0.1');
+        await once(site, 'listening');
+        const { port } = site.address() as AddressInfo;
+        world = await openWorld({ workers: 2, config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]) } });
+        ada = await join(world, { plan: 'pro' });
+        const base = `http://${SITE}:${port}`;
+        const endpoints = [
+            anEndpoint(SITE, { name: 'list', url: `${base}/list`, params: [] }),
+            anEndpoint(SITE, { name: 'order', method: 'POST', url: `${base}/order`, effect: 'write', params: [] }),
+        ];
+        dataOf(await ada.publish(aPackage(SITE, { endpoints })));
+    });
+    beforeEach(() => {
+        items = [{ id: 1, price: 5 }];
+        status = 200;
+        calls = 0;
+    });
+    after(async () => {
+        await world.close();
+        site.close();
+    });
+
+    const order = (more: object = {}, person = ada) =>
+        person.call('POST', '/v1/monitors', { body: { site: SITE, endpoint: 'list', every: '1h', ...more } });
+    const at = (monitor: Monitor, more = '') => `/v1/monitors/${monitor.monitor_id}${more}`;
+    const read = async (monitor: Monitor, person = ada) => dataOf<Monitor>(await person.call('GET', at(monitor)));
+    const runsOf = async (monitor: Monitor) => dataOf<Run[]>(await ada.call('GET', at(monitor, '/runs?limit=100')));
+    const changesOf = async (monitor: Monitor) => dataOf<Change[]>(await ada.call('GET', at(monitor, '/changes')));
+    const eventsOf = async (monitor: Monitor) =>
+        (await world.app.db('events').whereIn('type', ['monitor.changed', 'monitor.failing']).orderBy('at'))
+            .map(({ type, data }) => ({ type: type as string, ...(JSON.parse(data) as Record<string, unknown>) }))
+            .filter((event) => (event as { monitor_id?: unknown }).monitor_id === monitor.monitor_id);
+    const ended = (monitor: Monitor, count: number) =>
+        eventually(
+            () => runsOf(monitor),
+            (runs) => runs.length === count && runs.every((run) => run.status !== 'running'),
+            20_000,
+        );
+    const made = async (more: object = {}) => {
+        const monitor = dataOf<Monitor>(await order(more));
+        await ended(monitor, 1);
+        return monitor;
+    };
+    let runs = 0;
+    const again = async (monitor: Monitor) => {
+        runs = (await runsOf(monitor)).length;
+        const answer = await ada.call('POST', at(monitor, '/run'));
+        expect(answer.status).to.equal(202);
+        expect(dataOf(answer)).to.include({ monitor_id: monitor.monitor_id });
+        await ended(monitor, runs + 1);
+    };
+    const remove = async (monitor: Monitor) => {
+        expect(dataOf(await ada.call('DELETE', at(monitor)))).to.deep.equal({ monitor_id: monitor.monitor_id, deleted: true });
+    };
+
+    it('runs at once, sets its base and tells nothing', async () => {
+        const answer = await order({ name: 'Prices', metadata: { mine: 'red' } });
+        expect(answer.status).to.equal(201);
+        const monitor = dataOf<Monitor>(answer);
+        expect(monitor).to.deep.include({ status: 'active', paused_reason: null, failures: 0, when: 'changed', metadata: { mine: 'red' } });
+        await ended(monitor, 1);
+        const later = await read(monitor);
+        expect(later.last_run).to.include({ status: 'succeeded', changed: null, credits_used: 1 });
+        expect(Date.parse(later.next_run_at ?? '') - Date.now()).to.be.within(3_590_000, 3_640_000);
+        expect(await changesOf(monitor)).to.deep.equal([]);
+        expect(await eventsOf(monitor)).to.deep.equal([]);
+        await remove(monitor);
+        expect(codeOf(await ada.call('GET', at(monitor)))).to.equal('MONITOR_NOT_FOUND');
+    });
+
+    it('tells what came, went and changed, by the ids of items, and nothing of their order', async () => {
+        const monitor = await made({ identity: 'id' });
+        items = [
+            { id: 2, price: 1 },
+            { id: 1, price: 6 },
+        ];
+        await again(monitor);
+        items = [
+            { id: 1, price: 6 },
+            { id: 2, price: 1 },
+        ];
+        await again(monitor);
+        items = [{ id: 2, price: 1 }];
+        await again(monitor);
+        const [second, first, ...others] = await changesOf(monitor);
+        expect(others).to.deep.equal([]);
+        expect(first?.diff).to.deep.equal({
+            added: [{ id: 2, price: 1 }],
+            removed: [],
+            changed: [{ path: '/items/1/price', before: 5, after: 6 }],
+        });
+        expect(second?.diff).to.deep.equal({ added: [], removed: [{ id: 1, price: 6 }], changed: [] });
+        expect((await runsOf(monitor)).map(({ changed }) => changed)).to.deep.equal([true, false, true, null]);
+        expect((await eventsOf(monitor)).map(({ type }) => type)).to.deep.equal(['monitor.changed', 'monitor.changed']);
+        const { job_id: job } = (await runsOf(monitor))[0] as Run;
+        expect(await world.app.db('events').where({ about: job })).to.deep.equal([]);
+        const kept = await world.app.db('monitor_runs').where({ monitor_id: monitor.monitor_id }).whereNotNull('value');
+        expect(kept).to.have.length(2);
+        await remove(monitor);
+    });
+
+    it('tells of each run with always, and where an expression says so', async () => {
+        const always = await made({ when: 'always' });
+        await again(always);
+        expect((await eventsOf(always)).map((event) => (event as { changed?: unknown }).changed)).to.deep.equal([false]);
+        await remove(always);
+        const cheap = await made({ watch: 'items[0].price', when: { expression: 'after < `3`' } });
+        items = [{ id: 1, price: 4 }];
+        await again(cheap);
+        expect(await changesOf(cheap)).to.deep.equal([]);
+        items = [{ id: 1, price: 2 }];
+        await again(cheap);
+        expect((await changesOf(cheap)).map(({ diff }) => diff.changed)).to.deep.equal([[{ path: '', before: 4, after: 2 }]]);
+        await remove(cheap);
+    });
+
+    it('fails ten times, is told of once, runs more seldom, and is itself again after a success', async () => {
+        const monitor = await made();
+        status = 404;
+        for (let failures = 1; failures <= 9; failures++) {
+            await world.clock.advance({ hours: 1, minutes: 1 });
+            await ended(monitor, failures + 1);
+        }
+        expect(await read(monitor)).to.include({ status: 'active', failures: 9 });
+        await world.clock.advance({ hours: 1, minutes: 1 });
+        await ended(monitor, 11);
+        const failing = await read(monitor);
+        expect(failing).to.include({ status: 'failing', failures: 10 });
+        expect((Date.parse(failing.next_run_at ?? '') - world.app.clock.now()) / 3_600_000).to.be.within(1.5, 2.1);
+        expect((await eventsOf(monitor)).map(({ type }) => type)).to.deep.equal(['monitor.failing']);
+        expect(await changesOf(monitor)).to.deep.equal([]);
+        status = 200;
+        items = [];
+        await again(monitor);
+        expect(await read(monitor)).to.include({ status: 'active', failures: 0 });
+        expect(await changesOf(monitor)).to.have.length(1);
+        await remove(monitor);
+    });
+
+    it('makes a run that was missed once, and none twice, with two workers over 30 days', async () => {
+        const monitor = await made({ every: '1d' });
+        calls = 0;
+        await world.clock.advance({ days: 5 });
+        await ended(monitor, 2);
+        for (let day = 1; day <= 25; day++) {
+            await world.clock.advance({ days: 1 });
+            await ended(monitor, day + 2);
+        }
+        expect(calls).to.equal(26);
+        const dues = (await runsOf(monitor)).map(({ due_at: due }) => due);
+        expect(new Set(dues).size).to.equal(27);
+        await remove(monitor);
+    });
+
+    it('sets a new base for other params, watch or identity, told to nobody', async () => {
+        const monitor = await made();
+        dataOf(await ada.call('PATCH', at(monitor), { body: { watch: 'items[].id' } }));
+        await again(monitor);
+        expect(await changesOf(monitor)).to.deep.equal([]);
+        expect((await runsOf(monitor))[0]).to.include({ status: 'succeeded', changed: null });
+        await remove(monitor);
+    });
+
+    it('fails where an expression does not fit', async () => {
+        const monitor = await made({ watch: 'sum(items)' });
+        expect((await read(monitor)).last_run).to.deep.include({ status: 'failed' });
+        expect((await read(monitor)).last_run?.error?.code).to.equal('UPSTREAM_INVALID_RESPONSE');
+        await remove(monitor);
+    });
+
+    it('skips runs that could pass its credits of the day', async () => {
+        const monitor = await made({ max_credits_per_day: 1 });
+        await world.clock.advance({ seconds: 1 });
+        expect(codeOf(await ada.call('POST', at(monitor, '/run')))).to.equal('SPENDING_LIMIT');
+        await remove(monitor);
+    });
+
+    it('pauses and goes on by hand, and pauses where its key or its site is gone', async () => {
+        const monitor = await made();
+        expect(dataOf(await ada.call('PATCH', at(monitor), { body: { status: 'paused' } }))).to.include({
+            status: 'paused',
+            paused_reason: null,
+            next_run_at: null,
+        });
+        expect(dataOf<Monitor>(await ada.call('PATCH', at(monitor), { body: { status: 'active' } })).next_run_at).not.to.equal(null);
+        await blockDomain(world.app.db, SITE, 'its owner asked');
+        await world.clock.advance({ hours: 2 });
+        await eventually(
+            async () => (await read(monitor)).paused_reason,
+            (reason) => reason === 'site_blocked',
+            20_000,
+        );
+        await unblockDomain(world.app.db, SITE);
+        const key = await createKey(world.app.db, { workspaceId: ada.workspaceId, userId: ada.userId, name: 'for a moment' });
+        dataOf(await withKey(world, key.apiKey).call('PATCH', at(monitor), { body: { status: 'active' } }));
+        await revokeKey(world.app.db, key.keyId);
+        await world.clock.advance({ hours: 2 });
+        await eventually(
+            async () => (await read(monitor)).paused_reason,
+            (reason) => reason === 'key',
+            20_000,
+        );
+        await remove(monitor);
+    });
+
+    it('is bounded by the plan in number and distance, and says how to get more', async () => {
+        const free = await join(world);
+        const near = await order({ every: '15m' }, free);
+        expect(near.status).to.equal(403);
+        expect(near.body['error']).to.include({ code: 'PLAN_LIMIT', upgrade_to: 'starter' });
+        for (let count = 0; count < 3; count++) dataOf(await order({ every: '1d' }, free));
+        expect(codeOf(await order({ every: '1d' }, free))).to.equal('PLAN_LIMIT');
+        expect(codeOf(await order({ every: undefined, cron: '*/30 * * * *' }, free))).to.equal('PLAN_LIMIT');
+        for (const monitor of dataOf<Monitor[]>(await free.call('GET', '/v1/monitors'))) await free.call('DELETE', at(monitor));
+    });
+
+    for (const [title, more, details] of [
+        ['without a schedule', { every: undefined }, ['/every REQUIRED']],
+        ['with two schedules', { cron: '0 8 * * *' }, ['/cron INVALID_VALUE']],
+        ['with a wrong cron', { every: undefined, cron: '0 25 * * *' }, ['/cron INVALID_VALUE']],
+        ['in a timezone that is none', { every: undefined, cron: '0 8 * * *', timezone: 'Mars/Olympus' }, ['/timezone INVALID_VALUE']],
+        ['more often than any plan allows', { every: '1m' }, ['/every INVALID_VALUE']],
+        [
+            'with wrong expressions',
+            { watch: 'a[', identity: 'a b', when: { expression: '#' } },
+            ['/watch INVALID_VALUE', '/identity INVALID_VALUE', '/when/expression INVALID_VALUE'],
+        ],
+        ['of a write', { endpoint: 'order' }, ['/endpoint INVALID_VALUE']],
+        ['with max_age', { max_age: 5 }, ['/max_age UNKNOWN_FIELD']],
+    ] as const) {
+        it(`${title} is refused with the place`, async () => {
+            const answer = await order(more);
+            expect(answer.status).to.equal(400);
+            expect(detailsOf(answer)).to.deep.equal(details);
+        });
+    }
+
+    it('is refused like a fetch where its endpoint is not there', async () => {
+        expect(codeOf(await order({ endpoint: 'none' }))).to.equal('ENDPOINT_NOT_FOUND');
+        expect(codeOf(await order({ site: 'nowhere.test' }))).to.equal('SITE_NOT_FOUND');
+    });
+
+    it('of another workspace is not there', async () => {
+        const monitor = await made();
+        const eve = await join(world);
+        for (const [method, path] of [
+            ['GET', ''],
+            ['DELETE', ''],
+            ['POST', '/run'],
+            ['GET', '/runs'],
+            ['GET', '/changes'],
+        ] as const)
+            expect(codeOf(await eve.call(method, at(monitor, path)))).to.equal('MONITOR_NOT_FOUND');
+        await remove(monitor);
+    });
+
+    it('keeps what it saw encrypted', async () => {
+        items = [{ id: 1, note: 'a-word-to-find' }];
+        const monitor = await made();
+        const [run] = await world.app.db('monitor_runs').where({ monitor_id: monitor.monitor_id });
+        expect(run.value.toString('latin1')).not.to.include('a-word-to-find');
+        await remove(monitor);
+    });
+});

@@ -1,0 +1,55 @@
+import type { App } from '../../shared/app.ts';
+import type { PausedReason } from '../../shared/domain/monitors/states.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { nextRunOf, type PreparedRun, prepareRun, storeRun } from '../../shared/fetch/begin-monitor-run.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { findCallerById } from '../../shared/store/accounts/callers.ts';
+import { sealError } from '../../shared/store/jobs/sealed.ts';
+import { addEndedRun, type DueMonitor, endClaim, pauseMonitor, runningJob } from '../../shared/store/monitors/runs.ts';
+import { countFailure } from './run-health.ts';
+
+/** Codes that end the runs of a monitor until somebody looks after it. */
+export const PAUSES: Readonly<Record<string, PausedReason>> = {
+    SITE_BLOCKED: 'site_blocked',
+    SITE_NOT_FOUND: 'yanked',
+    VERSION_NOT_FOUND: 'yanked',
+};
+/** What says nothing of the monitor: it is tried again when the claim has run out. */
+const WAITS = ['SITE_UNAVAILABLE', 'SERVICE_UNAVAILABLE', 'OVERLOADED'];
+
+/**
+ * Begins a run of a monitor that is due, as a job, and sets its next time. What was missed meanwhile is not made up for. Each end is one
+ * transaction that asks for the claim, so that a monitor that two workers believe to have runs once.
+ */
+export async function beginDueRun(app: App, monitor: DueMonitor): Promise<void> {
+    const caller = await findCallerById(app.db, monitor.keyId);
+    if (caller === undefined || caller.suspended) return pauseMonitor(app.db, monitor.monitorId, 'key');
+    const dueAt = monitor.nextRunAt ?? new Date(app.clock.now());
+    let prepared: PreparedRun | undefined;
+    let refusal: Refusal | undefined;
+    try {
+        prepared = await prepareRun(app, caller, monitor);
+    } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        refusal = error;
+    }
+    if (refusal !== undefined && WAITS.includes(refusal.code)) return;
+    const paused = refusal === undefined ? undefined : PAUSES[refusal.code];
+    if (paused !== undefined) return pauseMonitor(app.db, monitor.monitorId, paused);
+    const ended = { runId: newId('run'), monitorId: monitor.monitorId, base: monitor.base, dueAt };
+    await app.db.transaction(async (trx) => {
+        if (!(await endClaim(trx, monitor, { nextRunAt: nextRunOf(app, monitor, caller.plan, dueAt) }))) return;
+        if ((await runningJob(trx, monitor.monitorId)) !== undefined) {
+            await addEndedRun(trx, ended, { status: 'skipped', reason: 'unfinished' });
+        } else if (refusal !== undefined) {
+            const { code, message, extras } = refusal;
+            const error = await sealError(app.secrets, {
+                message,
+                ...(extras.details === undefined ? {} : { details: [...extras.details] }),
+            });
+            await addEndedRun(trx, ended, { status: 'failed', code, error });
+            await countFailure(trx, app, monitor, dueAt, code);
+        } else if (prepared === undefined) await addEndedRun(trx, ended, { status: 'skipped', reason: 'max_credits_per_day' });
+        else await storeRun(trx, monitor, prepared, dueAt);
+    });
+}

@@ -1,0 +1,142 @@
+import type { App } from '../../shared/app.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import type { JsonObject } from '../../shared/domain/types.ts';
+import { partsOfResult } from '../../shared/fetch/answer-text.ts';
+import { callOf } from '../../shared/fetch/begin-monitor-run.ts';
+import { findCallerById } from '../../shared/store/accounts/callers.ts';
+import { recordEvent } from '../../shared/store/events/events.ts';
+import { openResult, sealError } from '../../shared/store/jobs/sealed.ts';
+import { lockMonitor, type MonitorRow } from '../../shared/store/monitors/monitors.ts';
+import { type EndedRun, isMajorBetween, pauseMonitor, type RunEnd, valueBefore, writeRunEnd } from '../../shared/store/monitors/runs.ts';
+import { openText, sealText } from '../../shared/store/monitors/sealed.ts';
+import { createReadingTurn, type Reader } from '../select/reader.ts';
+import type { Watched } from '../select/watched.ts';
+import { PAUSES } from './begin-due-run.ts';
+import { countFailure, countSuccess } from './run-health.ts';
+
+/** A run that failed, before it is written. */
+interface Failure {
+    code: string;
+    message: string;
+}
+
+/** Ends a run whose job has ended: it is compared with the run before, and the change is told in the transaction that stores it. */
+export async function endRun(app: App, reader: Reader, run: EndedRun): Promise<void> {
+    const monitor = await lockMonitor(app.db, run.monitorId);
+    if (monitor === undefined) return;
+    if (run.jobStatus === 'cancelled' || run.jobStatus === null) return endCancelled(app, run, monitor);
+    const before = await baseOf(app, run, monitor);
+    const watched = await watch(app, reader, run, monitor, before?.text);
+    const failure = 'code' in watched ? watched : undefined;
+    const seen = 'code' in watched ? undefined : watched;
+    const changeId = newId('chg');
+    const end = await endOf(app, run, watched, before === undefined ? undefined : { runId: before.runId, changeId });
+    await app.db.transaction(async (trx) => {
+        const locked = await lockMonitor(trx, run.monitorId);
+        if (locked === undefined || !(await writeRunEnd(trx, run, end))) return;
+        if (failure !== undefined) {
+            await countFailure(trx, app, locked, run.dueAt, failure.code);
+            const paused = PAUSES[failure.code];
+            if (paused !== undefined) await pauseMonitor(trx, run.monitorId, paused);
+            return;
+        }
+        await countSuccess(trx, app, locked, run.dueAt);
+        // What was asked for has changed while it ran.
+        if (seen?.isTold !== true || before === undefined || locked.base !== run.base) return;
+        const isChanged = seen.diff !== undefined;
+        const data: JsonObject = {
+            monitor_id: run.monitorId,
+            name: locked.name,
+            site: locked.site,
+            endpoint: locked.endpoint,
+            version: run.version,
+            changed: isChanged,
+            change_id: isChanged ? changeId : null,
+            before_run: before.runId,
+            after_run: run.runId,
+            ...countsOf(seen),
+        };
+        await recordEvent(trx, {
+            type: 'monitor.changed',
+            workspaceId: locked.workspaceId,
+            data,
+            // Of a connection that is not shared its owner alone reads the content.
+            ...(isChanged && locked.ownerId === null ? { about: changeId } : {}),
+        });
+    });
+}
+
+function countsOf({ diff, isTruncated }: Watched): JsonObject {
+    const { added = [], removed = [], changed = [] } = diff === undefined ? {} : (JSON.parse(diff) as Record<string, unknown[]>);
+    return { added: added.length, removed: removed.length, entries_changed: changed.length, diff_truncated: isTruncated };
+}
+
+async function endOf(
+    app: App,
+    run: EndedRun,
+    watched: Watched | Failure,
+    compared: { runId: string; changeId: string } | undefined,
+): Promise<RunEnd> {
+    if ('code' in watched) {
+        const { code, message } = watched;
+        const error = run.jobStatus === 'failed' && run.error !== null ? run.error : await sealError(app.secrets, { message });
+        return { status: 'failed', code, error };
+    }
+    const { text, diff, isTruncated, isTold } = watched;
+    const change =
+        compared === undefined || diff === undefined || !isTold
+            ? undefined
+            : { changeId: compared.changeId, diff: await sealText(app.secrets, 'diff', diff), isTruncated, beforeRun: compared.runId };
+    const changed = compared === undefined ? null : diff !== undefined;
+    return { status: 'succeeded', value: await sealText(app.secrets, 'value', text), changed, change };
+}
+
+/** The value before, unless a version between breaks what callers relied on, or nobody can read it any more. */
+async function baseOf(app: App, run: EndedRun, { site }: MonitorRow): Promise<{ runId: string; text: string } | undefined> {
+    const before = await valueBefore(app.db, run);
+    if (before === undefined || (await isMajorBetween(app.db, site, before.version, run.version))) return undefined;
+    const text = await openText(app.secrets, 'value', before.value);
+    return text === undefined ? undefined : { runId: before.runId, text };
+}
+
+async function watch(app: App, reader: Reader, run: EndedRun, monitor: MonitorRow, before?: string): Promise<Watched | Failure> {
+    if (run.jobStatus === 'expired') return { code: 'DEADLINE_EXCEEDED', message: 'The turn of this run never came.' };
+    if (run.jobStatus === 'failed') return { code: run.code ?? 'INTERNAL', message: '' };
+    const result = run.result === null ? undefined : await openResult(app.secrets, run.result, run.remaining ?? 0);
+    const parts = result === undefined ? undefined : partsOfResult(result);
+    if (parts === undefined) return { code: 'INTERNAL', message: 'The result of this run was deleted before it was compared.' };
+    const cut = await cutOf(app, run, monitor, JSON.parse(parts.meta));
+    if (cut !== undefined) return cut;
+    const order = { data: parts.data, before, watch: monitor.watch, identity: monitor.identity, when: JSON.parse(monitor.toldWhen) };
+    const seen = await reader.watch(order, createReadingTurn(monitor.workspaceId));
+    return seen.ok ? seen : { code: seen.code, message: seen.message };
+}
+
+interface Meta {
+    truncated?: boolean;
+    results?: number;
+    pagination_end?: string;
+    partial_error?: { code: string; message: string };
+}
+
+/** Answers that end where the credits did, or before a page that failed, say nothing of what changed. */
+async function cutOf(app: App, run: EndedRun, monitor: MonitorRow, meta: Meta): Promise<Failure | undefined> {
+    if (meta.partial_error !== undefined) return { code: meta.partial_error.code, message: meta.partial_error.message };
+    const version = run.versionId === null ? undefined : await app.versions.load(run.versionId);
+    const billing = version?.endpoints.get(monitor.endpoint)?.billing;
+    const most = Math.min(billing?.maxResults ?? 0, (await callOf(app, monitor)).max_results ?? Number.POSITIVE_INFINITY);
+    const isShort =
+        meta.truncated === true && billing?.unit === 'result' && meta.pagination_end === undefined && (meta.results ?? 0) < most;
+    if (!isShort && meta.pagination_end !== 'credits') return undefined;
+    return { code: 'INSUFFICIENT_CREDITS', message: 'The credits did not reach for the whole answer.' };
+}
+
+/** Somebody cancelled the job, or its key is gone. */
+async function endCancelled(app: App, run: EndedRun, monitor: MonitorRow): Promise<void> {
+    const caller = await findCallerById(app.db, monitor.keyId);
+    await app.db.transaction(async (trx) => {
+        await lockMonitor(trx, run.monitorId);
+        if (!(await writeRunEnd(trx, run, { status: 'skipped', reason: 'cancelled' }))) return;
+        if (caller === undefined || caller.suspended) await pauseMonitor(trx, run.monitorId, 'key');
+    });
+}
