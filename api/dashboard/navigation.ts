@@ -17,6 +17,7 @@ const DASHBOARD: readonly Entry[] = [
     { path: '/dashboard/statement', label: 'Statement', audience: MEMBERS },
     { path: '/dashboard/schemas', label: 'Schemas', audience: USERS },
     { path: '/dashboard/domains', label: 'Domains', audience: MANAGERS },
+    { path: '/dashboard/webhooks', label: 'Webhooks', audience: MANAGERS },
     { path: '/dashboard/billing', label: 'Billing', audience: BOOKKEEPERS },
     { path: '/dashboard/workspace', label: 'Workspace', audience: 'signed-in' },
     { path: '/dashboard/invite', label: 'Invite', audience: 'signed-in' },

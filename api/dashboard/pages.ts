@@ -15,6 +15,7 @@ import { requestPages } from './requests/pages.ts';
 import { schemaPages } from './schemas/pages.ts';
 import { startPages } from './start/pages.ts';
 import { usagePages } from './usage/pages.ts';
+import { webhookPages } from './webhooks/pages.ts';
 import { workspacePages } from './workspace/pages.ts';
 
 /** Every page, and every form a page sends. Routes, the tenant matrix and the screenshots are made from this table. */
@@ -32,6 +33,7 @@ export const PAGES: readonly Page[] = [
     ...usagePages,
     ...schemaPages,
     ...domainPages,
+    ...webhookPages,
     ...workspacePages,
     ...auditPages,
     ...operationsPages,

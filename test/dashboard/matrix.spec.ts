@@ -39,6 +39,9 @@ const KINDS: Readonly<Record<string, RegExp>> = {
     clm: /what: 'claim'/,
     con: /what: 'connection'/,
     job: /what: 'job'/,
+    bat: /what: 'batch'/,
+    whk: /what: 'webhook'/,
+    dlv: /delivery_id: newId\('dlv'\)/,
     op: /operation: newId\('op'\)/,
     inv: /invitation_id: newId\('inv'\)/,
     // It is part of a signed link alone.

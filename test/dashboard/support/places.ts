@@ -22,6 +22,8 @@ export interface Values {
     claim_id: string;
     /** A connection of the person's own. */
     connection_id: string;
+    webhook_id: string;
+    delivery_id: string;
     /** A chapter of the API's routes. */
     chapter: string;
 }
@@ -41,6 +43,8 @@ export function absentValues(): Values {
         invitation_id: newId('inv'),
         token: newWebToken(),
         workspace: newId('wsp'),
+        webhook_id: newId('whk'),
+        delivery_id: newId('dlv'),
         ...schema,
         ...claim,
     };

@@ -9,6 +9,8 @@ import { inviteToWorkspace, listInvitations } from '../../../shared/store/accoun
 import { type LinkPurpose, makeLink, tokenOfLink } from '../../../shared/store/accounts/mail-links.ts';
 import { beginSession, findSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import { addWorkspace, join, renameWorkspace } from '../../../shared/store/accounts/workspaces.ts';
+import { testWebhook } from '../../../shared/store/events/deliveries.ts';
+import { createWebhook } from '../../../shared/store/events/webhooks.ts';
 import { createClaim } from '../../../shared/store/registry/claims.ts';
 import { addMaintainer } from '../../../shared/store/registry/maintainers.ts';
 import { publish } from '../../../shared/store/registry/publish.ts';
@@ -99,6 +101,7 @@ export async function settle(world: World): Promise<Settled> {
         reset: await linkOf('reset'),
     };
     const contributed = await contribute(world, { workspaceId, userId });
+    const hooked = await addHook(world, { workspaceId, userId });
     const claimed = await claim(world, { domain: contributed.site, workspaceId, userId });
     return {
         ...owner,
@@ -118,6 +121,7 @@ export async function settle(world: World): Promise<Settled> {
             domain: contributed.site,
             claim_id: claimed.claimId,
             connection_id: await connectionOf(db, { workspaceId, userId, site: contributed.site }),
+            ...hooked,
             chapter: 'registry',
         },
         links,
@@ -133,10 +137,30 @@ export async function settle(world: World): Promise<Settled> {
             colleagueEmail,
             guest.address,
             workspace,
+            hooked.webhook_id,
+            hooked.delivery_id,
+            `harbour-${userId}`,
             claimed.claimId,
             claimed.token,
         ],
     };
+}
+
+/** A webhook, and a test event that was sent to it. */
+async function addHook({ app: { db, secrets } }: World, { workspaceId, userId }: { workspaceId: string; userId: string }) {
+    const receiver = { url: `https://127.0.0.1/harbour-${userId}`, host: '127.0.0.1', registrable: undefined };
+    const order = {
+        workspaceId,
+        userId,
+        receiver,
+        events: ['job.*'],
+        description: 'Berths',
+        isEnabled: true,
+        by: { actor: 'system' as const },
+    };
+    const webhookId = (await createWebhook(db, secrets, order))?.webhook.webhookId ?? '';
+    const delivery = await testWebhook(db, { webhookId, workspaceId });
+    return { webhook_id: webhookId, delivery_id: delivery?.deliveryId ?? '' };
 }
 
 /** A session of the same person in another browser. */

@@ -1,0 +1,82 @@
+import type { WebhookEntry } from '../../../shared/contracts/webhooks.ts';
+import { MOST_URL_CHARACTERS } from '../../../shared/domain/events/webhook-url.ts';
+import { memberCaller } from '../callers.ts';
+import { line, type Problems, readFields } from '../fields.ts';
+import type { ApiAnswer, ApiCall, Told } from '../internal-api.ts';
+import type { Notice } from '../notices.ts';
+import { type Answer, absent, type Shown, type WorkspaceVisit } from '../page.ts';
+import { findWebhook, listWebhooks, showWebhook } from './show.ts';
+
+const FIELDS = { url: line({ most: MOST_URL_CHARACTERS }), events: line({ most: 1000 }), description: line({ least: 0, most: 200 }) };
+
+/** POST /dashboard/webhooks: the next page shows the secret, once. */
+export async function createByForm(visit: WorkspaceVisit): Promise<Answer> {
+    const read = readFields(visit.fields, FIELDS);
+    if (!read.ok) return listWebhooks(visit, read.problems);
+    const { url, events, description } = read.values;
+    const names = events.split(/[\s,]+/).filter((name) => name !== '');
+    const body = { url, events: names, ...(description === '' ? {} : { description }) };
+    const answer = await visit.ask({ method: 'POST', path: '/v1/webhooks', body, as: memberCaller(visit) });
+    if (!answer.ok) return listWebhooks(visit, problemsOf(answer.refused));
+    return showSecret(answer.body['data'] as WebhookEntry, false);
+}
+
+/** What the API says of each field, where the form has it. */
+function problemsOf({ message, details = [] }: Told): Problems {
+    const problems: Record<string, string> = {};
+    for (const { path, message: text } of details) {
+        const field = path.split('/')[1] ?? '';
+        problems[field in FIELDS ? field : ''] ??= text;
+    }
+    return Object.keys(problems).length === 0 ? { '': message } : problems;
+}
+
+/** POST …/rotate */
+export async function rotateByForm(visit: WorkspaceVisit): Promise<Answer> {
+    const { answer } = await act(visit, 'POST', '/rotate');
+    return answer.ok ? showSecret(answer.body['data'] as WebhookEntry, true) : showWebhook(visit, answer.refused);
+}
+
+function showSecret({ webhook_id: id, secret, url }: WebhookEntry, isRotated: boolean): Shown {
+    return { view: 'webhooks/secret', title: 'Webhook secret', model: { id, secret, url, isRotated } };
+}
+
+/** POST …/enable and …/disable */
+export async function turn(visit: WorkspaceVisit, enabled: boolean): Promise<Answer> {
+    return done(visit, await act(visit, 'PATCH', '', { enabled }), enabled ? 'webhook-enabled' : 'webhook-disabled');
+}
+
+/** POST …/test */
+export async function testByForm(visit: WorkspaceVisit): Promise<Answer> {
+    return done(visit, await act(visit, 'POST', '/test'), 'webhook-sent');
+}
+
+/** POST …/deliveries/{delivery_id}/redeliver */
+export async function redeliverByForm(visit: WorkspaceVisit): Promise<Answer> {
+    const path = `/deliveries/${encodeURIComponent(visit.params['delivery_id'] ?? '')}/redeliver`;
+    return done(visit, await act(visit, 'POST', path), 'webhook-sent');
+}
+
+/** POST …/delete */
+export async function deleteByForm(visit: WorkspaceVisit): Promise<Answer> {
+    const { answer } = await act(visit, 'DELETE', '');
+    return answer.ok ? { to: '/dashboard/webhooks', notice: 'webhook-deleted' } : showWebhook(visit, answer.refused);
+}
+
+/** @throws Refusal NOT_FOUND where there is no such webhook or delivery */
+async function act(
+    visit: WorkspaceVisit,
+    method: ApiCall['method'],
+    path: string,
+    body?: object,
+): Promise<{ id: string; answer: ApiAnswer }> {
+    const { webhook_id: id } = await findWebhook(visit);
+    const call = { method, path: `/v1/webhooks/${id}${path}`, ...(body === undefined ? {} : { body }), as: memberCaller(visit) };
+    const answer = await visit.ask(call);
+    if (!answer.ok && answer.refused.code === 'NOT_FOUND') throw absent();
+    return { id, answer };
+}
+
+function done(visit: WorkspaceVisit, { id, answer }: { id: string; answer: ApiAnswer }, notice: Notice): Answer | Promise<Answer> {
+    return answer.ok ? { to: `/dashboard/webhooks/${id}`, notice } : showWebhook(visit, answer.refused);
+}

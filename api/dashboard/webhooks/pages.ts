@@ -1,0 +1,21 @@
+import { MANAGERS, workspacePage } from '../page.ts';
+import { createByForm, deleteByForm, redeliverByForm, rotateByForm, testByForm, turn } from './forms.ts';
+import { listWebhooks, showWebhook } from './show.ts';
+
+const ONE = '/dashboard/webhooks/{webhook_id}';
+/** What sends the workspace's events somewhere, or shows a secret, is confirmed. */
+const CONFIRMED = { method: 'POST', audience: MANAGERS, needsRecentSignIn: true } as const;
+const FORM = { method: 'POST', audience: MANAGERS } as const;
+
+/** The webhooks of a workspace and what was sent to them; for owners and admins. */
+export const webhookPages = [
+    workspacePage({ method: 'GET', path: '/dashboard/webhooks', audience: MANAGERS, respond: (visit) => listWebhooks(visit) }),
+    workspacePage({ ...CONFIRMED, path: '/dashboard/webhooks', respond: createByForm }),
+    workspacePage({ method: 'GET', path: ONE, audience: MANAGERS, respond: (visit) => showWebhook(visit) }),
+    workspacePage({ ...CONFIRMED, path: `${ONE}/rotate`, respond: rotateByForm }),
+    workspacePage({ ...FORM, path: `${ONE}/enable`, respond: (visit) => turn(visit, true) }),
+    workspacePage({ ...FORM, path: `${ONE}/disable`, respond: (visit) => turn(visit, false) }),
+    workspacePage({ ...FORM, path: `${ONE}/test`, respond: testByForm }),
+    workspacePage({ ...FORM, path: `${ONE}/delete`, respond: deleteByForm }),
+    workspacePage({ ...FORM, path: `${ONE}/deliveries/{delivery_id}/redeliver`, respond: redeliverByForm }),
+];
