@@ -5,6 +5,7 @@ import { addAgentCommands } from './commands/agents.ts';
 import { addAuthoringCommands } from './commands/authoring.ts';
 import { addBatchCommands } from './commands/batches.ts';
 import { addCallingCommands } from './commands/calling.ts';
+import { addConnectionCommands } from './commands/connections.ts';
 import { addOwnerCommands } from './commands/owners.ts';
 import { addRegistryCommands } from './commands/registry.ts';
 import { addWebhookCommands } from './commands/webhooks.ts';
@@ -35,6 +36,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
         addCallingCommands,
         addBatchCommands,
         addOwnerCommands,
+        addConnectionCommands,
         addWebhookCommands,
         addAccountCommands,
         addAgentCommands,

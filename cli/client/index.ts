@@ -1,6 +1,7 @@
 /** `import { Routebook } from 'routebook/client'`: no dependencies, in Node 22 or newer and in browsers. */
 
 export { Batches, type BatchOrder, type FollowOptions } from './batches.ts';
+export { Connections } from './connections.ts';
 export { type ClientCode, RoutebookError } from './errors.ts';
 export { failureOfJob, type JobOrder, Jobs, type OrderedJob } from './jobs.ts';
 export { Listing, type Page } from './listing.ts';

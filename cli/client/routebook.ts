@@ -1,5 +1,6 @@
 import { Batches } from './batches.ts';
 import { listing } from './calls.ts';
+import { Connections } from './connections.ts';
 import { Jobs } from './jobs.ts';
 import type { Listing } from './listing.ts';
 import { Claims, Keys, Policies } from './owners.ts';
@@ -44,6 +45,7 @@ export class Routebook {
     readonly claims: Claims;
     readonly policies: Policies;
     readonly keys: Keys;
+    readonly connections: Connections;
     readonly jobs: Jobs;
     readonly batches: Batches;
     readonly webhooks: Webhooks;
@@ -57,6 +59,7 @@ export class Routebook {
         this.claims = new Claims(this.#transport);
         this.policies = new Policies(this.#transport);
         this.keys = new Keys(this.#transport);
+        this.connections = new Connections(this.#transport);
         this.jobs = new Jobs(this.#transport);
         this.batches = new Batches(this.#transport);
         this.webhooks = new Webhooks(this.#transport);

@@ -16,6 +16,7 @@ export type {
 } from '../../shared/contracts/batches.ts';
 export type { CatalogAnswer, CatalogEndpoint, CatalogParam } from '../../shared/contracts/catalog.ts';
 export type { ClaimChecked, ClaimDeleted, ClaimEntry } from '../../shared/contracts/claims.ts';
+export type { ConnectionDeleted, ConnectionEntry, ConnectionOrder, ConnectionPatch } from '../../shared/contracts/connections.ts';
 export type { Category, ErrorEntry, HealthAnswer } from '../../shared/contracts/discovery.ts';
 export type { EndpointsQuery, FoundEndpoint } from '../../shared/contracts/endpoints.ts';
 export type { EventEntry, EventsQuery } from '../../shared/contracts/events.ts';
@@ -24,6 +25,7 @@ export type { Job, JobsQuery } from '../../shared/contracts/jobs.ts';
 export type { KeyReport, KeyReportEntry } from '../../shared/contracts/key-reports.ts';
 export type { SchemasQuery } from '../../shared/contracts/lists.ts';
 export type { MaintainerEntry } from '../../shared/contracts/maintainers.ts';
+export type { AuthorizeAnswer, AuthorizeOrder } from '../../shared/contracts/oauth.ts';
 export type { RequestAnswer, RequestCreated, RequestOrder } from '../../shared/contracts/requests.ts';
 export type { Card, Changes, DownloadedPackage, PublishAnswer } from '../../shared/contracts/schemas.ts';
 export type { TrendingAnswer } from '../../shared/contracts/trending.ts';

@@ -1,0 +1,51 @@
+import { data, listing, reading, writing } from './calls.ts';
+import type { Listing } from './listing.ts';
+import type { CallOptions, Transport } from './transport.ts';
+import type { AuthorizeAnswer, AuthorizeOrder, ConnectionDeleted, ConnectionEntry, ConnectionOrder, ConnectionPatch } from './types.ts';
+
+/** Your own credentials for sites. Needs a key with the scope account; no answer ever shows a value. */
+export class Connections {
+    readonly #transport: Transport;
+
+    constructor(transport: Transport) {
+        this.#transport = transport;
+    }
+
+    /** Where the schema names a test, the site is asked first. @param test false: keep it untested */
+    create(order: ConnectionOrder, { test = true, ...options }: CallOptions & { test?: boolean } = {}): Promise<ConnectionEntry> {
+        const path = test ? '/v1/connections' : '/v1/connections?test=false';
+        // Sent twice, it makes two connections.
+        return data(this.#transport, { ...writing('POST', path), body: order, isRepeatable: false }, options);
+    }
+
+    /** Begins a consent by OAuth: send the key's user to `authorize_url`. */
+    authorize(order: AuthorizeOrder, options?: CallOptions): Promise<AuthorizeAnswer> {
+        return data(this.#transport, { ...writing('POST', '/v1/connections/authorize'), body: order, isRepeatable: false }, options);
+    }
+
+    /** Newest first. */
+    list(query: { site?: string; limit?: number } = {}, options?: CallOptions): Listing<ConnectionEntry> {
+        return listing(this.#transport, '/v1/connections', query, options);
+    }
+
+    get(connectionId: string, options?: CallOptions): Promise<ConnectionEntry> {
+        return data(this.#transport, reading(pathOf(connectionId)), options);
+    }
+
+    /** What is left out stays. */
+    update(connectionId: string, change: ConnectionPatch, options?: CallOptions): Promise<ConnectionEntry> {
+        return data(this.#transport, { ...writing('PATCH', pathOf(connectionId)), body: change }, options);
+    }
+
+    test(connectionId: string, options?: CallOptions): Promise<ConnectionEntry> {
+        return data(this.#transport, { ...writing('POST', `${pathOf(connectionId)}/test`), isRepeatable: false }, options);
+    }
+
+    delete(connectionId: string, options?: CallOptions): Promise<ConnectionDeleted> {
+        return data(this.#transport, writing('DELETE', pathOf(connectionId)), options);
+    }
+}
+
+function pathOf(connectionId: string): string {
+    return `/v1/connections/${encodeURIComponent(connectionId)}`;
+}

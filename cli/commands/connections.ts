@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import type { ConnectOptions } from '../connections/connections.ts';
+import type { Run } from '../session.ts';
+import { examples } from './options.ts';
+
+/** Calling sites as oneself. */
+export function addConnectionCommands(program: Command, run: Run): void {
+    program.commandsGroup('Call a site as yourself:');
+    program
+        .command('connect')
+        .description('keep a credential of yours for a site; it is asked for without echo, or read from a pipe')
+        .argument('<site>', 'domain of the site')
+        .option('--auth <id>', 'way to authenticate, where the schema has several')
+        .option('--user <name>', 'user name, where the site wants a password')
+        .option('--name <text>', 'what you call it')
+        .option('--shared', 'for every member of the workspace')
+        .option('--no-test', 'keep it without asking the site')
+        .option('--consent', 'by OAuth: show where to consent')
+        .addHelpText(
+            'after',
+            examples(['connect api.example.com', 'connect api.example.com --user ada', 'connect api.example.com --consent']),
+        )
+        .action((site: string, options: ConnectOptions, command: Command) =>
+            run(command, async (session) => (await import('../connections/connections.ts')).connect(session, site, options)),
+        );
+    const connections = program
+        .command('connections')
+        .description('list, test and remove your connections')
+        .addHelpText('after', examples(['connections list', 'connections test con_2cH7…']));
+    connections
+        .command('list')
+        .description('list the connections that you may use')
+        .action((_options: object, command: Command) =>
+            run(command, async (session) => (await import('../connections/connections.ts')).listConnections(session)),
+        );
+    connections
+        .command('show')
+        .description('show one connection, never its value')
+        .argument('<connection>', 'con_…')
+        .action((id: string, _options: object, command: Command) =>
+            run(command, async (session) => (await import('../connections/connections.ts')).showConnection(session, id)),
+        );
+    connections
+        .command('test')
+        .description('ask the site whether it takes a connection')
+        .argument('<connection>', 'con_…')
+        .action((id: string, _options: object, command: Command) =>
+            run(command, async (session) => (await import('../connections/connections.ts')).testConnection(session, id)),
+        );
+    connections
+        .command('remove')
+        .description('delete a connection and its value')
+        .argument('<connection>', 'con_…')
+        .action((id: string, _options: object, command: Command) =>
+            run(command, async (session) => (await import('../connections/connections.ts')).removeConnection(session, id)),
+        );
+}

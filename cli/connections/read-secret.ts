@@ -1,0 +1,23 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { CommandFault } from '../failures.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** Asks for a secret without echo; from a pipe it is what is piped in. It is never an argument, which other programs could see. */
+export async function readSecret({ isInteractive, readAll, complain }: Terminal, label: string): Promise<string> {
+    if (!isInteractive) return firstLine(await readAll());
+    complain(`${label} (it is not shown):`);
+    const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+    const asking = createInterface({ input: process.stdin, output: silent, terminal: true });
+    try {
+        return firstLine(await asking.question(''));
+    } finally {
+        asking.close();
+    }
+}
+
+function firstLine(text: string): string {
+    const [line = ''] = text.split(/\r?\n/, 1);
+    if (line === '') throw new CommandFault('NO_SECRET', 'No secret was given.', { exitCode: 2 });
+    return line;
+}

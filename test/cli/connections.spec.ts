@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { API_KEY, connectedPackage } from '../support/connections.ts';
+import { join } from '../support/people.ts';
+import { dataOf } from '../support/routes.ts';
+import { openSite, type Site } from '../support/sites.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const SITE = 'typed.test';
+const KEY = 'the-good-key-4711';
+
+describe('connections on the command line', function () {
+    this.timeout(60_000);
+    let world: World;
+    let site: Site;
+    let shell: CommandLine;
+
+    before(async () => {
+        site = await openSite((request, response) => {
+            const status = request.headers['x-api-key'] === KEY ? 200 : 401;
+            response.writeHead(status, { 'content-type': 'application/json' }).end('{"ok":true}');
+        });
+        world = await openWorld({ config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]) } });
+        const ada = await join(world, { plan: 'pro' });
+        const auth = [{ ...API_KEY, test: 'mine' }];
+        dataOf(await ada.publish(connectedPackage(SITE, { auth, base: `http://${SITE}:${site.port}` })));
+        shell = openCommandLine({ ROUTEBOOK_URL: world.base, ROUTEBOOK_API_KEY: ada.apiKey ?? '' });
+    });
+    after(async () => {
+        shell.close();
+        await world.close();
+        await site.close();
+    });
+
+    it('are made from a pipe, listed, shown, tested and removed, and never printed', async () => {
+        const wrong = await shell.run(['connect', SITE], { input: 'a-wrong-key-of-mine\n' });
+        expect(wrong.code).to.equal(1);
+        expect(wrong.stderr).to.include('does not take this credential').and.not.include('a-wrong-key-of-mine');
+        const made = await shell.run(['connect', SITE, '--name', 'Mine'], { input: `${KEY}\n` });
+        expect(made.code, made.stderr).to.equal(0);
+        const [id = ''] = /con_\w+/.exec(made.stdout) ?? [];
+        const shown = [made];
+        for (const args of [['list'], ['show', id], ['test', id], ['remove', id]]) {
+            const ran = await shell.run(['connections', ...args]);
+            expect(ran.code, ran.stderr).to.equal(0);
+            expect(ran.stdout).to.include(id);
+            shown.push(ran);
+        }
+        for (const { stdout, stderr } of shown) expect(stdout + stderr).not.to.include(KEY);
+        expect((await shell.run(['connections', 'list'])).stdout).to.include('routebook connect SITE');
+    });
+});
