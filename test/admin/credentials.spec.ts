@@ -34,6 +34,9 @@ describe('credentials rotate', () => {
         { table: 'totp_secrets', rewrapped, current, unreadable },
         { table: 'connection_keys', rewrapped: 0, current: 0, unreadable: 0 },
         { table: 'webhooks', rewrapped: 0, current: 0, unreadable: 0 },
+        { table: 'monitors', rewrapped: 0, current: 0, unreadable: 0 },
+        { table: 'monitor_runs', rewrapped: 0, current: 0, unreadable: 0 },
+        { table: 'monitor_changes', rewrapped: 0, current: 0, unreadable: 0 },
     ];
 
     let people = 0;

@@ -2,6 +2,7 @@ import type { Db } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { CONNECTION_KEY_PURPOSE } from '../connections/sealing.ts';
 import { WEBHOOK_PURPOSE } from '../events/webhooks.ts';
+import { MONITOR_COLUMNS } from '../monitors/sealed.ts';
 import { TOTP_PURPOSE } from './totp.ts';
 
 /** A column that outlives the 25 hours for which an old key stays in the ring at least. */
@@ -18,6 +19,7 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
     { table: 'totp_secrets', id: 'user_id', column: 'sealed', purpose: TOTP_PURPOSE },
     { table: 'connection_keys', id: 'workspace_id', column: 'sealed', purpose: CONNECTION_KEY_PURPOSE },
     { table: 'webhooks', id: 'id', column: 'sealed', purpose: WEBHOOK_PURPOSE },
+    ...MONITOR_COLUMNS,
 ];
 
 /** What became of the rows of one table. */
@@ -47,6 +49,7 @@ async function rewrapTable(db: Db, secrets: Secrets, { table, id, column, purpos
     for (;;) {
         const rows: { id: string; sealed: Buffer }[] = await db(table)
             .where(id, '>', after)
+            .whereNotNull(column)
             .orderBy(id)
             .limit(BATCH)
             .select({ id, sealed: column });
