@@ -6,9 +6,15 @@ import type { JsonObject } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { createAccount } from '../../shared/store/accounts/accounts.ts';
 import { listChanges } from '../../shared/store/accounts/audit.ts';
+import { rewrapAll } from '../../shared/store/accounts/sealed-rows.ts';
 import { confirmTotp, pendingTotp, type TotpVerdict, useTotp } from '../../shared/store/accounts/totp.ts';
+import { openRequest } from '../../shared/store/jobs/sealed.ts';
 import { type OpenedDatabase, openDatabase } from '../store/registry.ts';
+import { join } from '../support/people.ts';
+import { dataOf } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
 import { testSecrets } from '../support/secrets.ts';
+import { openWorld } from '../support/world.ts';
 
 const [OLD, NEW, GONE] = [newSecretKey('old'), newSecretKey('new'), newSecretKey('gone')];
 const NOW = Date.now();
@@ -34,6 +40,7 @@ describe('credentials rotate', () => {
         { table: 'totp_secrets', rewrapped, current, unreadable },
         { table: 'connection_keys', rewrapped: 0, current: 0, unreadable: 0 },
         { table: 'webhooks', rewrapped: 0, current: 0, unreadable: 0 },
+        ...['request', 'result', 'error'].map((column) => ({ table: `jobs.${column}`, rewrapped: 0, current: 0, unreadable: 0 })),
         { table: 'monitors', rewrapped: 0, current: 0, unreadable: 0 },
         { table: 'monitor_runs', rewrapped: 0, current: 0, unreadable: 0 },
         { table: 'monitor_changes', rewrapped: 0, current: 0, unreadable: 0 },
@@ -121,5 +128,26 @@ describe('credentials rotate', () => {
         expect([code, (json['error'] as JsonObject)['code']]).to.deep.equal([1, 'VALIDATION_ERROR']);
         expect(await listChanges(db, 1)).to.deep.equal([]);
         expect(await enters(ada, OLD, 1)).to.equal('right');
+    });
+});
+
+describe('credentials rotate with jobs', () => {
+    it('seals what they ask for, what came of it and why it failed again', async () => {
+        const world = await openWorld({ workers: 0 });
+        try {
+            const ada = await join(world, { plan: 'pro' });
+            dataOf(await ada.publish(aPackage('jobs.test')));
+            dataOf(await ada.call('POST', '/v1/jobs', { body: { site: 'jobs.test', endpoint: 'product', params: { id: 1 } } }));
+            const { db, secrets } = world.app;
+            const sealed = async () => (await db('jobs').first('request')).request as Buffer;
+            const before = await sealed();
+            const ring = { ...secrets, isCurrent: async () => false };
+            const done = await rewrapAll(db, ring);
+            expect(done.find(({ table }) => table === 'jobs.request')).to.include({ rewrapped: 1, unreadable: 0 });
+            expect((await sealed()).equals(before)).to.equal(false);
+            expect(await openRequest(secrets, await sealed())).to.deep.include({ site: 'jobs.test', endpoint: 'product' });
+        } finally {
+            await world.close();
+        }
     });
 });

@@ -2,6 +2,7 @@ import type { Db } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { CONNECTION_KEY_PURPOSE } from '../connections/sealing.ts';
 import { WEBHOOK_PURPOSE } from '../events/webhooks.ts';
+import { JOB_PURPOSES } from '../jobs/sealed.ts';
 import { MONITOR_COLUMNS } from '../monitors/sealed.ts';
 import { TOTP_PURPOSE } from './totp.ts';
 
@@ -19,6 +20,7 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
     { table: 'totp_secrets', id: 'user_id', column: 'sealed', purpose: TOTP_PURPOSE },
     { table: 'connection_keys', id: 'workspace_id', column: 'sealed', purpose: CONNECTION_KEY_PURPOSE },
     { table: 'webhooks', id: 'id', column: 'sealed', purpose: WEBHOOK_PURPOSE },
+    ...Object.entries(JOB_PURPOSES).map(([column, purpose]): SealedColumn => ({ table: 'jobs', id: 'job_id', column, purpose })),
     ...MONITOR_COLUMNS,
 ];
 
@@ -44,7 +46,9 @@ export async function rewrapAll(db: Db, secrets: Secrets): Promise<Rewrapped[]> 
 }
 
 async function rewrapTable(db: Db, secrets: Secrets, { table, id, column, purpose }: SealedColumn): Promise<Rewrapped> {
-    const counts: Rewrapped = { table, rewrapped: 0, current: 0, unreadable: 0 };
+    // A job has three such columns.
+    const name = table === 'jobs' ? `${table}.${column}` : table;
+    const counts: Rewrapped = { table: name, rewrapped: 0, current: 0, unreadable: 0 };
     let after = '';
     for (;;) {
         const rows: { id: string; sealed: Buffer }[] = await db(table)

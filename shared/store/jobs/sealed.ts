@@ -5,6 +5,9 @@ const REQUEST = 'job request';
 const RESULT = 'job result';
 const ERROR = 'job error';
 
+/** What is sealed of a job, by its column. */
+export const JOB_PURPOSES = { request: REQUEST, result: RESULT, error: ERROR } as const;
+
 export async function sealRequest(secrets: Secrets, request: object): Promise<Buffer> {
     return secrets.seal(JSON.stringify(request), REQUEST);
 }
