@@ -107,7 +107,10 @@ const TAG = 'Monitors';
 const WITH_KEY = ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'RATE_LIMITED'] as const;
 const ONE = [...WITH_KEY, 'MONITOR_NOT_FOUND'] as const;
 const ADMISSION = ADMISSION_REFUSALS.filter(
-    (code) => !['INSUFFICIENT_CREDITS', 'INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS'].includes(code),
+    (code) =>
+        !['INSUFFICIENT_CREDITS', 'INVALID_CURSOR', 'INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS'].includes(
+            code,
+        ),
 );
 
 const params = () => Joi.object<MonitorParams, true>({ monitor_id: Joi.string().required().description('mon_…') });
@@ -310,7 +313,8 @@ export const patchMonitor = contract<MonitorParams, object, MonitorChanges, Moni
     params: params(),
     body: { ...body, schema: changes() },
     answer: { shape: 'data', status: 200, schema: monitor() },
-    refusals: [...WITH_BODY, 'MONITOR_NOT_FOUND'],
+    // Its site was judged when it was made.
+    refusals: [...WITH_BODY.filter((code) => code !== 'INVALID_DOMAIN'), 'MONITOR_NOT_FOUND'],
 });
 
 /** DELETE /v1/monitors/{monitor_id} */

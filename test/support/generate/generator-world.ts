@@ -1,6 +1,8 @@
 import { MOST_WEBHOOKS } from '../../../shared/domain/events/webhook-bounds.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
+import type { RefusalCode } from '../../../shared/refusals.ts';
 import * as keys from '../../../shared/store/accounts/api-keys.ts';
+import { sealText } from '../../../shared/store/monitors/sealed.ts';
 import { createClaim } from '../../../shared/store/registry/claims.ts';
 import * as sites from '../../../shared/store/registry/sites.ts';
 import { API_KEY, CONNECTED, CONSENTED, connectedPackage, consentedPackage } from '../connections.ts';
@@ -30,6 +32,8 @@ export interface GeneratorWorld {
     known(operation: string, name: string, random: Random): Json | undefined;
     /** Cursors of lists, by the operation, with the query that each was issued for. */
     cursors: Record<string, [name: string, value: string][]>;
+    /** Monitors whose calls are refused with these codes. */
+    brokenMonitors: { code: RefusalCode; monitorId: string }[];
     /** A job that ended. */
     endedJob: string;
     /** A batch that ended. */
@@ -99,6 +103,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
     const jobs = await makeJobs(good);
     const webhooks = await keepWebhooks(world, good, shop.port);
     const batches = await makeBatches(world, good);
+    const monitors = await keepMonitors(world, good);
     const helpers = [suspended.workspaceId, poor.workspaceId, narrow.workspaceId];
     const eventsRead = (await cursorOf(good, '/v1/events'))[0]?.[1] ?? '';
     const values: Record<string, (random: Random) => Json> = {
@@ -126,6 +131,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         'putPolicy.blocked_paths': () => [{ host: 'www.claimed.test', path_prefix: '/account' }],
         'deleteJob.job_id': () => jobs.cancelled,
         job_id: () => jobs.ended,
+        monitor_id: () => monitors.kept,
         'postBatch.defaults': () => ({ site: SHOP, endpoint: 'product' }),
         'postBatch.items': () => [{ params: { id: 1 } }],
         'getBatchResults.after': () => batches.read,
@@ -193,6 +199,9 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         getAudit: await cursorOf(good, '/v1/audit'),
         getConnections: await cursorOf(good, '/v1/connections'),
         getJobs: await cursorOf(good, '/v1/jobs'),
+        getMonitors: await cursorOf(good, '/v1/monitors'),
+        getMonitorRuns: await cursorOf(good, `/v1/monitors/${monitors.kept}/runs`),
+        getMonitorChanges: await cursorOf(good, `/v1/monitors/${monitors.kept}/changes`),
         getWebhooks: await cursorOf(good, '/v1/webhooks'),
         getBatches: await cursorOf(good, '/v1/batches'),
     };
@@ -210,6 +219,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         },
         finders: finders.map(({ apiKey }) => apiKey ?? ''),
         keeper: good.workspaceId,
+        brokenMonitors: monitors.broken,
         endedJob: jobs.ended,
         endedBatch: batches.ended,
         cursors,
@@ -325,6 +335,54 @@ async function keepWebhooks({ app: { db } }: World, person: Person, port: number
             return current();
         },
     };
+}
+
+/** Calls that are refused, by the code. */
+const BROKEN_CALLS: readonly [RefusalCode, JsonObject][] = [
+    ['SITE_BLOCKED', { site: 'blocked.test', endpoint: 'product' }],
+    ['SITE_NOT_FOUND', { site: 'nowhere.test', endpoint: 'product' }],
+    ['ENDPOINT_NOT_FOUND', { site: SHOP, endpoint: 'produkt' }],
+    ['VERSION_NOT_FOUND', { site: SHOP, endpoint: 'product', version: 99 }],
+    ['ENDPOINT_NOT_HOSTED', { site: SHOP, endpoint: 'not_hosted' }],
+    ['INVALID_PARAMS', { site: SHOP, endpoint: 'product' }],
+    ['CONNECTION_NOT_FOUND', { site: CONNECTED, endpoint: 'mine', connection: 'con_0000000000000000000000' }],
+    ['CONNECTION_REQUIRED', { site: CONNECTED, endpoint: 'mine' }],
+];
+
+/** A monitor that stays, with two runs and two changes, and those of BROKEN_CALLS; of those made later none stays. Runs by hand and calls about jobs are not bound. */
+async function keepMonitors({ app }: World, person: Person) {
+    const body = { site: SHOP, endpoint: 'product', params: { id: 1 }, cron: '0 8 1 1 *' };
+    const made = async () => dataOf<{ monitor_id: string }>(await person.call('POST', '/v1/monitors', { body })).monitor_id;
+    const kept = await made();
+    await made();
+    const broken: { code: RefusalCode; monitorId: string }[] = [];
+    for (const [code, call] of BROKEN_CALLS) {
+        const monitorId = await made();
+        const request = await sealText(app.secrets, 'request', JSON.stringify(call));
+        await app.db('monitors').where({ monitor_id: monitorId }).update({ request });
+        broken.push({ code, monitorId });
+    }
+    const diff = await sealText(app.secrets, 'diff', '{"added":[],"removed":[],"changed":[]}');
+    for (const number of [1, 2]) {
+        await app.db('monitor_runs').insert({ run_id: `run_${number}`, monitor_id: kept, base: 1, status: 'succeeded' });
+        const runs = { before_run: 'run_1', after_run: 'run_2' };
+        await app.db('monitor_changes').insert({ change_id: `chg_${number}`, monitor_id: kept, diff, diff_truncated: false, ...runs });
+    }
+    // Its deletion deletes nothing, and the schedule never comes.
+    await app.db.raw(`
+        create function keep_monitor() returns trigger language plpgsql as $$ begin return null; end $$;
+        create function pass_monitor() returns trigger language plpgsql as
+            $$ begin delete from monitors where monitor_id = new.monitor_id; return null; end $$;
+        create trigger keep_monitor before delete on monitors for each row when (old.monitor_id = '${kept}') execute function keep_monitor();
+        create constraint trigger pass_monitor after insert on monitors deferrable initially deferred
+            for each row execute function pass_monitor();
+    `);
+    const { take } = app.limits;
+    Object.assign(app.limits, {
+        take: (order: Parameters<typeof take>[0]) =>
+            /^(runs:monitor|jobs:account|reads:account):/.test(order.identity) ? Promise.resolve({ ok: true, windows: [] }) : take(order),
+    });
+    return { kept, broken };
 }
 
 /** A job that ended, and one that was cancelled. */

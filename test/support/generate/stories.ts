@@ -117,6 +117,7 @@ const STORIES: Readonly<Record<string, (fixture: GeneratorWorld) => Mutation[]>>
     ],
     postJob: ({ keys }) => [
         ...callStories(),
+        field('a cursor that was never issued', { cursor: 'x' }, ['INVALID_CURSOR']),
         key('an account without credits', keys.poor, 'INSUFFICIENT_CREDITS'),
         reused({ ...USED_BODY, params: { id: 2 } }),
         { ...reused(USED_BODY), name: 'the same once more', codes: ['success'] },
@@ -135,12 +136,20 @@ const STORIES: Readonly<Record<string, (fixture: GeneratorWorld) => Mutation[]>>
     postBatchPause: closedBatch,
     postBatchResume: closedBatch,
     deleteBatch: closedBatch,
+    postMonitor: () => callStories(),
+    getMonitor: foreignMonitor,
+    patchMonitor: (fixture) => [...foreignMonitor(fixture), ...brokenMonitors(fixture)],
+    deleteMonitor: foreignMonitor,
+    postMonitorRun: (fixture) => [...foreignMonitor(fixture), ...brokenMonitors(fixture)],
+    getMonitorChanges: foreignMonitor,
+    getMonitorRuns: foreignMonitor,
     getJob: foreignJob,
     deleteJobResult: foreignJob,
     deleteJob: (fixture) => [...foreignJob(fixture), site('a job that ended', 'job_id', fixture.endedJob, 'JOB_NOT_CANCELLABLE')],
     getJobs: () => [query('a domain that is none', 'site', 'localhost', 'INVALID_DOMAIN')],
     postFetch: ({ keys }) => [
         ...callStories(),
+        field('a cursor that was never issued', { cursor: 'x' }, ['INVALID_CURSOR']),
         key('an account without credits', keys.poor, 'INSUFFICIENT_CREDITS'),
         key('a full window', keys.narrow, 'RATE_LIMITED'),
         reused({ ...USED_BODY, params: { id: 2 } }),
@@ -232,6 +241,15 @@ function usedBatch(name: string, body: JsonObject, apiKey: string, code: Refusal
             headers: { ...draft.headers, authorization: `Bearer ${apiKey}`, 'idempotency-key': USED_KEY },
         }),
     };
+}
+
+function foreignMonitor({ keys }: GeneratorWorld): Mutation[] {
+    return [key("another workspace's key", keys.other, 'MONITOR_NOT_FOUND')];
+}
+
+/** Monitors whose calls can no longer be made. */
+function brokenMonitors({ brokenMonitors: broken }: GeneratorWorld): Mutation[] {
+    return broken.map(({ code, monitorId }) => site(`a monitor that ends in ${code}`, 'monitor_id', monitorId, code));
 }
 
 function foreignJob({ keys }: GeneratorWorld): Mutation[] {

@@ -80,6 +80,11 @@ function bodyOf(operation: Operation, fixture: GeneratorWorld, random: Random, p
     if (operation.id === 'postSchema') return somePackage(random);
     if (operation.id === 'postBatchRetry') return plain ? {} : { codes: ['UPSTREAM_TIMEOUT'] };
     if (operation.id === 'postKeyReport') return { keys: ['rb_live_of_nobody'] };
+    if (operation.id === 'postMonitor') {
+        const more = { name: random.words(3), watch: 'price', identity: 'id', when: 'always', max_credits_per_day: 9, metadata: {} };
+        return { site: SHOP, endpoint: 'product', params: { id: 1 }, cron: '0 8 1 1 *', ...(plain ? {} : more) };
+    }
+    if (operation.id === 'patchMonitor') return plain ? { status: 'active' } : { name: random.words(3), when: { expression: 'after' } };
     const all = Object.entries(shape.properties ?? {});
     const chosen = all.filter(([name]) => shape.required?.includes(name) || (!plain && random.chance(0.4)));
     const fields = chosen.length === 0 ? all.slice(0, shape.minProperties ?? 0) : chosen;
@@ -91,6 +96,7 @@ function bodyOf(operation: Operation, fixture: GeneratorWorld, random: Random, p
     );
     if (operation.id === 'postBatch') body['defaults'] = { site: SHOP, endpoint: 'product' };
     if (operation.id !== 'postFetch' && operation.id !== 'postJob') return body;
-    delete body['params'];
+    // Cursors are of one call, and these are for endpoints with pages alone.
+    for (const name of ['params', 'cursor', 'max_pages', 'partial']) delete body[name];
     return { ...body, ...(plain ? { endpoint: 'product', params: { id: 1 } } : aCall(random)) };
 }
