@@ -1,6 +1,6 @@
 import { comparePackages } from '../../shared/domain/package/diff.ts';
+import { type DiffLine, diffLines } from '../../shared/domain/text/diff-lines.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
-import { type DiffLine, diffLines } from './diff-lines.ts';
 
 /** What differs between two versions, part by part. */
 export interface Comparison {

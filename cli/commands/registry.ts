@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import type { AddOptions } from '../registry/add-site.ts';
 import type { ListOptions } from '../registry/list-schemas.ts';
 import type { PullOptions } from '../registry/pull-package.ts';
+import type { UpdateOptions } from '../registry/update-sites.ts';
 import type { YankOptions } from '../registry/yank-version.ts';
 import type { Run } from '../session.ts';
 import { examples, versionName, wholeNumber } from './options.ts';
@@ -46,16 +47,27 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .description("write typed functions for a site's hosted endpoints into your program")
         .argument('<site>')
         .option('--version <version>', 'number or hash; the latest by default', versionName)
+        .option('--endpoint <name...>', 'of these endpoints alone')
         .option('-o, --out <folder>', 'write them there', 'src/routebook')
         .addHelpText(
             'after',
             examples(
-                ['add shop.example', 'add shop.example --version 3 --out lib/sites'],
+                ['add shop.example', 'add shop.example --endpoint search_products', 'add shop.example --version 3 --out lib/sites'],
                 'The file is TypeScript over routebook/client, pinned to the version. It replaces the one that is there.',
             ),
         )
         .action((site: string, options: AddOptions, command: Command) =>
             run(command, async (session) => (await import('../registry/add-site.ts')).addSite(session, site, options)),
+        );
+    program
+        .command('update')
+        .description('bring the functions that "add" wrote to the latest versions, and show what changed in their types')
+        .argument('[site...]', 'of these sites alone')
+        .option('-o, --out <folder>', 'where they are', 'src/routebook')
+        .option('--dry-run', 'show what would change, and write nothing')
+        .addHelpText('after', examples(['update', 'update shop.example --dry-run']))
+        .action((sites: string[], options: UpdateOptions, command: Command) =>
+            run(command, async (session) => (await import('../registry/update-sites.ts')).updateSites(session, sites, options)),
         );
     program
         .command('versions')

@@ -1,24 +1,49 @@
 import { join } from 'node:path';
-import { CommandFault } from '../failures.ts';
+import { exportTypeScript, type SourceFile } from '../../shared/domain/package/typescript-export.ts';
+import type { Routebook } from '../client/index.ts';
+import { CommandFault, wrongUsage } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
 import { askToReplace, writeText } from '../write-file.ts';
+import { withoutVersion } from './published.ts';
 
 export interface AddOptions {
     version?: string;
+    endpoint?: string[];
     out: string;
 }
 
 /** `routebook add SITE`: typed functions for a site's hosted endpoints, in a file of the program that calls them. */
-export async function addSite({ client, terminal }: Session, site: string, { version, out }: AddOptions): Promise<Done> {
-    const { file, source } = await client().schemas.package(site, {
+export async function addSite({ client, terminal }: Session, site: string, { version, endpoint, out }: AddOptions): Promise<Done> {
+    const { file, source } = await functionsOf(client(), site, {
         ...(version === undefined ? {} : { version }),
-        format: 'typescript',
+        ...(endpoint === undefined ? {} : { only: endpoint }),
     });
-    // The name is the server's: it never leads out of the folder, and never replaces anything but such a file.
-    if (!/^[\p{L}\p{N}._-]+\.ts$/u.test(file)) throw new CommandFault('INVALID_ANSWER', `The server named a file ${JSON.stringify(file)}.`);
     const path = join(out, file);
     await askToReplace(terminal, path);
     await writeText(path, source, { replaces: true });
     const { paint } = terminal;
     return { result: { file: path, site }, lines: [`${paint('green', '✓')} ${paint('bold', path)}: functions that call ${site}`] };
+}
+
+/** The file of a site's functions. @throws CommandFault where the site has no such endpoint */
+export async function functionsOf(
+    client: Routebook,
+    site: string,
+    { version, only }: { version?: string; only?: readonly string[] },
+): Promise<SourceFile> {
+    const query = version === undefined ? {} : { version };
+    const made =
+        only === undefined ? await client.schemas.package(site, { ...query, format: 'typescript' }) : await some(client, site, query, only);
+    // The name is the server's: it never leads out of the folder, and never replaces anything but such a file.
+    if (!/^[\p{L}\p{N}._-]+\.ts$/u.test(made.file))
+        throw new CommandFault('INVALID_ANSWER', `The server named a file ${JSON.stringify(made.file)}.`);
+    return made;
+}
+
+async function some(client: Routebook, site: string, query: { version?: string }, only: readonly string[]): Promise<SourceFile> {
+    const { document, version, versionHash } = withoutVersion(await client.schemas.package(site, query));
+    const hosted = document.endpoints.filter((endpoint) => endpoint.hosted !== false).map(({ name }) => name);
+    const missing = only.find((name) => !hosted.includes(name));
+    if (missing !== undefined) throw wrongUsage(`${site} has no hosted endpoint ${missing}; it has ${hosted.join(', ')}`);
+    return exportTypeScript(document, { version, versionHash }, only);
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
 import { expect } from 'chai';
+import type { JsonSchema } from '../../shared/domain/types.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { join, type Person } from '../support/people.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
@@ -114,6 +115,44 @@ describe('the registry on the command line', function () {
         expect(again.code).to.equal(1);
         expect(again.error).to.include({ code: 'FILE_UNWRITABLE' });
         expect((await shell.run(['add', 'nowhere.test', '--json'])).error).to.include({ code: 'SITE_NOT_FOUND' });
+    });
+
+    it('adds functions of the endpoints that are named', async () => {
+        const site = 'some.test';
+        const endpoints = [anEndpoint(site, { name: 'one' }), anEndpoint(site, { name: 'two' }), anEndpoint(site, { name: 'three' })];
+        await ada.publish(aPackage(site, { endpoints }));
+        expect((await shell.run(['add', site, '--endpoint', 'one', 'three'])).code).to.equal(0);
+        const source = readFileSync(joinPath(shell.folder, `src/routebook/${site}.ts`), 'utf8');
+        expect(source.match(/^export function \w+/gm)).to.deep.equal(['export function one', 'export function three']);
+        const missing = await shell.run(['add', site, '--endpoint', 'four']);
+        expect(missing.code).to.equal(2);
+        expect(missing.stderr).to.include('no hosted endpoint four; it has one, two, three');
+    });
+
+    it('updates functions to the latest version, and shows how their types differ', async () => {
+        const site = 'moving.test';
+        const read = (name: string, schema: JsonSchema) => ({ ...anEndpoint(site, { name }), response: { type: 'json' as const, schema } });
+        const text = { type: 'object', properties: { price: { type: 'string' } } };
+        await ada.publish(aPackage(site, { endpoints: [read('price', text), read('gone', text)] }));
+        await shell.run(['add', site]);
+        const same = await shell.run(['update', site, '--json']);
+        expect(same.json['updates']).to.deep.equal([{ site, file: `src/routebook/${site}.ts`, changed: false, removed: [], added: [] }]);
+        const number = { type: 'object', properties: { price: { type: 'number' } } };
+        await ada.publish(aPackage(site, { endpoints: [read('price', number), read('stock', text)] }));
+        const shown = await shell.run(['update', site, '--dry-run']);
+        expect(shown.stdout)
+            .to.include('moving.test would be updated')
+            .and.include('-     price?: string;')
+            .and.include('+     price?: number;')
+            .and.include('- export function gone(')
+            .and.include('+ export function stock(')
+            .and.not.include('const VERSION');
+        const file = joinPath(shell.folder, `src/routebook/${site}.ts`);
+        expect(readFileSync(file, 'utf8')).to.include('price?: string;');
+        expect((await shell.run(['update', site])).code).to.equal(0);
+        expect(readFileSync(file, 'utf8')).to.include('price?: number;').and.not.include('function gone');
+        const absent = await shell.run(['update', 'never-added.test', '--json']);
+        expect(absent.error).to.include({ code: 'FILE_UNREADABLE' });
     });
 
     it('asks for a schema, and tells how the request stands', async () => {

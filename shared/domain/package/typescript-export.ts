@@ -14,18 +14,23 @@ export interface SourceFile {
 /**
  * The hosted endpoints of a package as functions in TypeScript (docs/api.md, "Registry"): each is a fetch through `routebook/client`
  * that names its version.
+ * @param only names of the endpoints; all by default
  */
 export function exportTypeScript(
     document: PackageDocument,
     { version, versionHash }: { version: number; versionHash: string },
+    only?: readonly string[],
 ): SourceFile {
     const { site, title } = document;
-    const endpoints = document.endpoints.map(readEndpoint).filter(({ hosted }) => hosted);
+    const endpoints = document.endpoints.map(readEndpoint).filter(({ name, hosted }) => hosted && only?.includes(name) !== false);
     const nameFor = createNames();
     const inliner = createInliner();
     const functions = endpoints.map((endpoint) => functionOf(endpoint, { site, name: nameFor(endpoint.name), inliner }));
     const lines = [
-        ...comment(`${title} (${site}), version ${version}.\nRoutebook generated this file from the published package: do not edit it.`, 0),
+        ...comment(
+            [`${title} (${site}), version ${version}.`, GENERATED, ...(only === undefined ? [] : [`${ONLY}${only.join(', ')}`])].join('\n'),
+            0,
+        ),
         ...(functions.length === 0 ? [] : IMPORTS),
         '/** The version that the functions call. */',
         `export const VERSION = '${versionHash}';`,
@@ -33,6 +38,17 @@ export function exportTypeScript(
         ...functions,
     ];
     return { file: `${site}.ts`, source: lines.join('\n') };
+}
+
+const GENERATED = 'Routebook generated this file from the published package: do not edit it.';
+const ONLY = 'Endpoints: ';
+
+/** What a generated file says of itself; undefined where it is another file. */
+export function readGenerated(source: string): { versionHash: string; only?: string[] } | undefined {
+    const [, versionHash] = /^export const VERSION = '([0-9a-f]{64})';$/m.exec(source) ?? [];
+    if (versionHash === undefined || !source.includes(GENERATED)) return undefined;
+    const [, only] = new RegExp(`^ \\* ${ONLY}([\\w, ]+)$`, 'm').exec(source) ?? [];
+    return { versionHash, ...(only === undefined ? {} : { only: only.split(', ') }) };
 }
 
 const IMPORTS = [
