@@ -39,6 +39,8 @@ describe('every route', () => {
         await world.app.db('job_pauses').insert({ site: SITE });
         const batch = { defaults: { site: SITE, endpoint: 'product' }, items: [{ params: { id: 1 } }] };
         const { batch_id } = dataOf<{ batch_id: string }>(await maker.call('POST', '/v1/batches', { body: batch }));
+        const hook = { url: 'https://127.0.0.1/hook', events: ['job.*'] };
+        const { webhook_id } = dataOf<{ webhook_id: string }>(await maker.call('POST', '/v1/webhooks', { body: hook }));
         const claim_id = await aProvenClaim(world, maker, SITE);
         dataOf(await maker.publish(connectedPackage()));
         dataOf(await maker.publish(consentedPackage()));
@@ -53,15 +55,20 @@ describe('every route', () => {
             claim_id,
             job_id,
             monitor_id,
+            webhook_id,
             batch_id,
             connection_id,
             connected: CONNECTED,
             consented: CONSENTED,
         };
         const routes = everyRoute(SITE, places);
-        // So would a test. Secret scanners are answered in their own format.
-        const outside = ['postFetch', 'testConnection', 'postKeyReport'];
-        for (const route of routes.filter(({ contract }) => !outside.includes(contract.name))) {
+        // So would a test, and a delivery that is sent again. Secret scanners are answered in their own format.
+        const outside = ['postFetch', 'testConnection', 'postRedeliver', 'postKeyReport'];
+        // A webhook that is deleted can be asked for no more.
+        const inOrder = routes.toSorted(
+            (a, b) => Number(a.contract.name === 'deleteWebhook') - Number(b.contract.name === 'deleteWebhook'),
+        );
+        for (const route of inOrder.filter(({ contract }) => !outside.includes(contract.name))) {
             const answer = await callRoute(maker, route);
             expect(answer.body['success'] ?? answer.body['openapi'], route.path).to.be.oneOf([true, '3.1.0']);
             expect(answer.headers.get('x-content-type-options')).to.equal('nosniff');

@@ -25,6 +25,7 @@ const OF_NOBODY: Readonly<Record<string, string>> = {
     'get /favicon.ico': 'a file of ours',
     'get /assets/{version}/{name}': 'files of ours',
     'post /mcp': 'calls routes of the API with the caller’s own key; test/agents has its tenants',
+    'post /mcp/{site}': 'the same, with the endpoints of one site, which is published',
     'post /webhooks/stripe': 'takes nothing but signed ids; test/billing/webhook.spec.ts has whose they are',
 };
 
@@ -40,6 +41,7 @@ const KINDS: Readonly<Record<string, RegExp>> = {
     con: /what: 'connection'/,
     job: /what: 'job'/,
     bat: /what: 'batch'/,
+    mon: /what: 'monitor'/,
     whk: /what: 'webhook'/,
     dlv: /delivery_id: newId\('dlv'\)/,
     op: /operation: newId\('op'\)/,
@@ -50,8 +52,11 @@ const KINDS: Readonly<Record<string, RegExp>> = {
     ntc: /notice: newId\('ntc'\)/,
     // Never leaves the database: Stripe's session stands for it.
     chk: /checkout: `cs_/,
-    // No route takes or gives one.
+    // No route takes one.
     evt: /./,
+    run: /./,
+    chg: /./,
+    rep: /./,
 };
 
 describe('what one tenant may see of another is asked of everything:', function () {

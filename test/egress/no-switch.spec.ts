@@ -87,6 +87,9 @@ describe('the guard on egress', () => {
                 'workers/upstream.ts',
                 // The proof of a claim: a file of the site, through the same rules.
                 'workers/claims/read-file.ts',
+                // Tokens of connections, and events to webhooks, through the same rules.
+                'workers/credentials/guarded-fetch.ts',
+                'workers/webhooks/post-event.ts',
             ]);
             expect(saying(/createConnector\((?!rules\)|\n)/)).to.deep.equal([]);
         });
