@@ -142,7 +142,7 @@ describe('another tenant', () => {
     const saying = ({ status, body }: Answer, id: string) =>
         `${status} ${JSON.stringify(body)
             .replaceAll(id, 'ID')
-            .replaceAll(/(req|ses|srq|clm|job|whk|bat|mon)_[0-9A-Za-z]{10,}/g, '$1')
+            .replaceAll(/(req|ses|srq|clm|job|whk|bat|mon|rep)_[0-9A-Za-z]{10,}/g, '$1')
             .replaceAll(/whsec_[^"]+/g, 'whsec')
             .replaceAll(/routebook-claim=\w+/g, 'routebook-claim')
             .replaceAll(/"health":\{[^}]*\}/g, '"health"')

@@ -38,7 +38,7 @@ export const startPages = [
                 view: 'start/status',
                 title: 'Status',
                 description: 'Whether this service works now, part by part.',
-                model: { ...health, canFetch, at: new Date() },
+                model: { ...health, canFetch },
             };
         },
     }),
