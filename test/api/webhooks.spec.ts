@@ -58,7 +58,14 @@ describe('webhooks', function () {
         const [mail] = await mailsTo(world.app, await emailOf(ada));
         expect(mail?.subject).to.equal('A webhook was added to your workspace');
         expect(mail?.body).to.contain('https://receiver.example/hook').and.contain(webhook_id).and.not.contain('token=abc');
-        await ada.call('PATCH', `/v1/webhooks/${webhook_id}`, { body: { enabled: false } });
+        await world.clock.advance({ hours: 2 });
+        await ada.call('PATCH', `/v1/webhooks/${webhook_id}`, {
+            body: { enabled: false, url: 'https://elsewhere.example/hook?token=abc' },
+        });
+        await mailNews(world.app.db, world.app.secrets, world.app.publicUrl());
+        const [, moved] = await mailsTo(world.app, await emailOf(ada));
+        expect(moved?.subject).to.equal('A webhook leads elsewhere');
+        expect(moved?.body).to.contain('https://elsewhere.example/hook').and.not.contain('token=abc');
         await ada.call('POST', `/v1/webhooks/${webhook_id}/rotate`);
         await ada.call('DELETE', `/v1/webhooks/${webhook_id}`);
         const acts = dataOf<{ action: string; target: string }[]>(await ada.call('GET', '/v1/audit'));

@@ -142,8 +142,8 @@ export interface WebhookChange {
 }
 
 /**
- * Changes a webhook. Disabled, it is told nothing, and what waits is stopped; enabled again, its failures are forgotten. Deliveries that
- * wait go to a new URL. Undefined where there is no such webhook.
+ * Changes a webhook, and mails the owners of its workspace where it leads elsewhere. Disabled, it is told nothing, and what waits is
+ * stopped; enabled again, its failures are forgotten. Deliveries that wait go to a new URL. Undefined where there is no such webhook.
  */
 export async function changeWebhook(db: Db, name: WebhookName, change: WebhookChange, by: By): Promise<Webhook | undefined> {
     return db.transaction(async (trx): Promise<Webhook | undefined> => {
@@ -160,7 +160,15 @@ export async function changeWebhook(db: Db, name: WebhookName, change: WebhookCh
             ...(isTurned && (isEnabled ? ENABLED : disabled(trx, 'caller'))),
         });
         if (isTurned && !isEnabled) await stopWaiting(trx, [name.webhookId]);
-        if (receiver !== undefined) await moveWaiting(trx, name.webhookId, receiver.host);
+        if (receiver !== undefined && receiver.url !== before.url) {
+            await moveWaiting(trx, name.webhookId, receiver.host);
+            await tellOwners(trx, {
+                workspaceId: name.workspaceId,
+                domain: WEBHOOK_NEWS,
+                subject: 'A webhook leads elsewhere',
+                line: `The webhook ${name.webhookId} led to ${withoutQuery(before.url)} and leads to ${withoutQuery(receiver.url)} now. If nobody of you did this, delete it and revoke the keys that may change webhooks.`,
+            });
+        }
         const details: JsonObject = {
             ...(receiver && { url: withoutQuery(receiver.url) }),
             ...(events && { events: [...events] }),
