@@ -61,6 +61,13 @@ export const agentTools: AppPlugin = {
                 },
             },
             {
+                method: 'GET',
+                path: '/.well-known/oauth-protected-resource/mcp/{site?}',
+                options: { app: { isOpen: true } },
+                handler: ({ params }, h) =>
+                    h.response(describeResource(app, params['site'])).header('cache-control', 'public, max-age=3600'),
+            },
+            {
                 method: 'POST',
                 path: '/mcp/{site}',
                 options: {
@@ -79,6 +86,17 @@ export const agentTools: AppPlugin = {
         ]);
     },
 };
+
+/** How clients sign in (RFC 9728): with a key, which a person makes. There is no authorization server. */
+function describeResource(app: App, site: unknown): object {
+    const resource = `${app.publicUrl()}/mcp${site === undefined ? '' : `/${encodeURIComponent(String(site))}`}`;
+    return {
+        resource,
+        resource_name: 'Routebook',
+        bearer_methods_supported: ['header'],
+        resource_documentation: `${app.publicUrl()}/docs/agents`,
+    };
+}
 
 /** What a path offers. */
 type Offer = Pick<Served, 'tools' | 'instructions'>;

@@ -297,6 +297,16 @@ describe('POST /mcp', () => {
             );
             expect(await refused.json()).to.have.nested.property('error.code', 'API_KEY_REQUIRED');
         }
+        const metadata = await fetch(new URL('/.well-known/oauth-protected-resource/mcp', world.base));
+        expect(metadata.status).to.equal(200);
+        expect(await metadata.json()).to.deep.equal({
+            resource: `${world.app.publicUrl()}/mcp`,
+            resource_name: 'Routebook',
+            bearer_methods_supported: ['header'],
+            resource_documentation: `${world.app.publicUrl()}/docs/agents`,
+        });
+        const ofSite = await fetch(new URL('/.well-known/oauth-protected-resource/mcp/shop.test', world.base));
+        expect(await ofSite.json()).to.include({ resource: `${world.app.publicUrl()}/mcp/shop.test` });
         expect((await post({}, undefined, '?sign_in=true')).status).to.equal(401);
         const { apiKey } = await join(world);
         expect((await post({ authorization: `Bearer ${apiKey}` }, undefined, '?sign_in=true')).status).to.equal(200);

@@ -24,6 +24,7 @@ const OF_NOBODY: Readonly<Record<string, string>> = {
     'get /sitemaps/sites.xml': 'names of sites, which are published',
     'get /favicon.ico': 'a file of ours',
     'get /assets/{version}/{name}': 'files of ours',
+    'get /.well-known/oauth-protected-resource/mcp/{site?}': 'the same for everybody',
     'post /mcp': 'calls routes of the API with the caller’s own key; test/agents has its tenants',
     'post /mcp/{site}': 'the same, with the endpoints of one site, which is published',
     'post /webhooks/stripe': 'takes nothing but signed ids; test/billing/webhook.spec.ts has whose they are',

@@ -21,6 +21,13 @@ export const DOCUMENTS: readonly DocumentRow[] = [
         group: 'Guides',
     },
     {
+        path: '/docs/agents',
+        file: 'guide-agent.md',
+        name: 'For agents',
+        about: 'From nothing to a first result in three calls, over the Model Context Protocol.',
+        group: 'Guides',
+    },
+    {
         path: '/docs/contributor',
         file: 'guide-contributor.md',
         name: 'As a contributor',

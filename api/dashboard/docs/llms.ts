@@ -22,6 +22,7 @@ All of it is JSON over HTTPS. A key goes into the header \`Authorization: Bearer
 
 ## Find out what a site offers
 
+- \`GET ${url}/v1/endpoints?task=…\`: endpoints of all sites for a task in your own words, best first; \`fetch\` of each is a body for \`POST /v1/fetch\`. Begin here. No key needed.
 - \`GET ${url}/v1/catalog/{domain}?intent=…\`: every endpoint of a site, best match first. The intent says what you want to do, in at least 5 words and 20 characters. Keep \`session_id\`. 5 calls an hour without a key.
 - \`GET ${url}/v1/schemas?q=…\`: search the registry; \`category\`, \`verified=true\`, \`sort=trending\`.
 - \`GET ${url}/v1/schemas/{site}/package?format=tools\`: the endpoints of a site as tool definitions.
@@ -40,6 +41,6 @@ All of it is JSON over HTTPS. A key goes into the header \`Authorization: Bearer
 
 - [OpenAPI 3.1](${url}/v1/openapi.json): every route, field, header and code
 - [Error codes](${url}/v1/errors)
-- [Model Context Protocol](${url}/mcp): the same as tools, streamable HTTP with the same key
+- [For agents](${url}/docs/agents): the Model Context Protocol at ${url}/mcp, streamable HTTP with the same key
 - [Reference for people](${url}/docs)
 `;
