@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { LRUCache } from 'lru-cache';
 import type { App } from '../../../shared/app.ts';
 import { PLANS } from '../../../shared/domain/accounts/plans.ts';
 import { checkHealth } from '../../../shared/health/check-health.ts';
@@ -25,7 +26,7 @@ export const startPages = [
             model: {
                 plans: PLANS,
                 bonuses: BONUSES,
-                ...(await liveSites(app)),
+                ...((await liveSites.fetch(app).catch(() => undefined)) ?? { live: [], sites: 0 }),
             },
         }),
     }),
@@ -86,8 +87,16 @@ export const startPages = [
     }),
 ];
 
+/** The home page is everybody's first: it is there without a database, and costs little. */
+const liveSites = new LRUCache<App, LiveSites>({ max: 10, ttl: 60_000, fetchMethod: readLiveSites });
+
 /** Sites that are used or were published lately, and how many there are. */
-async function liveSites(app: App): Promise<{ live: { site: string; title: string }[]; sites: number }> {
+interface LiveSites {
+    live: { site: string; title: string }[];
+    sites: number;
+}
+
+async function readLiveSites(app: App): Promise<LiveSites> {
     const query = { search: undefined, category: undefined, isVerifiedOnly: false, sort: undefined };
     const [used, { sites, total }] = await Promise.all([
         trendingSites(app.browse, '7d', NAMED),
