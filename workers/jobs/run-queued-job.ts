@@ -70,7 +70,7 @@ const WAITS: Readonly<Record<string, WaitingFor>> = {
 };
 
 /**
- * Runs a job whose turn has come, or puts it back (docs/api.md, "Jobs"): key and block → circuit → windows, concurrency and share → hold →
+ * Runs a job whose turn has come, or puts it back (docs/jobs.md, "Jobs"): key and block → circuit → windows, concurrency and share → hold →
  * send → settle. Nothing stays taken where one of them says no.
  * @returns what its account waits for; undefined where the job began or ended
  */

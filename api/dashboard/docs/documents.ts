@@ -56,6 +56,13 @@ export const DOCUMENTS: readonly DocumentRow[] = [
         group: 'Reference',
     },
     {
+        path: '/docs/jobs',
+        file: 'jobs.md',
+        name: 'Jobs and webhooks',
+        about: 'Calls answered later, batches, monitors, events, webhooks, and connections.',
+        group: 'Reference',
+    },
+    {
         path: '/docs/packages',
         file: 'packages.md',
         name: 'Package format',

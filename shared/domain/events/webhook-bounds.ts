@@ -1,6 +1,6 @@
 import type { RateWindow } from '../accounts/plans.ts';
 
-/** Every bound of webhooks (docs/api.md, "Webhooks"), beside the times of attempts (delivery-schedule.ts). */
+/** Every bound of webhooks (docs/jobs.md, "Webhooks"), beside the times of attempts (delivery-schedule.ts). */
 
 /** Webhooks of one workspace. */
 export const MOST_WEBHOOKS = 20;

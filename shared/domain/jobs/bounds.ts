@@ -1,6 +1,6 @@
 import type { Plan, RateWindow } from '../accounts/plans.ts';
 
-/** Every bound of jobs (docs/api.md, "Jobs"). Times are seconds unless the name says otherwise. */
+/** Every bound of jobs (docs/jobs.md, "Jobs"). Times are seconds unless the name says otherwise. */
 
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;

@@ -1,6 +1,6 @@
 import type { Plan, RateWindow } from '../accounts/plans.ts';
 
-/** Every bound of monitors (docs/api.md, "Monitors"). Times are seconds unless the name says otherwise. */
+/** Every bound of monitors (docs/jobs.md, "Monitors"). Times are seconds unless the name says otherwise. */
 
 const MINUTE = 60;
 const HOUR = 3600;
