@@ -27,7 +27,7 @@ export interface JsonBody {
  */
 export async function readJsonBody(request: Request, { maxBytes, ...guarded }: Guarded & { maxBytes: number }): Promise<JsonBody> {
     const payload = await readJsonBytes(request, maxBytes, { isCall: guarded.hasParams ?? false });
-    if (payload.length > BODY_BYTES && isTooComplex(payload)) return { value: undefined, faults: [TOO_COMPLEX] };
+    if (payload.length > BODY_BYTES && hasTooMuch(payload)) return { value: undefined, faults: [TOO_COMPLEX] };
     const { value, text } = parse(payload);
     const faults = [...jsonProblems(value, boundsOf(guarded)), ...roundedNumbers(text, guarded.hasParams ? PARAMS : undefined)];
     return { value: guarded.hasParams && faults.length === 0 ? parseExact(text, value) : value, faults };
@@ -46,7 +46,7 @@ const TOO_COMPLEX: Detail = {
 };
 
 /** Tells without parsing: the parser would take the turns of others. */
-function isTooComplex(payload: Buffer): boolean {
+function hasTooMuch(payload: Buffer): boolean {
     return hasMoreValues(payload, MOST_VALUES) || isJsonTooDeep(payload, MOST_LEVELS);
 }
 
@@ -60,6 +60,11 @@ export function readJsonPart(text: string, guarded: Guarded): JsonBody | undefin
     }
     const faults = [...jsonProblems(value, boundsOf(guarded)), ...roundedNumbers(text, guarded.hasParams ? PARAMS : undefined)];
     return { value: guarded.hasParams && faults.length === 0 ? parseExact(text, value) : value, faults };
+}
+
+/** Whether it has more values than a schema can judge in time: nothing more is said of it then. */
+export function isTooComplex({ faults }: Pick<JsonBody, 'faults'>): boolean {
+    return faults.some(({ code }) => code === 'TOO_COMPLEX');
 }
 
 interface Guarded {

@@ -6,7 +6,7 @@ import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import { textProblem } from '../../shared/domain/text/text-rule.ts';
 import { type Detail, type DetailCode, Refusal } from '../../shared/refusals.ts';
-import { type JsonBody, readJsonBody, readJsonBytes, readUnwantedJson } from '../bodies/json-body.ts';
+import { isTooComplex, type JsonBody, readJsonBody, readJsonBytes, readUnwantedJson } from '../bodies/json-body.ts';
 import type { AppPlugin } from './plugin.ts';
 
 declare module '@hapi/hapi' {
@@ -87,7 +87,7 @@ function isEmpty({ raw: { req } }: Request): boolean {
 /** Leaves out values that are too large for a schema, and problems that were found before. */
 function judgeBody(request: Request, { value, faults }: JsonBody, problems: Detail[]): unknown {
     problems.push(...faults);
-    if (faults.some(({ code }) => code === 'TOO_COMPLEX')) return undefined;
+    if (isTooComplex({ faults })) return undefined;
     const judged = request.route.settings.plugins?.input?.body.validate(value);
     const found = problemsOf(judged?.error?.details ?? []);
     problems.push(...found.filter(({ path, code }) => !faults.some((fault) => fault.path === path && fault.code === code)));

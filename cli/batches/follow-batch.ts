@@ -9,16 +9,31 @@ export interface FollowTo {
     out?: string;
 }
 
+/** Ctrl-C, once it is awaited: it then ends no program. */
+export interface Interruption {
+    signal: AbortSignal;
+    end(): void;
+}
+
+export function awaitInterruption(): Interruption {
+    const controller = new AbortController();
+    const interrupt = () => controller.abort();
+    process.once('SIGINT', interrupt);
+    return { signal: controller.signal, end: () => void process.off('SIGINT', interrupt) };
+}
+
 /** `routebook batch follow ID`: writes each item as a line when it has ended. Ctrl-C leaves the batch running, and says how to come back. */
-export async function followBatch(session: Session, batchId: string, { out }: FollowTo): Promise<Done> {
+export async function followBatch(
+    session: Session,
+    batchId: string,
+    { out }: FollowTo,
+    interruption: Interruption = awaitInterruption(),
+): Promise<Done> {
     const { terminal, note } = session;
     const file = out === undefined ? undefined : createWriteStream(out);
     const write = (item: EndedItem) =>
         void (file === undefined ? terminal.print(JSON.stringify(item)) : file.write(`${JSON.stringify(item)}\n`));
     const progress = terminal.progress(`batch ${batchId}`);
-    const interrupted = new AbortController();
-    const interrupt = () => interrupted.abort();
-    process.once('SIGINT', interrupt);
     const began = performance.now();
     let last: Batch | undefined;
     let first: number | undefined;
@@ -28,15 +43,15 @@ export async function followBatch(session: Session, batchId: string, { out }: Fo
         progress.update(progressLine(batch, (endedOf(batch) - first) / ((performance.now() - began) / 1000)));
     };
     try {
-        for await (const item of session.client().batches.follow(batchId, { onProgress: tell, signal: interrupted.signal })) write(item);
+        for await (const item of session.client().batches.follow(batchId, { onProgress: tell, signal: interruption.signal })) write(item);
     } catch (error) {
-        if (!interrupted.signal.aborted) throw error;
+        if (!interruption.signal.aborted) throw error;
         progress.end();
         note(`The batch goes on. Come back with: routebook batch follow ${batchId}`);
         return { result: { batch_id: batchId, interrupted: true } };
     } finally {
         progress.end();
-        process.off('SIGINT', interrupt);
+        interruption.end();
         if (file !== undefined) await finished(file.end());
     }
     const batch = last ?? (await session.client().batches.get(batchId));

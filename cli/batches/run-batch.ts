@@ -2,7 +2,7 @@ import type { BatchDryRun, BatchOrder } from '../client/index.ts';
 import { type Batch, RoutebookError } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
-import { type FollowTo, followBatch } from './follow-batch.ts';
+import { awaitInterruption, type FollowTo, followBatch } from './follow-batch.ts';
 import { readItems, readMap } from './read-items.ts';
 
 export interface RunOptions extends FollowTo {
@@ -34,10 +34,18 @@ export async function runBatch(session: Session, file: string, options: RunOptio
     };
     try {
         if (options.dryRun === true) return priced(await client.batches.dryRun(order));
-        const batch = await client.batches.create(order);
-        if (options.detach === true) return detached(batch);
+        // From here on: a batch that was ordered goes on, and Ctrl-C has to tell its id.
+        const interruption = awaitInterruption();
+        const batch = await client.batches.create(order).catch((error: unknown) => {
+            interruption.end();
+            throw error;
+        });
+        if (options.detach === true) {
+            interruption.end();
+            return detached(batch);
+        }
         session.note(`batch ${batch.batch_id}: ${count(items.length)} items`);
-        return await followBatch(session, batch.batch_id, options);
+        return await followBatch(session, batch.batch_id, options, interruption);
     } catch (error) {
         if (error instanceof RoutebookError && error.problems !== undefined && error.problems > error.details.length) {
             session.note(`${count(error.problems)} problems in all; the first ${error.details.length} are named.`);

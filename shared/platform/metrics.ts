@@ -8,6 +8,8 @@ export type Metrics = ReturnType<typeof createMetrics>;
 const MISNAMED_DEFAULTS = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+/** Of routes, of which there are a hundred: each bucket is a hundred series. */
+const ROUTE_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
 
 /**
  * A registry with all metrics of the process, but for the gauges of shared state and the times of fetches: these are registered where an
@@ -23,15 +25,20 @@ export function createMetrics(config: Pick<Config, 'metricsMaxSites'>) {
     const counter = <L extends string>(name: string, help: string, labelNames: L[]) => new Counter({ name, help, labelNames, registers });
     const gauge = <L extends string>(name: string, help: string, labelNames: L[]) => new Gauge({ name, help, labelNames, registers });
     const shared = <L extends string>(name: string, help: string, labelNames: L[]) => new Gauge({ name, help, labelNames, registers: [] });
-    const histogram = <L extends string>(name: string, help: string, labelNames: L[]) =>
-        new Histogram({ name, help, labelNames, buckets: SECONDS, registers });
+    const histogram = <L extends string>(name: string, help: string, labelNames: L[], buckets = SECONDS) =>
+        new Histogram({ name, help, labelNames, buckets, registers });
     const ofApi = (name: string, help: string) => new Histogram({ name, help, buckets: SECONDS, registers: [] });
 
     return {
         registry,
         siteLabel,
         httpRequests: counter('routebook_http_requests_total', 'Answers of the API by route and status.', ['method', 'route', 'status']),
-        httpSeconds: histogram('routebook_http_request_duration_seconds', 'Time from request to answer of the API.', ['method', 'route']),
+        httpSeconds: histogram(
+            'routebook_http_request_duration_seconds',
+            'Time from request to answer of the API.',
+            ['method', 'route'],
+            ROUTE_SECONDS,
+        ),
         connectionsRefused: counter(
             'routebook_connections_refused_total',
             'Connections closed unanswered: open or rate (bounds of a client address), idle (to make room), full.',

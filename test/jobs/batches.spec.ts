@@ -181,6 +181,14 @@ for (const topology of TOPOLOGIES) {
             });
         }
 
+        it('of twenty thousand fields that nobody knows is refused without judging each, whole or as one item', async () => {
+            const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, 1]));
+            const whole = await ada.call('POST', '/v1/batches', { body: many });
+            expect(detailsOf(whole)).to.deep.equal([' TOO_COMPLEX']);
+            const item = await ada.call('POST', '/v1/batches', { body: { defaults: { site: SHOP, endpoint: 'product' }, items: [many] } });
+            expect(detailsOf(item)).to.deep.equal(['/items/0 TOO_COMPLEX']);
+        });
+
         it('without a site anywhere names the field', async () => {
             const answer = await ada.call('POST', '/v1/batches', { body: { items: [{ params: { id: 1 } }] } });
             expect(detailsOf(answer)).to.deep.equal(['/items/0/site REQUIRED']);

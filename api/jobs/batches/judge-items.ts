@@ -11,12 +11,10 @@ import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import type { NewItem } from '../../../shared/store/jobs/drafts.ts';
 import { sealRequest } from '../../../shared/store/jobs/sealed.ts';
 import { judgeEndpoint, judgeSite } from '../../auth/key-scopes.ts';
-import { readJsonPart } from '../../bodies/json-body.ts';
+import { isTooComplex, readJsonPart } from '../../bodies/json-body.ts';
 import { prepare, problemsOf } from '../../plugins/input.ts';
-import type { BatchBody, ItemText } from './read-items.ts';
+import { type BatchBody, type ItemText, MOST_DETAILS } from './read-items.ts';
 
-/** Problems that an answer names. */
-const MOST_DETAILS = 100;
 /** How long items are judged before others have their turn, in milliseconds. */
 const TURN_MS = 10;
 
@@ -103,6 +101,7 @@ function readItem(
         if (!isLines) throw new Refusal('INVALID_JSON');
         return { ok: false, problems: [{ path: '', code: 'INVALID_JSON', message: 'This is no JSON.' }] };
     }
+    if (isTooComplex(read)) return { ok: false, problems: read.faults };
     const { value, error } = item.validate(read.value);
     const problems: ItemDetail[] = [...read.faults, ...problemsOf(error?.details ?? [])];
     if (problems.length > 0) return { ok: false, problems };

@@ -6,7 +6,7 @@ import { BATCH_ARRIVAL_MS, BATCH_BODIES } from '../../../shared/domain/jobs/boun
 import { type SplitBody, splitItems } from '../../../shared/domain/json/split-items.ts';
 import { type Detail, type DetailCode, type ItemDetail, Refusal } from '../../../shared/refusals.ts';
 import { arriving } from '../../bodies/arriving.ts';
-import { emptyBody, isJsonType, readJsonPart } from '../../bodies/json-body.ts';
+import { emptyBody, isJsonType, isTooComplex, readJsonPart } from '../../bodies/json-body.ts';
 import { prepare, problemsOf } from '../../plugins/input.ts';
 import type { Call } from '../../serve.ts';
 
@@ -31,6 +31,8 @@ export interface BatchBody {
 const { json: JSON_BODY, lines: LINES } = BATCH_BODIES;
 const BOUNDS = { pauseMs: BATCH_ARRIVAL_MS.pause, allMs: BATCH_ARRIVAL_MS.all };
 const LINE_FEED = 0x0a;
+/** Problems that an answer names; it has the number of all. */
+export const MOST_DETAILS = 100;
 /** Of the query alone, or of lines: with JSON all others stand in the body. */
 const OF_QUERY: readonly string[] = ['dry_run'];
 
@@ -85,6 +87,7 @@ async function openJson(call: BatchCall, hash: Hash): Promise<BatchBody> {
     const split = splitItems(body, 'items');
     const envelope = readJsonPart(split?.rest ?? body.toString(), { guard: true });
     if (envelope === undefined) throw new Refusal('INVALID_JSON');
+    if (isTooComplex(envelope)) refuse(envelope.faults);
     const { value, error } = prepared.validate(envelope.value);
     refuse([...envelope.faults, ...problemsOf(error?.details ?? [])]);
     const { items, ...fields } = value as BatchRequest;
@@ -198,5 +201,6 @@ function tooMany(most: number): Detail {
 
 /** @throws Refusal VALIDATION_ERROR where there are problems */
 function refuse(details: Detail[]): void {
-    if (details.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details, problems: details.length });
+    if (details.length > 0)
+        throw new Refusal('VALIDATION_ERROR', undefined, { details: details.slice(0, MOST_DETAILS), problems: details.length });
 }
