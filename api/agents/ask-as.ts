@@ -6,7 +6,7 @@ import { sameRequest } from '../plugins/observe.ts';
 /** The request headers that are passed on to the calls. */
 const PASSED_ON = ['authorization', 'x-forwarded-for'] as const;
 
-/** Calls our own routes as whoever sent the request: with its key, from its address. */
+/** Calls our own routes with the key and from the address of the request. */
 export function askAs(server: Server, request: Request): Ask {
     return async ({ method, path, query = {}, body, headers = {} }) => {
         const pairs = Object.entries(query).flatMap(([name, value]) =>

@@ -1,4 +1,4 @@
-/** Where what does not fit into a result is kept, for a day; whoever the result is for reads it. */
+/** Where what does not fit into a result is kept, for a day, for the account of the result alone. */
 export interface Rests {
     /** The id of the kept text; undefined where it cannot be kept. */
     keep(text: string): Promise<string | undefined>;

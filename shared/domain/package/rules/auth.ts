@@ -89,7 +89,7 @@ function checkOAuth({ type, oauth2 }: AuthDraft, at: Path, report: Report, isPor
     }
 }
 
-/** Whoever tests a credential has no params to give, and changes nothing. */
+/** The test of a credential has no params, and changes nothing. */
 function checkTest({ test }: AuthDraft, at: Path, report: Report, endpoints: NonNullable<PackageDraft['endpoints']>): void {
     if (test === undefined) return;
     const tested = endpoints.find((endpoint) => endpoint?.name === test);
