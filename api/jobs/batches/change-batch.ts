@@ -1,5 +1,6 @@
 import type { Batch, ResumeRequest, RetryRequest } from '../../../shared/contracts/batches.ts';
 import { findEndpoint } from '../../../shared/fetch/admit.ts';
+import { persist } from '../../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import * as batches from '../../../shared/store/jobs/batches.ts';
@@ -8,6 +9,8 @@ import type { Reply } from '../../serve.ts';
 import { mustFit } from '../must-fit.ts';
 import { mustBeFew } from './create-batch.ts';
 import { mustFindBatch, type OneBatch, viewOf } from './read-batches.ts';
+
+const PATIENCE_MS = 1000;
 
 /** POST /v1/batches/{batch_id}/pause. @throws Refusal BATCH_NOT_OPEN */
 export async function pauseBatch(call: OneBatch): Promise<Reply<Batch>> {
@@ -29,7 +32,8 @@ export async function cancelBatch(call: OneBatch): Promise<Reply<Batch>> {
 async function change<Body>(call: OneBatch<object, Body>, work: (batchId: string) => Promise<boolean>): Promise<Reply<Batch>> {
     await countJobCall(call, 'reads');
     const { batchId } = await mustFindBatch(call);
-    if (!(await work(batchId))) throw new Refusal('BATCH_NOT_OPEN');
+    // Items that begin or end meanwhile may undo it by a deadlock. It leaves the same behind however often it is done.
+    if (!(await persist(PATIENCE_MS, () => work(batchId)))) throw new Refusal('BATCH_NOT_OPEN');
     return { answer: viewOf(call, await mustFindBatch(call)) };
 }
 
