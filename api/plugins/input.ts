@@ -116,8 +116,10 @@ export function problemsOf(items: readonly ValidationErrorItem[]): Detail[] {
 const TOLD_BY: Readonly<Record<string, string>> = { 'string.base': 'any.only', 'string.pattern.base': 'text.secret' };
 
 function isToldByAnother(item: ValidationErrorItem, items: readonly ValidationErrorItem[]): boolean {
+    const other = TOLD_BY[item.type];
+    if (other === undefined) return false;
     const place = item.path.join('/');
-    return items.some(({ type, path }) => type === TOLD_BY[item.type] && path.join('/') === place);
+    return items.some(({ type, path }) => type === other && path.join('/') === place);
 }
 
 /** Joi's messages repeat the value, which may be a secret, and show the pattern. */
