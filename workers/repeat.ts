@@ -22,6 +22,34 @@ export function repeat(ms: number, work: () => Promise<void>): Repeated {
     };
 }
 
+/**
+ * The same for work on the database: where it fails, the log tells that the connection is lost, and once it does not, that it is back.
+ * @param part name of the work in the log
+ * @param work ends soon after `isStopped()` is true
+ */
+export function repeatOnDatabase(
+    log: ConnectionLog,
+    { part, everyMs }: { part: string; everyMs: number },
+    work: (isStopped: () => boolean) => Promise<void>,
+): Repeated {
+    const status = watchConnection(log, part);
+    let hasStopped = false;
+    const looks = repeat(everyMs, async () => {
+        try {
+            await work(() => hasStopped);
+            status.up();
+        } catch (error) {
+            status.down(error);
+        }
+    });
+    return {
+        async stop() {
+            hasStopped = true;
+            await looks.stop();
+        },
+    };
+}
+
 /** Work for sites that waits in the database until it is due. */
 export interface DueWork<Item extends { registrable: string }> {
     /** Name of the work in the log. */
@@ -42,29 +70,21 @@ export function repeatDue<Item extends { registrable: string }>(
     { part, lookMs, most, take, run }: DueWork<Item>,
 ): Repeated {
     const running = new Set<Promise<void>>();
-    const status = watchConnection(log, part);
-    let isStopped = false;
     const begin = (item: Item) => {
         const done = run(item)
             .catch((error: unknown) => log.warn({ part, site: item.registrable, err: error }, `${part}: a run failed; it will be repeated`))
             .finally(() => running.delete(done));
         running.add(done);
     };
-    const looks = repeat(lookMs, async () => {
-        try {
-            while (running.size < most && !isStopped) {
-                const item = await take();
-                if (item === undefined) break;
-                begin(item);
-            }
-            status.up();
-        } catch (error) {
-            status.down(error);
+    const looks = repeatOnDatabase(log, { part, everyMs: lookMs }, async (isStopped) => {
+        while (running.size < most && !isStopped()) {
+            const item = await take();
+            if (item === undefined) break;
+            begin(item);
         }
     });
     return {
         async stop() {
-            isStopped = true;
             await looks.stop();
             await Promise.all(running);
         },

@@ -1,10 +1,9 @@
 import type { App } from '../../shared/app.ts';
 import { type IndexedPackage, indexPackage } from '../../shared/domain/find/index-package.ts';
-import { watchConnection } from '../../shared/platform/connection-log.ts';
 import { shippedPhrases } from '../../shared/platform/phrases.ts';
 import { createSideThread } from '../../shared/platform/side-thread.ts';
 import { type Indexing, indexNextSite } from '../../shared/store/registry/endpoint-index.ts';
-import { type Repeated, repeat } from '../repeat.ts';
+import { type Repeated, repeatOnDatabase } from '../repeat.ts';
 
 const LOOK_MS = 500;
 /** Smaller packages take less than starting a thread does: about 2 ms. */
@@ -12,27 +11,14 @@ const SMALL_CHARACTERS = 64 * 1024;
 
 /** Indexes the endpoints of sites with a new latest version, one site after the other; every worker may do it. */
 export function startIndexing({ db, log }: App): Repeated {
-    const status = watchConnection(log, 'endpoint index');
-    let isStopped = false;
     const indexing: Indexing = {
         describe,
         onFault: (site, error) =>
             log.warn({ part: 'endpoint index', site, err: error }, 'the endpoints of a site could not be indexed; this is tried again'),
     };
-    const looks = repeat(LOOK_MS, async () => {
-        try {
-            while (!isStopped && (await indexNextSite(db, indexing)));
-            status.up();
-        } catch (error) {
-            status.down(error);
-        }
+    return repeatOnDatabase(log, { part: 'endpoint index', everyMs: LOOK_MS }, async (isStopped) => {
+        while (!isStopped() && (await indexNextSite(db, indexing)));
     });
-    return {
-        async stop() {
-            isStopped = true;
-            await looks.stop();
-        },
-    };
 }
 
 const thread = createSideThread(new URL('./index-thread.ts', import.meta.url));
