@@ -4,7 +4,7 @@ import { isDoubtful } from '../domain/site/stated-effect.ts';
 import { newId } from '../domain/text/ids.ts';
 import type { Effect } from '../domain/types.ts';
 import type { Caller } from '../store/accounts/callers.ts';
-import type { NewJob } from '../store/jobs/orders.ts';
+import type { NewJob, OrderedCall } from '../store/jobs/orders.ts';
 import { sealRequest } from '../store/jobs/sealed.ts';
 import { isBelievedToRead } from '../store/registry/ownership.ts';
 import type { Admitted, Found } from './admit.ts';
@@ -13,8 +13,25 @@ import type { Admitted, Found } from './admit.ts';
 export async function newJobOf(
     app: App,
     { caller, asked, metadata }: { caller: Caller; asked: FetchRequest; metadata: string },
-    { found, price, connection }: Admitted,
+    admitted: Admitted,
 ): Promise<NewJob> {
+    return {
+        ...(await orderedCall(app, asked, admitted, await effectToSee(app, admitted.found))),
+        workspaceId: caller.workspaceId,
+        keyId: caller.keyId,
+        accountId: caller.accountId,
+        metadata,
+        sessionId: null,
+    };
+}
+
+/** The same of an item of a batch. @param needs the effect that a key needs to see it */
+export async function orderedCall(
+    app: App,
+    asked: FetchRequest,
+    { found, price, connection }: Pick<Admitted, 'found' | 'price' | 'connection'>,
+    needs: Effect,
+): Promise<OrderedCall> {
     const request: FetchRequest = {
         ...asked,
         site: found.site,
@@ -24,18 +41,13 @@ export async function newJobOf(
     };
     return {
         jobId: newId('job'),
-        workspaceId: caller.workspaceId,
-        keyId: caller.keyId,
-        accountId: caller.accountId,
         site: found.site,
         registrable: found.registrable,
         endpoint: found.endpoint.name,
         versionId: found.versionId,
         version: found.version,
         effect: found.endpoint.effect,
-        needs: await effectToSee(app, found),
-        metadata,
-        sessionId: null,
+        needs,
         connectionId: connection?.connectionId ?? null,
         ownerId: connection?.shared === false ? connection.ownerId : null,
         request: await sealRequest(app.secrets, request),

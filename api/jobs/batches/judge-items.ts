@@ -2,14 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { App } from '../../../shared/app.ts';
 import { type BatchItem, batchItem } from '../../../shared/contracts/batches.ts';
 import type { FetchRequest } from '../../../shared/contracts/fetch.ts';
-import { newId } from '../../../shared/domain/text/ids.ts';
 import type { Effect } from '../../../shared/domain/types.ts';
 import { type Found, findEndpoint, judgeFound } from '../../../shared/fetch/admit.ts';
-import { effectToSee } from '../../../shared/fetch/new-job.ts';
+import { effectToSee, orderedCall } from '../../../shared/fetch/new-job.ts';
 import { type ItemDetail, Refusal, refusalEntry } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import type { NewItem } from '../../../shared/store/jobs/drafts.ts';
-import { sealRequest } from '../../../shared/store/jobs/sealed.ts';
 import { judgeEndpoint, judgeSite } from '../../auth/key-scopes.ts';
 import { isTooComplex, readJsonPart } from '../../bodies/json-body.ts';
 import { prepare, problemsOf } from '../../plugins/input.ts';
@@ -128,28 +126,7 @@ async function judgeItem(
     judgeSite(sites, found.site);
     judgeEndpoint(endpoints, found.endpoint.name);
     const { price, connection } = await judgeFound(app, { caller, body }, found);
-    const request: FetchRequest = {
-        ...body,
-        site: found.site,
-        version: found.version,
-        ...(connection === undefined ? {} : { connection: connection.connectionId }),
-    };
-    const job: NewItem = {
-        jobId: newId('job'),
-        customId: customId ?? null,
-        site: found.site,
-        registrable: found.registrable,
-        endpoint: found.endpoint.name,
-        versionId: found.versionId,
-        version: found.version,
-        effect: found.endpoint.effect,
-        needs,
-        connectionId: connection?.connectionId ?? null,
-        ownerId: connection?.shared === false ? connection.ownerId : null,
-        request: await sealRequest(app.secrets, request),
-        unit: price.unit,
-        unitsCap: found.unitsCap ?? null,
-    };
+    const job = { ...(await orderedCall(app, body, { found, price, connection }, needs)), customId: customId ?? null };
     return { job, cost: price.unit * price.maxUnits };
 }
 

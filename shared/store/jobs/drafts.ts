@@ -1,23 +1,9 @@
-import type { Effect } from '../../domain/types.ts';
 import { ago, type Db } from '../../platform/db.ts';
+import type { OrderedCall } from './orders.ts';
 
 /** An item of a batch that was judged. */
-export interface NewItem {
-    jobId: string;
+export interface NewItem extends OrderedCall {
     customId: string | null;
-    site: string;
-    registrable: string;
-    endpoint: string;
-    versionId: number;
-    version: number;
-    effect: Effect;
-    needs: Effect;
-    connectionId: string | null;
-    ownerId: string | null;
-    /** Sealed (sealed.ts). */
-    request: Buffer;
-    unit: number;
-    unitsCap: number | null;
 }
 
 /** What all items of a batch have. */

@@ -2,12 +2,9 @@ import type { OpenBounds } from '../../domain/jobs/bounds.ts';
 import type { Effect } from '../../domain/types.ts';
 import { type Db, toColumns } from '../../platform/db.ts';
 
-/** A job as it is stored first. */
-export interface NewJob {
+/** What was ordered, of a job as of an item of a batch. */
+export interface OrderedCall {
     jobId: string;
-    workspaceId: string;
-    keyId: string;
-    accountId: string;
     site: string;
     registrable: string;
     endpoint: string;
@@ -16,9 +13,6 @@ export interface NewJob {
     effect: Effect;
     /** The effect that a key needs to see it. */
     needs: Effect;
-    /** JSON text. */
-    metadata: string;
-    sessionId: string | null;
     /** The credential that it is sent with. */
     connectionId: string | null;
     /** The only user who sees it. */
@@ -27,6 +21,16 @@ export interface NewJob {
     request: Buffer;
     unit: number;
     unitsCap: number | null;
+}
+
+/** A job as it is stored first. */
+export interface NewJob extends OrderedCall {
+    workspaceId: string;
+    keyId: string;
+    accountId: string;
+    /** JSON text. */
+    metadata: string;
+    sessionId: string | null;
     /** The monitor whose run it is. */
     monitorId?: string;
 }
