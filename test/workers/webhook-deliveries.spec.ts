@@ -15,7 +15,7 @@ import { join, type Person } from '../support/people.ts';
 import { openReceiver, type Receiver, type ToldEvent } from '../support/receiver.ts';
 import { dataOf } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openSite } from '../support/sites.ts';
+import { openRawSite, openSite } from '../support/sites.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const LATEST = 20_000;
@@ -211,6 +211,19 @@ describe('an event is delivered to webhooks', function () {
         expect(delivery).to.include({ status: 'pending', code: 307 });
         expect(elsewhere.told()).to.deep.equal([]);
         await elsewhere.close();
+    });
+
+    it('and a receiver that switches to another protocol has failed', async () => {
+        const ada = await join(world);
+        const site = await openRawSite((socket) =>
+            socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'),
+        );
+        const webhook = await add(ada, { url: `http://127.0.0.1:${site.port}/` });
+        await tell(ada);
+        const delivery = await untilDelivery(ada, webhook, ({ attempts }) => attempts === 1);
+        expect(delivery).to.include({ status: 'pending', code: 101, problem: 'The receiver switched to another protocol, unasked.' });
+        await ada.call('DELETE', `/v1/webhooks/${webhook.webhook_id}`);
+        await site.close();
     });
 
     it('within 10 seconds, or it counts as failed; others do not wait for one that hangs', async () => {

@@ -53,6 +53,12 @@ function request(
         time.whenOver(() => sent.destroy(new Error('the time is over')));
         sent.on('error', reject);
         sent.on('response', resolve);
+        // Node gives the connection away with `upgrade`: neither `response` nor `error` follows.
+        sent.on('upgrade', (_response, socket) => {
+            socket.destroy();
+            reject(new Error('the token endpoint switched to another protocol, unasked'));
+        });
+        sent.on('close', () => reject(new Error('the connection was closed without an answer')));
         sent.end(body);
     });
 }

@@ -78,7 +78,20 @@ function once(
             forget();
             reject(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection() : error);
         });
+        // Node gives the connection away with `upgrade`: neither `response` nor `error` follows.
+        request.on('upgrade', (response, socket) => {
+            forget();
+            socket.destroy();
+            const problem = 'The receiver switched to another protocol, unasked.';
+            resolve({ isDelivered: false, code: response.statusCode ?? null, problem, answer: null });
+        });
+        const onClose = () => {
+            forget();
+            reject(new Error('the connection was closed without an answer'));
+        };
+        request.on('close', onClose);
         request.on('response', (response) => {
+            request.off('close', onClose);
             const code = response.statusCode ?? 0;
             const isDelivered = code >= 200 && code <= 299;
             const problem = isDelivered

@@ -1,0 +1,20 @@
+import { expect } from 'chai';
+import { createGuardedFetch } from '../../workers/credentials/guarded-fetch.ts';
+import { loopbackRules, openRawSite } from '../support/sites.ts';
+
+describe('a request to a token endpoint', () => {
+    it('fails at once where the endpoint switches to another protocol', async () => {
+        const site = await openRawSite((socket) =>
+            socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'),
+        );
+        const send = createGuardedFetch(loopbackRules('127.0.0.0/8'), () => 'Routebook/test');
+        const options = { method: 'POST', headers: {}, body: 'grant_type=client_credentials', redirect: 'manual' as const };
+        try {
+            const failed = await send(`http://shop.test:${site.port}/token`, options).catch((error: Error) => error.message);
+            expect(failed).to.equal('the token endpoint switched to another protocol, unasked');
+        } finally {
+            send.close();
+            await site.close();
+        }
+    });
+});
