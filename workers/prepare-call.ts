@@ -38,16 +38,27 @@ export async function prepareCall(
         if (form !== undefined || Object.keys(onPage).length > 0) {
             const read = await reader.prepare(answer.page, { path, form, extract: onPage }, turn);
             if (!read.ok) return read;
-            if (read.form !== undefined) prepared.form = read.form;
+            if (read.form !== undefined) {
+                if (carriesCredential(call, [read.form.action, ...read.form.fields.flat()]))
+                    return notExtracted(formPath, 'form', CREDENTIAL);
+                prepared.form = read.form;
+            }
             for (const [name, value] of Object.entries(read.found)) found.set(name, value);
         }
         for (const [name, value] of found) {
-            const fault = preparedFault(endpoint, name, value);
+            const fault = carriesCredential(call, [value]) ? CREDENTIAL : preparedFault(endpoint, name, value);
             if (fault !== undefined) return notExtracted(`${path}/extract/${escapePointer(name)}`, name, fault);
             prepared.values = withPrepared(prepared.values, name, value);
         }
     }
     return prepared;
+}
+
+const CREDENTIAL = 'holds the credential of the connection, which goes to its own hosts alone';
+
+/** Pages are masked as they come, but an escape of HTML or a cookie hides a credential that the page repeats. */
+function carriesCredential(call: SiteCall, values: readonly Json[]): boolean {
+    return values.some((value) => call.holdsCredential(typeof value === 'string' ? value : JSON.stringify(value)));
 }
 
 /** Splits what a step extracts into cookies, by name, and what is read from its page. */

@@ -24,6 +24,8 @@ export interface SiteCall {
     keepOutcome(bytes: number): void;
     /** The value of a cookie that the host of `url` set during the call. */
     cookie(url: string, name: string): string | undefined;
+    /** Whether a text that the site sent has the credential of the call in it, however it was escaped. */
+    holdsCredential(text: string): boolean;
     /** Sums of attempts, bytes and durations of all requests so far, and the last status. */
     figures(): UpstreamFigures;
     /** The hosts reached out to so far, each once, in the order of its last request. */
@@ -115,6 +117,7 @@ export function openSiteCall(
             if (reservation?.mustReserve(bytes) === true) reservation.settle(bytes);
         },
         cookie: (url, name) => cookies.value(url, name, Date.now()),
+        holdsCredential: (text) => credential !== undefined && credential.maskText(text) !== text,
         figures: () => sum,
         hosts: () => [...hosts],
         heads: () => heads,

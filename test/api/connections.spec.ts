@@ -49,6 +49,16 @@ for (const topology of TOPOLOGIES) {
                     else response.writeHead(200, json).end(JSON.stringify({ items: [page] }));
                     return;
                 }
+                // Pages of a call that repeat the key, each hidden in another way.
+                const key = `${request.headers['x-api-key']}`;
+                if (url.pathname === '/page-meta' || url.pathname === '/page-form') {
+                    const entities = [...key].map((char) => `&#x${char.charCodeAt(0).toString(16)};`).join('');
+                    const form = `<form id="f" action="${at(OTHER, '/echo')}" method="get"><input type="hidden" name="t" value="${entities}"></form>`;
+                    const page = url.pathname === '/page-form' ? form : `<meta name="t" content="${entities}">`;
+                    return void response.writeHead(200, { 'content-type': 'text/html' }).end(page);
+                }
+                if (url.pathname === '/page-cookie')
+                    return void response.writeHead(200, { ...json, 'set-cookie': `t=${encodeURIComponent(key)}; Path=/` }).end('{}');
                 if (url.pathname === '/forms') return void response.writeHead(200, json).end(JSON.stringify({ forms: FORMS }));
                 response
                     .writeHead(200, { ...json, 'cache-control': 'max-age=60' })
@@ -157,6 +167,31 @@ for (const topology of TOPOLOGIES) {
                     .and.not.to.include(expected);
             });
         }
+
+        it('is carried by no step of prepare, in whatever form a page repeats it', async () => {
+            const step = (path: string, extract: object) => ({ url: at(API, path), extract }) as NonNullable<PackageEndpoint['prepare']>;
+            const elsewhere = at(API, '/echo?t={prepare.t}');
+            await forgetAll();
+            await publish(
+                [HEADER],
+                [
+                    endpoint('by_meta', elsewhere, 'required', {
+                        prepare: step('/page-meta', { t: { selector: 'meta', value: 'content' } }),
+                    }),
+                    endpoint('by_cookie', elsewhere, 'required', { prepare: step('/page-cookie', { t: { cookie: 't' } }) }),
+                ],
+            );
+            idOf(await connect(owner));
+            for (const name of ['by_meta', 'by_cookie']) {
+                const from = site.seen.length;
+                const answer = await owner.fetch(SITE, name);
+                expect(codeOf(answer), name).to.equal('UPSTREAM_INVALID_RESPONSE');
+                expect(JSON.stringify(answer.body), name).to.include('holds the credential').and.not.include(VALUE);
+                expect(site.seen.slice(from).map(({ path }) => path.split('?')[0])).to.deep.equal([
+                    name === 'by_meta' ? '/page-meta' : '/page-cookie',
+                ]);
+            }
+        });
 
         describe('with one header', () => {
             let id: string;

@@ -34,12 +34,10 @@ export function createEchoMask(secret: Secret, also: readonly string[] = []): Ec
     });
     // The same value outside of strings is a number: what stands for it has to be JSON too.
     const isNumber = /^-?\d[\d.eE+-]*$/.test(value);
-    const plain = (given: string) => needles.reduce((shown, needle) => shown.replaceAll(needle, HIDDEN), given);
-    const escaped = once(() => needles.map((needle) => new RegExp(inEverySpelling(needle), 'g')));
-    // JSON may write any character as \\u and its number.
     const text = (given: string) => {
-        const shown = plain(given);
-        return shown.includes('\\u') ? escaped().reduce((masked, pattern) => masked.replaceAll(pattern, HIDDEN), shown) : shown;
+        const shown = needles.reduce((masked, needle) => hide(masked, needle, HIDDEN), given);
+        // JSON may write any character as \\u and its number.
+        return shown.includes('\\u') ? hideEscaped(shown, needles) : shown;
     };
     return {
         text,
@@ -47,11 +45,11 @@ export function createEchoMask(secret: Secret, also: readonly string[] = []): Ec
             const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
             // Only UTF-16 has zero bytes, and it is rare.
             const isWide = buffer.includes(0);
-            if (!wide.some((needle, index) => (isWide || index % 3 === 0) && buffer.includes(needle))) return bytes;
+            if (!wide.some((needle, index) => (isWide || index % 3 === 0) && buffer.includes(needle.subarray(0, HEAD)))) return bytes;
             const latin = buffer.toString('latin1');
             const prepared = isJson && isNumber ? outsideOfStrings(latin, (part) => hideNumbers(part, value)) : latin;
             const masked = wide.reduce(
-                (shown, needle, index) => shown.replaceAll(needle.toString('latin1'), MARKS[index % 3] ?? ''),
+                (shown, needle, index) => hide(shown, needle.toString('latin1'), MARKS[index % 3] ?? '', index % 3 === 0 ? 1 : 2),
                 prepared,
             );
             return Buffer.from(masked, 'latin1');
@@ -102,18 +100,72 @@ function hideNumbers(part: string, value: string): string {
     return part.replaceAll(/[\d.eE+-]+/g, (number) => (number.includes(value) ? JSON.stringify(AS_LATIN) : number));
 }
 
-/** A pattern of a text in which each character may be escaped as JSON allows it. */
-function inEverySpelling(needle: string): string {
-    return Array.from({ length: needle.length }, (_, at) => {
-        const hex = needle.charCodeAt(at).toString(16).padStart(4, '0');
-        const digits = hex.replaceAll(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
-        return `(?:\\\\u${digits}|\\u${hex})`;
-    }).join('');
+/**
+ * Characters of a needle that are searched for. V8 shifts by 250 at most: a site that sends a credential of thousands of letters again and
+ * again, but for the last one, would keep a longer search busy for half a minute.
+ */
+const HEAD = 200;
+
+/**
+ * Replaces each place where a text has the needle, or at least its first 200 characters, in time proportional to the text.
+ * @param width bytes of a character, where the text has one character a byte
+ */
+function hide(given: string, needle: string, mark: string, width = 1): string {
+    const parts: string[] = [];
+    let kept = 0;
+    for (const [at, end] of placesOf(given, needle, width)) {
+        parts.push(given.slice(kept, at), mark);
+        kept = end;
+    }
+    return kept === 0 ? given : parts.join('') + given.slice(kept);
 }
 
-function once<T>(make: () => T): () => T {
-    let made: T | undefined;
-    return () => (made ??= make());
+function* placesOf(given: string, needle: string, width = 1): Generator<[at: number, end: number]> {
+    const head = needle.slice(0, HEAD);
+    for (let at = given.indexOf(head); at !== -1; ) {
+        let length = head.length;
+        while (length < needle.length && given[at + length] === needle[length]) length++;
+        if (length < needle.length) length -= length % width;
+        // Half of an escape would end the string of JSON that it is in.
+        if (length < needle.length && needle[length - 1] === '\\') length--;
+        yield [at, at + length];
+        at = given.indexOf(head, at + length);
+    }
+}
+
+/** The same for several needles, any character of which may be written as JSON escapes it. */
+function hideEscaped(given: string, needles: readonly string[]): string {
+    const { plain, starts } = withoutEscapes(given);
+    const places = needles.flatMap((needle) => [...placesOf(plain, needle)]).sort(([one], [other]) => one - other);
+    const parts: string[] = [];
+    let kept = 0;
+    for (const [at, end] of places) {
+        const [from, until] = [starts[at] ?? 0, starts[end] ?? given.length];
+        if (from >= kept) parts.push(given.slice(kept, from), HIDDEN);
+        kept = Math.max(kept, until);
+    }
+    return kept === 0 ? given : parts.join('') + given.slice(kept);
+}
+
+/** A text whose \\u escapes are the characters that they stand for, and where each character began. */
+function withoutEscapes(given: string): { plain: string; starts: Uint32Array } {
+    const starts = new Uint32Array(given.length + 1);
+    const parts: string[] = [];
+    let length = 0;
+    let from = 0;
+    const keep = (until: number) => {
+        parts.push(given.slice(from, until));
+        while (from < until) starts[length++] = from++;
+    };
+    for (const { index, 1: hex = '' } of given.matchAll(/\\u([0-9a-f]{4})/gi)) {
+        keep(index);
+        parts.push(String.fromCharCode(Number.parseInt(hex, 16)));
+        starts[length++] = index;
+        from = index + 6;
+    }
+    keep(given.length);
+    starts[length] = given.length;
+    return { plain: parts.join(''), starts: starts.subarray(0, length + 1) };
 }
 
 function formsOf(value: string): string[] {
