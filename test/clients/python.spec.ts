@@ -200,7 +200,17 @@ describe('the client for Python', function () {
         const site = 'awkward.test';
         const schemas: JsonSchema[] = [
             true,
-            { type: 'object', properties: { 'from"\n': { type: 'string' }, class: { description: '""" \\' }, __init__: true, field: {} } },
+            {
+                type: 'object',
+                properties: {
+                    'from"\n': { type: 'string' },
+                    class: { description: '""" \\' },
+                    __init__: true,
+                    field: {},
+                    'x-y': {},
+                    str: {},
+                },
+            },
             { type: ['array', 'null'], prefixItems: [{ type: 'string' }], items: { not: {} } },
             { enum: ["it's `1` \\", -1, null, true] },
             { enum: [{ a: 1 }, 1e21] },
@@ -236,8 +246,18 @@ describe('the client for Python', function () {
             typed: Json;
         }[];
         expect(first?.asked['params']).to.deep.equal({ 'x[]': 3, from: 'a', order: 'b' });
-        expect(first?.typed).to.deep.equal({ it: { 'from"\n': 'f', class: 1, __init__: null, field: 2 } });
+        expect(first?.typed).to.deep.equal({ it: { 'from"\n': 'f', class: 1, __init__: null, field: 2, 'x-y': null, str: null } });
         expect(second?.typed).to.deep.equal({ it: { a: { it: [1] } } });
+    });
+
+    it('has functions soon, also for thousands of names that are one in letters of Python', () => {
+        const named = (count: number) => {
+            const names = Array.from({ length: count }, (_, at) => String.fromCodePoint(0x4e00 + at));
+            const schema = { type: 'object', properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) };
+            const endpoints = [anEndpoint('many.test', { response: { type: 'json', schema: schema as JsonSchema } })];
+            return exportPython(aPackage('many.test', { endpoints }) as PackageDocument, ABOUT).source;
+        };
+        expect(named(8000).length).to.be.below(9 * named(1000).length);
     });
 
     /** Every field that the types name is there as it came; fields that the package does not name are left out. */

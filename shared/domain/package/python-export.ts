@@ -56,7 +56,7 @@ function functionOf(endpoint: Endpoint, { site, names, types, inliner }: Context
     const name = names.take(endpoint.name);
     const result =
         response.schema === undefined ? 'Dict[str, Any]' : types.of(inliner.inline(response.schema), `${pascal(endpoint.name)}Result`);
-    const arguments_ = createNames(['routebook', 'order']);
+    const arguments_ = createNames([...IMPORTED, '_call', 'routebook', 'order']);
     const { properties = {} } = schemaOfParams(params, bodyFormat, inliner) as { properties?: Record<string, never> };
     const given = params.map((param) => ({
         param,

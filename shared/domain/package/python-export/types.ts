@@ -53,7 +53,8 @@ export function createTypes(names: Names): PythonTypes {
         const name = names.take(wanted);
         const { required, description } = schema;
         const needed = new Set(Array.isArray(required) ? required : []);
-        const fieldNames = createNames([]);
+        // What the class itself calls or is annotated with.
+        const fieldNames = createNames(['field', 'dataclass', 'str', 'int', 'float', 'bool']);
         const lines = Object.entries(properties).map(([key, field]) => {
             const own = fieldNames.take(key);
             const type = typeOf(field, `${name}${capital(key)}`, 'dataclass');
