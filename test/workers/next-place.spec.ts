@@ -100,6 +100,7 @@ describe('the next page of a Link header', () => {
         ['<a>; rel=next; anchor="#else"', undefined],
         ['<http://[>; rel=next, <b>; rel=next', 'https://shop.test/b'],
         ['https://shop.test/2; rel=next', undefined],
+        ['<a>; title="open, <b>; rel=next', undefined],
         ['', undefined],
         [undefined, undefined],
     ] as const) {
@@ -111,6 +112,7 @@ describe('the next page of a Link header', () => {
             '<a>;'.repeat(16_000),
             `<a>; rel="${'\\"'.repeat(30_000)}`,
             '<'.repeat(64_000),
+            `<>"${'<>\\"'.repeat(15_000)}`,
             `<a>${'; x='.repeat(20_000)}`,
         ]) {
             expect(cpuMsOf(() => nextLink(text, PAGE))).to.be.below(250);

@@ -22,8 +22,11 @@ interface Link {
     params: ReadonlyMap<string, string>;
 }
 
-/** `<target>`, then params up to a comma outside of quotes. Every alternative begins with another character, so time is linear. */
-const LINK = /<([^<>]*)>((?:"(?:[^"\\]|\\.)*"|[^",])*)/g;
+/**
+ * `<target>`, then params up to a comma outside of quotes. Every alternative begins with another character, and a quotation that nobody
+ * closes goes to the end, so that time is linear.
+ */
+const LINK = /<([^<>]*)>((?:"(?:[^"\\]|\\.)*"|[^",])*)(?:"(?:[^"\\]|\\.)*\\?$)?/g;
 const PARAM = /;\s*([^\s=;,"]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";,]*)))?/g;
 
 function* linksOf(header: string): Generator<Link> {
