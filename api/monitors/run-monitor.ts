@@ -23,15 +23,14 @@ export async function runMonitor(call: Call<MonitorParams, object, undefined>): 
     }
     const running = await runningJob(app.db, monitorId);
     const prepared = running === undefined ? await prepareRun(app, caller, monitor) : undefined;
-    if (running === undefined && prepared === undefined)
-        throw new Refusal('SPENDING_LIMIT', 'This run could cost more than max_credits_per_day leaves for today (UTC).');
     const jobId = await app.db.transaction(async (trx) => {
         const locked = await lockMonitor(trx, monitorId);
         if (locked === undefined) throw new Refusal('MONITOR_NOT_FOUND');
         await changeMonitor(trx, monitorId, { keyId: caller.keyId, userId: caller.userId });
         const other = await runningJob(trx, monitorId);
         if (other !== undefined || prepared === undefined) return other ?? running;
-        await storeRun(trx, locked, prepared, null);
+        if (!(await storeRun(trx, locked, prepared, null)))
+            throw new Refusal('SPENDING_LIMIT', 'This run could cost more than max_credits_per_day leaves for today (UTC).');
         return prepared.job.jobId;
     });
     const row = jobId === undefined ? undefined : await findJob(app.db, readerOf(caller), jobId);

@@ -19,6 +19,8 @@ export interface PreparedRun {
     job: NewJob;
     /** Seconds for which its job waits for its turn. */
     expiresIn: number;
+    /** What it can cost at most. */
+    mostCredits: number;
 }
 
 /** The call that a monitor makes. */
@@ -37,27 +39,30 @@ export async function admitMonitor(app: App, caller: Caller, call: FetchRequest)
     throw new Refusal('VALIDATION_ERROR', undefined, { details: [{ path: '/endpoint', code: 'INVALID_VALUE', message }] });
 }
 
-/** Makes the job of a run. `undefined`: the credits of the day could not pay for it. @throws Refusal */
-export async function prepareRun(app: App, caller: Caller, monitor: MonitorRow): Promise<PreparedRun | undefined> {
+/** Makes the job of a run. @throws Refusal */
+export async function prepareRun(app: App, caller: Caller, monitor: MonitorRow): Promise<PreparedRun> {
     const asked = await callOf(app, monitor);
     const admitted = await admitMonitor(app, caller, asked);
     const { unit, maxUnits } = admitted.price;
-    const most = monitor.maxCreditsPerDay;
-    if (most !== null && (await creditsOfDay(app.db, monitor.monitorId)) + unit * maxUnits > most) return undefined;
     const job = await newJobOf(app, { caller, asked, metadata: monitor.metadata }, admitted);
     const distance = closestRuns(scheduleOf(monitor), SHORTEST.starter, new Date(app.clock.now()));
-    return { job: { ...job, monitorId: monitor.monitorId }, expiresIn: Math.min(LONGEST_TURN, distance) };
+    return { job: { ...job, monitorId: monitor.monitorId }, expiresIn: Math.min(LONGEST_TURN, distance), mostCredits: unit * maxUnits };
 }
 
-/** Stores a run and its job. Call it with the monitor locked, and only where no run of it goes on. */
+/**
+ * Stores a run and its job. Call it with the monitor locked, and only where no run of it goes on.
+ * @returns false where it could cost more than `max_credits_per_day` leaves: then nothing is stored
+ */
 export async function storeRun(
     trx: Db,
-    { monitorId, base }: MonitorRow,
-    { job, expiresIn }: PreparedRun,
+    { monitorId, base, maxCreditsPerDay: most }: MonitorRow,
+    { job, expiresIn, mostCredits }: PreparedRun,
     dueAt: Date | null,
-): Promise<void> {
+): Promise<boolean> {
+    if (most !== null && (await creditsOfDay(trx, monitorId)) + mostCredits > most) return false;
     await addJob(trx, job, expiresIn);
     await addRun(trx, { runId: newId('run'), monitorId, base, dueAt }, job);
+    return true;
 }
 
 export function scheduleOf({ every, cron, timezone }: Pick<MonitorRow, 'every' | 'cron' | 'timezone'>): Schedule {

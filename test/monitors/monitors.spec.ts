@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { newId } from '../../shared/domain/text/ids.ts';
 import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
+import { addEndedRun } from '../../shared/store/monitors/runs.ts';
 import { blockDomain, unblockDomain } from '../../shared/store/registry/sites.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person, withKey } from '../support/people.ts';
@@ -226,6 +228,28 @@ describe('a monitor', function () {
         const monitor = await made({ max_credits_per_day: 1 });
         await world.clock.advance({ seconds: 1 });
         expect(codeOf(await ada.call('POST', at(monitor, '/run')))).to.equal('SPENDING_LIMIT');
+        await remove(monitor);
+    });
+
+    it('holds its credits of the day, and remembers its base, over more skipped runs than are kept', async () => {
+        const monitor = await made({ max_credits_per_day: 1 });
+        const { db } = world.app;
+        const { base } = await db('monitors').where({ monitor_id: monitor.monitor_id }).first('base');
+        for (let count = 0; count < 110; count++) {
+            const run = { runId: newId('run'), monitorId: monitor.monitor_id, base, dueAt: null };
+            await db.transaction((trx) => addEndedRun(trx, run, { status: 'skipped', reason: 'max_credits_per_day' }));
+        }
+        expect(await runsOf(monitor)).to.have.length(100);
+        expect(codeOf(await ada.call('POST', at(monitor, '/run')))).to.equal('SPENDING_LIMIT');
+        expect(calls).to.equal(1);
+        items = [];
+        await world.clock.advance({ days: 1 });
+        await eventually(
+            () => changesOf(monitor),
+            (changes) => changes.length === 1,
+            20_000,
+        );
+        expect(await runsOf(monitor)).to.have.length(100);
         await remove(monitor);
     });
 

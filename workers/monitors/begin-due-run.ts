@@ -49,7 +49,7 @@ export async function beginDueRun(app: App, monitor: DueMonitor): Promise<void> 
             });
             await addEndedRun(trx, ended, { status: 'failed', code, error });
             await countFailure(trx, app, monitor, dueAt, code);
-        } else if (prepared === undefined) await addEndedRun(trx, ended, { status: 'skipped', reason: 'max_credits_per_day' });
-        else await storeRun(trx, monitor, prepared, dueAt);
+        } else if (prepared !== undefined && !(await storeRun(trx, monitor, prepared, dueAt)))
+            await addEndedRun(trx, ended, { status: 'skipped', reason: 'max_credits_per_day' });
     });
 }

@@ -1,3 +1,4 @@
+import { KEPT_CHANGES, KEPT_RUNS } from '../../domain/monitors/bounds.ts';
 import type { MonitorStatus, PausedReason, RunStatus, SkippedReason } from '../../domain/monitors/states.ts';
 import type { Effect } from '../../domain/types.ts';
 import { columns, countRows, type Db, toColumns } from '../../platform/db.ts';
@@ -232,6 +233,15 @@ export async function readDiff(db: Db, changeId: string): Promise<Buffer | undef
     return (await db('monitor_changes').where({ change_id: changeId }).first('diff'))?.diff;
 }
 
+/** The number of the newest run or change of a monitor beyond those that are kept; 0 where there is none. */
+export function beyondKept(db: Db, table: 'monitor_runs' | 'monitor_changes', monitorId: string) {
+    const most = table === 'monitor_runs' ? KEPT_RUNS : KEPT_CHANGES;
+    return db.raw(`coalesce((select number from ${table} where monitor_id = ? order by number desc offset ? limit 1), 0)`, [
+        monitorId,
+        most,
+    ]);
+}
+
 interface Place {
     limit: number;
     before?: number | undefined;
@@ -239,6 +249,8 @@ interface Place {
 
 export async function listRuns(db: Db, monitorId: string, { limit, before }: Place): Promise<{ rows: RunRow[]; total: number }> {
     const found = db('monitor_runs as r').where({ 'r.monitor_id': monitorId });
+    // Older ones may still count, and are no longer shown.
+    found.where('r.number', '>', beyondKept(db, 'monitor_runs', monitorId));
     const total = await countRows(found.clone());
     if (before !== undefined) found.where('r.number', '<', before);
     return {

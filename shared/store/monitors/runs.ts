@@ -1,12 +1,15 @@
-import { KEPT_CHANGES, KEPT_RUNS, KEPT_VALUES } from '../../domain/monitors/bounds.ts';
+import { KEPT_VALUES } from '../../domain/monitors/bounds.ts';
 import type { MonitorStatus, PausedReason, SkippedReason } from '../../domain/monitors/states.ts';
 import { newId } from '../../domain/text/ids.ts';
 import type { Db } from '../../platform/db.ts';
-import { lockMonitor, type MonitorRow } from './monitors.ts';
+import { beyondKept, lockMonitor, type MonitorRow } from './monitors.ts';
 
 /** How long a claim holds, in real time by the database's clock: a worker that dies leaves it to others. */
 const CLAIM = "fleet_now() + interval '30 seconds'";
 const FREE = '(claimed_until is null or claimed_until <= fleet_now())';
+
+/** The beginning of this day (UTC). */
+const DAY_BEGAN = "date_trunc('day', app_now() at time zone 'UTC') at time zone 'UTC'";
 
 /** A monitor that this worker begins a run of. */
 export type DueMonitor = MonitorRow & { claim: string };
@@ -90,7 +93,7 @@ export async function runningJob(db: Db, monitorId: string): Promise<string | un
 export async function creditsOfDay(db: Db, monitorId: string): Promise<number> {
     const row = await db('monitor_runs')
         .where({ monitor_id: monitorId })
-        .whereRaw("started_at >= date_trunc('day', app_now() at time zone 'UTC') at time zone 'UTC'")
+        .whereRaw(`started_at >= ${DAY_BEGAN}`)
         .sum<{ sum: string | null }>({ sum: 'credits_used' })
         .first();
     return Number(row?.sum ?? 0);
@@ -213,18 +216,18 @@ export async function pauseMonitor(trx: Db, monitorId: string, reason: PausedRea
         .update({ status: 'paused', paused_reason: reason, next_run_at: null, claim: null, claimed_until: null });
 }
 
+/** Beyond the latest runs stay those that go on, the two last values, and what counts in the credits of the day. */
 async function forgetOld(trx: Db, monitorId: string): Promise<void> {
-    const newest = (table: string, most: number) =>
-        trx(table).where({ monitor_id: monitorId }).orderBy('number', 'desc').offset(most).limit(1).select('number');
-    for (const [table, most] of [
-        ['monitor_runs', KEPT_RUNS],
-        ['monitor_changes', KEPT_CHANGES],
-    ] as const) {
-        const old = trx(table).where({ monitor_id: monitorId }).where('number', '<=', newest(table, most));
-        if (table === 'monitor_runs') old.whereNot({ status: 'running' });
-        await old.delete();
-    }
     const valued = trx('monitor_runs').where({ monitor_id: monitorId }).whereNotNull('value');
     const oldValue = valued.clone().orderBy('number', 'desc').offset(KEPT_VALUES).limit(1).select('number');
     await valued.where('number', '<=', oldValue).update({ value: null });
+    await trx('monitor_runs')
+        .where({ monitor_id: monitorId })
+        .where('number', '<=', beyondKept(trx, 'monitor_runs', monitorId))
+        .whereNot({ status: 'running' })
+        .whereNull('value')
+        .whereRaw(`(credits_used = 0 or started_at < ${DAY_BEGAN})`)
+        .delete();
+    const changes = trx('monitor_changes').where({ monitor_id: monitorId });
+    await changes.where('number', '<=', beyondKept(trx, 'monitor_changes', monitorId)).delete();
 }
