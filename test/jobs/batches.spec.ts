@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { changePlan } from '../../shared/store/credits/credits.ts';
 import { countOpenJobs } from '../../shared/store/jobs/open-jobs.ts';
 import { pauseJobs, resumeJobs } from '../../shared/store/jobs/pauses.ts';
 import { eventually } from '../support/eventually.ts';
@@ -247,6 +248,31 @@ for (const topology of TOPOLOGIES) {
             expect((await ended(eve, batch)).counts).to.deep.include({ failed: 1, succeeded: 3 });
             expect(await eventsOf(batch)).to.deep.equal(['batch.finished', 'batch.finished']);
             expect(await resultsOf(eve, batch)).to.have.length(4);
+        });
+
+        it('runs on where another account pays since: after a retry, and for an item that is tried again', async () => {
+            const eve = await join(world, { plan: 'free', credits: 100 });
+            const gone = { endpoint: 'status', params: { code: 404 } };
+            const old = await ordered(eve, { items: [gone, ...products(1)] });
+            await ended(eve, old);
+            await pauseJobs(world.app.db, { accountId: null, site: null });
+            const open = await ordered(eve, { defaults: { site: FLAKY, endpoint: 'thing' }, items: [{}] });
+            await changePlan(world.app.db, eve.workspaceId, { plan: 'starter', planAllowance: 5000 });
+            flaky.behaviour = says(503, { 'retry-after': '1' });
+            await resumeJobs(world.app.db, { accountId: null, site: null });
+            await eventually(
+                () => jobsOf(open).first('status', 'attempts'),
+                ({ status, attempts }) => status === 'queued' && attempts === 1,
+                20_000,
+            );
+            flaky.behaviour = 'well';
+            expect((await ended(eve, open)).counts).to.deep.include({ succeeded: 1 });
+
+            expect(dataOf<Batch>(await change(eve, old, 'retry')).retried).to.equal(1);
+            expect((await ended(eve, old)).counts).to.deep.include({ failed: 1, succeeded: 1 });
+            expect(
+                await world.app.db('job_accounts').whereIn('account_id', [eve.userId, eve.workspaceId]).sum({ open: 'open_items' }),
+            ).to.deep.equal([{ open: '0' }]);
         });
 
         it('shows each result once to a reader who goes on with the last cursor', async () => {

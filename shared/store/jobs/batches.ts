@@ -174,8 +174,8 @@ export async function endpointsToRetry(
 }
 
 /**
- * Queues items again that ended without success and were never sent as writes, with the rights of the key that says so and at the prices of
- * now. The time of the whole batch begins again.
+ * Queues items again that ended without success and were never sent as writes, with the rights of the key that says so, for the account that
+ * pays now and at the prices of now. The time of the whole batch begins again.
  * @returns how many; undefined where the batch is being cancelled
  */
 export async function retryBatch(
@@ -195,7 +195,7 @@ export async function retryBatch(
     const ids = rows.map(({ job_id: id }) => id);
     await trx.raw(
         `update jobs j
-         set status = 'queued', code = null, error = null, end_number = null, finished_at = null, waiting_for = null, attempts = 0, deaths = 0,
+         set status = 'queued', account_id = :accountId, code = null, error = null, end_number = null, finished_at = null, waiting_for = null, attempts = 0, deaths = 0,
              started_at = null, due_at = app_now(), expires_at = app_now() + b.expires_in * interval '1 second',
              unit = coalesce(p.unit, j.unit), units_cap = case when p.unit is null then j.units_cap else p.cap end
          from (select job_id as id from jobs where job_id = any (:ids)) i
@@ -208,6 +208,7 @@ export async function retryBatch(
         {
             ids,
             batchId,
+            accountId,
             sites: prices.map(({ site }) => site),
             endpoints: prices.map(({ endpoint }) => endpoint),
             versions: prices.map(({ version }) => version),
@@ -217,7 +218,7 @@ export async function retryBatch(
     );
     await trx('jobs')
         .where({ batch_id: batchId, status: 'queued' })
-        .update({ expires_at: trx.raw(`(select ${EXPIRES} from batches where batch_id = ?)`, [batchId]) });
+        .update({ account_id: accountId, expires_at: trx.raw(`(select ${EXPIRES} from batches where batch_id = ?)`, [batchId]) });
     await trx('batches')
         .where({ batch_id: batchId })
         .update({

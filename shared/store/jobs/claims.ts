@@ -11,6 +11,7 @@ export interface ClaimedJob {
     /** Of an item the key of its batch. */
     keyId: string;
     batchId: string | null;
+    /** Whose turn it is; of an item the account of its batch. */
     accountId: string;
     site: string;
     endpoint: string;
@@ -32,7 +33,6 @@ const CLAIMED = columns(
     'operation',
     'workspace_id',
     'batch_id',
-    'account_id',
     'site',
     'endpoint',
     'version',
@@ -81,11 +81,15 @@ export async function claimJobs(db: Db, operations: readonly string[], { account
         const { rows: locks } = await trx.raw('select pg_try_advisory_xact_lock(?) as won', [CLAIMS_LOCK]);
         if (locks[0].won !== true) return [];
         const { rows } = await trx.raw<{ rows: ClaimedJob[] }>(
-            `with ready as (
+            `with active as (
+                -- Items may count for another account than their batch: the one that paid for their last attempt.
+                select account_id from job_accounts where open_items > 0
+                union select account_id from batches where finished_at is null and queued > 0
+            ), ready as (
                 select a.account_id, a.served_at, r.most
-                from job_accounts a
+                from job_accounts a join active using (account_id)
                 left join unnest(cast(:accounts as text[]), cast(:accountsMost as integer[])) as r (account_id, most) using (account_id)
-                where a.open_items > 0 and coalesce(r.most, 1) > 0
+                where coalesce(r.most, 1) > 0
                     and not exists (select from job_pauses p where p.account_id in ('', a.account_id) and p.site = '')
             ), lines as (
                 select a.account_id, a.served_at, a.most, null as batch_id, null as key_id, a.served_at as line_served_at, j.*
@@ -106,11 +110,11 @@ export async function claimJobs(db: Db, operations: readonly string[], { account
                 left join unnest(cast(:sites as text[]), cast(:sitesMost as integer[])) as s (site, most) using (site)
                 where (d.deaths = 0 or d.job_id in (select job_id from alone)) and d.account_turn <= coalesce(d.most, d.account_turn)
             ), chosen as (
-                select job_id, batch_id, key_id, row_number() over (order by account_turn, served_at, due_at) as place
+                select job_id, account_id, batch_id, key_id, row_number() over (order by account_turn, served_at, due_at) as place
                 from eligible where site_turn <= coalesce(site_most, site_turn)
                 order by account_turn, served_at, due_at limit :most
             ), taken as (
-                select j.job_id, c.key_id, row_number() over (order by c.place) as place
+                select j.job_id, c.account_id, c.key_id, row_number() over (order by c.place) as place
                 from (select j.job_id from jobs j where j.job_id in (select job_id from chosen)
                           and j.status = 'queued' and j.operation is null order by j.job_id for update skip locked) j
                 join chosen c using (job_id)
@@ -118,7 +122,7 @@ export async function claimJobs(db: Db, operations: readonly string[], { account
                 update jobs j set operation = o.operation, lease_until = ${LEASE}
                 from taken t join unnest(cast(:operations as text[])) with ordinality as o (operation, place) using (place)
                 where j.job_id = t.job_id
-                returning ${columnList(CLAIMED)}, coalesce(t.key_id, j.key_id) as "keyId"
+                returning ${columnList(CLAIMED)}, t.account_id as "accountId", coalesce(t.key_id, j.key_id) as "keyId"
             ), served_batches as (
                 -- Locked in the order of their ids, as everywhere.
                 update batches b set served_at = fleet_now()
