@@ -5,7 +5,13 @@ import { effectToSee } from '../../shared/fetch/new-job.ts';
 import { readerOf } from '../../shared/fetch/present-job.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import { changeMonitor as change, findMonitor, lockMonitor, type MonitorFields } from '../../shared/store/monitors/monitors.ts';
+import {
+    changeMonitor as change,
+    findMonitor,
+    lockMonitor,
+    type MonitorFields,
+    type MonitorRow,
+} from '../../shared/store/monitors/monitors.ts';
 import { sealText } from '../../shared/store/monitors/sealed.ts';
 import { countJobCall } from '../admission/count-jobs.ts';
 import type { Call, Reply } from '../serve.ts';
@@ -17,11 +23,22 @@ const OF_CALL = ['params', 'version', 'timeout_ms', 'max_results', 'max_pages', 
 
 /** PATCH /v1/monitors/{monitor_id}: the calling key is the acting one from now on. Only what pauses or names is not judged like a fetch. */
 export async function changeMonitor(call: Call<MonitorParams, object, MonitorChanges>): Promise<Reply<Monitor>> {
-    const { app, body, params } = call;
-    const caller = call.caller as Caller;
     await countJobCall(call, 'jobs');
-    const before = await mustFind(call);
-    judgeFields(app, body, { isNew: false });
+    let before = await mustFind(call);
+    judgeFields(call.app, call.body, { isNew: false });
+    for (;;) {
+        const answer = await changeFrom(call, before);
+        if (answer !== undefined) return { answer };
+        before = await mustFind(call);
+    }
+}
+
+/** Its call is judged before the monitor is locked. `undefined`: another change of the call came first, and belongs into it. */
+async function changeFrom(
+    { app, body, params, ...call }: Call<MonitorParams, object, MonitorChanges>,
+    before: MonitorRow,
+): Promise<Monitor | undefined> {
+    const caller = call.caller as Caller;
     const { name, every, cron, timezone, watch, identity, when, max_credits_per_day: perDay, metadata, status } = body;
     const fields: Partial<MonitorFields> = { keyId: caller.keyId, userId: caller.userId };
     if (name !== undefined) fields.name = name;
@@ -44,11 +61,12 @@ export async function changeMonitor(call: Call<MonitorParams, object, MonitorCha
         fields.ownerId = connection?.shared === false ? connection.ownerId : null;
         fields.request = await sealText(app.secrets, 'request', JSON.stringify(asked));
     }
-    if (isRescheduled || status === 'active') judgeDistance(app, caller, scheduleOf({ ...before, ...fields }));
 
     return app.db.transaction(async (trx) => {
         const locked = await lockMonitor(trx, params.monitor_id);
         if (locked === undefined) throw new Refusal('MONITOR_NOT_FOUND');
+        if (fields.request !== undefined && !locked.request.equals(before.request)) return undefined;
+        if (isRescheduled || status === 'active') judgeDistance(app, caller, scheduleOf({ ...locked, ...fields }));
         const isOther = (one: 'watch' | 'identity') => fields[one] !== undefined && fields[one] !== locked[one];
         if (body.params !== undefined || isOther('watch') || isOther('identity')) fields.base = locked.base + 1;
         if (status === 'paused') Object.assign(fields, { status, pausedReason: null, nextRunAt: null });
@@ -61,6 +79,6 @@ export async function changeMonitor(call: Call<MonitorParams, object, MonitorCha
         const row = await findMonitor(trx, readerOf(caller), params.monitor_id);
         if (row === undefined) throw new Refusal('MONITOR_NOT_FOUND');
         const [answer] = await presentMonitors(app, [row]);
-        return { answer: answer as Monitor };
+        return answer;
     });
 }

@@ -29,7 +29,8 @@ export async function runMonitor(call: Call<MonitorParams, object, undefined>): 
         await changeMonitor(trx, monitorId, { keyId: caller.keyId, userId: caller.userId });
         const other = await runningJob(trx, monitorId);
         if (other !== undefined || prepared === undefined) return other ?? running;
-        if (!(await storeRun(trx, locked, prepared, null)))
+        // Its call is what was read before the lock: where that has changed, it is a run of the old base.
+        if (!(await storeRun(trx, { ...locked, base: monitor.base }, prepared, null)))
             throw new Refusal('SPENDING_LIMIT', 'This run could cost more than max_credits_per_day leaves for today (UTC).');
         return prepared.job.jobId;
     });

@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
+import { lockMonitor, type MonitorRow } from '../../shared/store/monitors/monitors.ts';
 import { addEndedRun } from '../../shared/store/monitors/runs.ts';
 import { blockDomain, unblockDomain } from '../../shared/store/registry/sites.ts';
+import { beginDueRun } from '../../workers/monitors/begin-due-run.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person, withKey } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
@@ -278,6 +280,43 @@ describe('a monitor', function () {
             (reason) => reason === 'key',
             20_000,
         );
+        await remove(monitor);
+    });
+
+    it('keeps what a person changed while a run was about to begin', async () => {
+        const monitor = await made();
+        const { db } = world.app;
+        /** What a worker knows that took it as due. */
+        const taken = async () => {
+            const claim = newId('op');
+            const until = db.raw("fleet_now() + interval '30 seconds'");
+            await db('monitors').where({ monitor_id: monitor.monitor_id }).update({ claim, claimed_until: until });
+            return { ...((await lockMonitor(db, monitor.monitor_id)) as MonitorRow), claim };
+        };
+        const begun = await taken();
+        dataOf(await ada.call('PATCH', at(monitor), { body: { status: 'paused' } }));
+        await beginDueRun(world.app, begun);
+        expect(await read(monitor)).to.include({ status: 'paused', paused_reason: null, next_run_at: null });
+        dataOf(await ada.call('PATCH', at(monitor), { body: { status: 'active' } }));
+
+        const ofOldKey = { ...(await taken()), keyId: 'key_gone' };
+        dataOf(await ada.call('PATCH', at(monitor), { body: { name: 'With a new key' } }));
+        await beginDueRun(world.app, ofOldKey);
+        expect(await read(monitor)).to.include({ status: 'active', paused_reason: null });
+
+        const slow = await taken();
+        const { next_run_at: daily } = dataOf<Monitor>(await ada.call('PATCH', at(monitor), { body: { every: '1d' } }));
+        await beginDueRun(world.app, slow);
+        expect((await read(monitor)).next_run_at).to.equal(daily);
+        await remove(monitor);
+    });
+
+    it('takes two changes at once', async () => {
+        const monitor = await made();
+        const changes = [{ timeout_ms: 9000 }, { max_results: 7 }, { max_credits: 8 }, { every: '1d' }];
+        const answers = await Promise.all(changes.map((body) => ada.call('PATCH', at(monitor), { body })));
+        expect(answers.map(({ status: code }) => code)).to.deep.equal([200, 200, 200, 200]);
+        expect(await read(monitor)).to.include(Object.assign({}, ...changes));
         await remove(monitor);
     });
 

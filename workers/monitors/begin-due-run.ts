@@ -5,7 +5,7 @@ import { nextRunOf, type PreparedRun, prepareRun, storeRun } from '../../shared/
 import { Refusal } from '../../shared/refusals.ts';
 import { findCallerById } from '../../shared/store/accounts/callers.ts';
 import { sealError } from '../../shared/store/jobs/sealed.ts';
-import { addEndedRun, type DueMonitor, endClaim, pauseMonitor, runningJob } from '../../shared/store/monitors/runs.ts';
+import { addEndedRun, type DueMonitor, endClaim, runningJob } from '../../shared/store/monitors/runs.ts';
 import { countFailure } from './run-health.ts';
 
 /** Codes that end the runs of a monitor until somebody looks after it. */
@@ -23,7 +23,8 @@ const WAITS = ['SITE_UNAVAILABLE', 'SERVICE_UNAVAILABLE', 'OVERLOADED'];
  */
 export async function beginDueRun(app: App, monitor: DueMonitor): Promise<void> {
     const caller = await findCallerById(app.db, monitor.keyId);
-    if (caller === undefined || caller.suspended) return pauseMonitor(app.db, monitor.monitorId, 'key');
+    const pause = (reason: PausedReason) => endClaim(app.db, monitor, { paused: reason });
+    if (caller === undefined || caller.suspended) return void (await pause('key'));
     const dueAt = monitor.nextRunAt ?? new Date(app.clock.now());
     let prepared: PreparedRun | undefined;
     let refusal: Refusal | undefined;
@@ -35,7 +36,7 @@ export async function beginDueRun(app: App, monitor: DueMonitor): Promise<void> 
     }
     if (refusal !== undefined && WAITS.includes(refusal.code)) return;
     const paused = refusal === undefined ? undefined : PAUSES[refusal.code];
-    if (paused !== undefined) return pauseMonitor(app.db, monitor.monitorId, paused);
+    if (paused !== undefined) return void (await pause(paused));
     const ended = { runId: newId('run'), monitorId: monitor.monitorId, base: monitor.base, dueAt };
     await app.db.transaction(async (trx) => {
         if (!(await endClaim(trx, monitor, { nextRunAt: nextRunOf(app, monitor, caller.plan, dueAt) }))) return;

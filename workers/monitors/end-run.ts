@@ -24,7 +24,7 @@ interface Failure {
 export async function endRun(app: App, reader: Reader, run: EndedRun): Promise<void> {
     const monitor = await lockMonitor(app.db, run.monitorId);
     if (monitor === undefined) return;
-    if (run.jobStatus === 'cancelled' || run.jobStatus === null) return endCancelled(app, run, monitor);
+    if (run.jobStatus === 'cancelled' || run.jobStatus === null) return endCancelled(app, run);
     const before = await baseOf(app, run, monitor);
     const watched = await watch(app, reader, run, monitor, before?.text);
     const failure = 'code' in watched ? watched : undefined;
@@ -132,11 +132,11 @@ async function cutOf(app: App, run: EndedRun, monitor: MonitorRow, meta: Meta): 
 }
 
 /** Somebody cancelled the job, or its key is gone. */
-async function endCancelled(app: App, run: EndedRun, monitor: MonitorRow): Promise<void> {
-    const caller = await findCallerById(app.db, monitor.keyId);
+async function endCancelled(app: App, run: EndedRun): Promise<void> {
     await app.db.transaction(async (trx) => {
-        await lockMonitor(trx, run.monitorId);
-        if (!(await writeRunEnd(trx, run, { status: 'skipped', reason: 'cancelled' }))) return;
+        const monitor = await lockMonitor(trx, run.monitorId);
+        if (monitor === undefined || !(await writeRunEnd(trx, run, { status: 'skipped', reason: 'cancelled' }))) return;
+        const caller = await findCallerById(trx, monitor.keyId);
         if (caller === undefined || caller.suspended) await pauseMonitor(trx, run.monitorId, 'key');
     });
 }

@@ -141,8 +141,11 @@ export async function addMonitor(trx: Db, monitor: NewMonitor): Promise<void> {
     await trx('monitors').insert(toColumns(monitor));
 }
 
+/** Changes a monitor. A run that is about to begin does not: it would go by what was before. */
 export async function changeMonitor(trx: Db, monitorId: string, fields: Partial<MonitorFields>): Promise<void> {
-    await trx('monitors').where({ monitor_id: monitorId }).update(toColumns(fields));
+    await trx('monitors')
+        .where({ monitor_id: monitorId })
+        .update({ ...toColumns(fields), claim: null, claimed_until: null });
 }
 
 /** Its runs and changes go with it. */

@@ -32,15 +32,14 @@ export async function takeDueMonitor(db: Db): Promise<DueMonitor | undefined> {
 export async function endClaim(
     trx: Db,
     { monitorId, claim }: Pick<DueMonitor, 'monitorId' | 'claim'>,
-    { nextRunAt, paused }: { nextRunAt: Date; paused?: PausedReason },
+    end: { nextRunAt: Date } | { paused: PausedReason },
 ): Promise<boolean> {
     const ended = await trx('monitors')
         .where({ monitor_id: monitorId, claim })
         .update({
             claim: null,
             claimed_until: null,
-            next_run_at: nextRunAt,
-            ...(paused === undefined ? {} : { status: 'paused', paused_reason: paused, next_run_at: null }),
+            ...('paused' in end ? { status: 'paused', paused_reason: end.paused, next_run_at: null } : { next_run_at: end.nextRunAt }),
         });
     return ended === 1;
 }
@@ -209,6 +208,7 @@ export async function setHealth(
     await trx('monitors').where({ monitor_id: monitorId }).update({ failures, status, next_run_at: nextRunAt });
 }
 
+/** Call it with the monitor locked. */
 export async function pauseMonitor(trx: Db, monitorId: string, reason: PausedReason): Promise<void> {
     await trx('monitors')
         .where({ monitor_id: monitorId })
