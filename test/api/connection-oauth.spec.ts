@@ -127,6 +127,25 @@ for (const topology of TOPOLOGIES) {
             expect(refreshes() - before).to.equal(1);
         });
 
+        it('leaves the database to other calls while token endpoints are slow', async () => {
+            const pool = 16;
+            const secret = { ...CLIENT, scopes: ['orders'] };
+            const create = (_: unknown, at: number) =>
+                owner.call('POST', '/v1/connections', { body: { site: SITE, name: `${at}`, secret } });
+            const made = await Promise.all(Array.from({ length: 2 * pool + 8 }, create));
+            const ids = made.map((answer) => dataOf<{ connection_id: string }>(answer).connection_id);
+            const from = server.asked.length;
+            const release = server.stall();
+            const calls = ids.map((connection) => owner.fetch(SITE, 'mine', {}, { connection, timeout_ms: 30_000 }));
+            await eventually(
+                async () => server.asked.length - from,
+                (count) => count === ids.length,
+                6000,
+            ).finally(release);
+            const answers = await Promise.all(calls);
+            expect(new Set(answers.map((answer) => codeOf(answer) ?? 'success'))).to.deep.equal(new Set(['success']));
+        });
+
         it('that was withdrawn at the site is revoked, and its owner connects again', async () => {
             server.lasting(30);
             await consent(await authorize());

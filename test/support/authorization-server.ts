@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, request } from 'node:http';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
@@ -14,6 +14,8 @@ export interface AuthorizationServer {
     scopesOf(token: string): Promise<string[] | undefined>;
     /** Follows an authorize URL as a browser does, up to where it leaves the server. */
     consent(authorizeUrl: string): Promise<URL>;
+    /** Lets the token endpoint wait with its answers. @returns a function that lets them go */
+    stall(): () => void;
     /** Withdraws every consent. */
     withdraw(): Promise<void>;
     close(): Promise<void>;
@@ -27,6 +29,7 @@ export async function openAuthorizationServer(host: string, callbackUrl: string)
     const revoked: string[] = [];
     const grants: string[] = [];
     let seconds = 3600;
+    let released: Promise<void> | undefined;
     const server = createServer((incoming, response) => void handle(incoming, response));
     await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
     const { port } = server.address() as AddressInfo;
@@ -54,7 +57,7 @@ export async function openAuthorizationServer(host: string, callbackUrl: string)
     provider.on('server_error', (_ctx, error) => {
         throw error;
     });
-    async function handle(incoming: IncomingMessage, response: Parameters<typeof callback>[1]): Promise<void> {
+    async function handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
         if (incoming.url?.startsWith('/interaction/')) {
             const { params, grantId } = await provider.interactionDetails(incoming, response);
             const grant =
@@ -75,6 +78,7 @@ export async function openAuthorizationServer(host: string, callbackUrl: string)
                 if (incoming.url === '/token/revocation') revoked.push(fields.get('token') ?? '');
             });
         }
+        if (incoming.url === '/token' && released !== undefined) delay(response, released);
         callback(incoming, response);
     }
     return {
@@ -96,10 +100,28 @@ export async function openAuthorizationServer(host: string, callbackUrl: string)
             }
             throw new Error('the authorization server redirects without end');
         },
+        stall() {
+            let release = () => {};
+            released = new Promise((done) => {
+                release = done;
+            });
+            return () => {
+                released = undefined;
+                release();
+            };
+        },
         async withdraw() {
             for (const id of grants) await (await provider.Grant.find(id))?.destroy();
         },
         close: () => new Promise<void>((closed) => void server.close(() => closed())),
+    };
+}
+
+function delay(response: ServerResponse, released: Promise<void>): void {
+    const end = response.end.bind(response) as (...last: unknown[]) => void;
+    response.end = (...last: unknown[]) => {
+        void released.then(() => end(...last));
+        return response;
     };
 }
 

@@ -1,22 +1,34 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { CustomFetch } from 'openid-client';
 import type { App } from '../../shared/app.ts';
 import type { Grant } from '../../shared/domain/connections/secret.ts';
 import type { PackageAuth } from '../../shared/domain/types.ts';
-import type { Db } from '../../shared/platform/db.ts';
 import { findClient, isFresh } from '../../shared/store/connections/oauth.ts';
+import {
+    endStoredGrant,
+    giveRenewalBack,
+    readStoredGrant,
+    type StoredGrant,
+    storeRenewal,
+    takeRenewal,
+} from '../../shared/store/connections/renewals.ts';
 import { openPlaced, type SealedPlace, sealSecret } from '../../shared/store/connections/sealing.ts';
-import { endGrant } from '../../shared/store/connections/standing.ts';
 import { UpstreamFault } from '../upstream/failures.ts';
 import { openTokenServer, refusalCode, type Tokens } from './token-server.ts';
 
 /** A token is renewed so long before it ends, in milliseconds. */
 const SOON_MS = 60_000;
+/** How often a process looks whether another one has renewed a grant, and for how long, in milliseconds. */
+const LOOK_MS = 100;
+const PATIENCE_MS = 30_000;
+/** Tries of a step on a database that is away or has no connection free, and the pause between them in milliseconds. */
 const TRIES = 3;
+const PAUSE_MS = 250;
 
 /** Grants of OAuth connections, as calls use them. */
 export interface Grants {
     /**
-     * The grant with a token that lasts. It is renewed once for all processes: who renews holds the row of the connection.
+     * The grant with a token that lasts. It is renewed once for all processes: one takes the renewal, the others look until it is done.
      * @throws UpstreamFault CONNECTION_REQUIRED, UPSTREAM_UNAUTHORIZED, UPSTREAM_UNREACHABLE
      */
     fresh(place: SealedPlace & { entry: PackageAuth }, grant: Grant): Promise<Grant>;
@@ -31,93 +43,109 @@ export function createGrants(app: App, fetch: CustomFetch): Grants {
             const { connectionId } = place;
             const known = renewing.get(connectionId);
             if (known !== undefined) return known;
-            const renewal = renew(app, fetch, place).finally(() => renewing.delete(connectionId));
+            const renewal = renew(app, fetch, place).finally(() => {
+                renewing.delete(connectionId);
+                app.vault.forgetValue(connectionId);
+            });
             renewing.set(connectionId, renewal);
             return renewal;
         },
     };
 }
 
-/** Tries again while the database has no connection free, as long as nothing was asked of the site. */
-async function renew(app: App, fetch: CustomFetch, place: SealedPlace & { entry: PackageAuth }): Promise<Grant> {
-    for (let tries = 1; ; tries++) {
-        const progress = { isAsked: false };
-        try {
-            const outcome = await app.db.transaction((trx) => renewLocked(app, trx, fetch, { place, progress }));
-            app.vault.forgetValue(place.connectionId);
-            if ('fault' in outcome) throw outcome.fault;
-            return outcome.grant;
-        } catch (error) {
-            if (error instanceof UpstreamFault || progress.isAsked || tries >= TRIES) throw error;
+type Place = SealedPlace & { entry: PackageAuth };
+
+async function renew(app: App, fetch: CustomFetch, place: Place): Promise<Grant> {
+    const endsAt = performance.now() + PATIENCE_MS;
+    while (performance.now() < endsAt) {
+        const { read, grant } = await persistently(() => look(app, place));
+        // Another process was faster.
+        if (isFresh(grant, Date.now(), SOON_MS)) return grant;
+        if (await persistently(() => takeRenewal(app.db, read))) {
+            const renewed = await renewTaken(app, fetch, place, { read, grant });
+            if (renewed !== undefined) return renewed;
+        } else {
+            await pause(LOOK_MS);
         }
     }
+    throw unreachable();
 }
 
-async function renewLocked(
-    app: App,
-    trx: Db,
-    fetch: CustomFetch,
-    { place, progress }: { place: SealedPlace & { entry: PackageAuth }; progress: { isAsked: boolean } },
-): Promise<Renewal> {
-    const row = await trx('connections').where({ id: place.connectionId }).forUpdate().first('sealed');
-    const kept = row && (await openPlaced(trx, app.secrets, place, row.sealed));
-    if (kept === undefined || !('grant' in kept)) return gone();
-    // Another process was faster.
-    if (isFresh(kept.grant, Date.now(), SOON_MS)) return { grant: kept.grant };
-    progress.isAsked = true;
-    try {
-        const tokens = await ask(app, fetch, place, kept.grant);
-        if (tokens === undefined) return await end(app, trx, place, 'expired');
-        const grant = { ...kept.grant, ...tokens };
-        await store(app, trx, place, grant);
-        return { grant };
-    } catch (error) {
-        return afterFailure(app, trx, place, { error, grant: kept.grant });
+interface Held {
+    read: StoredGrant;
+    grant: Grant;
+}
+
+async function look(app: App, place: Place): Promise<Held> {
+    const read = await readStoredGrant(app.db, place.connectionId);
+    const kept = read && (await openPlaced(app.db, app.secrets, place, read.sealed));
+    if (read === undefined || kept === undefined || !('grant' in kept)) {
+        throw new UpstreamFault('CONNECTION_REQUIRED', 'The connection of this call is gone, or has ended: connect again.');
     }
+    return { read, grant: kept.grant };
 }
 
-type Renewal = { grant: Grant } | { fault: UpstreamFault };
-
-function gone(): Renewal {
-    return { fault: new UpstreamFault('CONNECTION_REQUIRED', 'The connection of this call is gone.') };
+/** No connection to the database is held while the site answers. @returns undefined where the grant was replaced meanwhile */
+async function renewTaken(app: App, fetch: CustomFetch, place: Place, held: Held): Promise<Grant | undefined> {
+    let tokens: Tokens | undefined;
+    try {
+        tokens = await ask(app, fetch, place, held.grant);
+    } catch (error) {
+        return afterFailure(app, held, error);
+    }
+    if (tokens === undefined) return end(app, held, 'expired');
+    const grant = { ...held.grant, ...tokens };
+    return (await persistently(() => store(app, place, held.read, grant))) ? grant : undefined;
 }
 
 /** @returns undefined where nothing renews the grant */
-async function ask(
-    app: App,
-    fetch: CustomFetch,
-    { entry, ...place }: SealedPlace & { entry: PackageAuth },
-    grant: Grant,
-): Promise<Tokens | undefined> {
+async function ask(app: App, fetch: CustomFetch, { entry, ...place }: Place, grant: Grant): Promise<Tokens | undefined> {
     if (grant.flow === 'client_credentials') return openTokenServer(entry, grant, fetch).askAsClient(grant.scopes);
-    const client = await findClient(app, place, grant.clientId);
+    const client = await persistently(() => findClient(app, place, grant.clientId));
     if (grant.refreshToken === undefined || client === undefined) return undefined;
     return openTokenServer(entry, client, fetch).refresh(grant.refreshToken);
 }
 
-async function store(app: App, trx: Db, place: SealedPlace, grant: Grant): Promise<void> {
-    const sealed = await sealSecret(trx, app.secrets, place, { grant });
+async function store(app: App, place: Place, read: StoredGrant, grant: Grant): Promise<boolean> {
+    const sealed = await sealSecret(app.db, app.secrets, place, { grant });
     const isRenewed = grant.flow === 'client_credentials' || grant.refreshToken !== undefined;
     const expiresAt = isRenewed || grant.expiresAt === undefined ? null : new Date(grant.expiresAt);
-    await trx('connections')
-        .where({ id: place.connectionId })
-        .update({ sealed, expires_at: expiresAt, ...(grant.scopes === undefined ? {} : { scopes: grant.scopes }) });
+    return storeRenewal(app.db, read, { sealed, expiresAt, scopes: grant.scopes });
 }
 
-async function afterFailure(app: App, trx: Db, place: SealedPlace, { error, grant }: { error: unknown; grant: Grant }): Promise<Renewal> {
+async function afterFailure(app: App, held: Held, error: unknown): Promise<Grant | undefined> {
     const code = refusalCode(error);
-    if (code === 'invalid_grant') return end(app, trx, place, 'revoked');
+    if (code === 'invalid_grant') return end(app, held, 'revoked');
+    await persistently(() => giveRenewalBack(app.db, held.read));
     if (code !== undefined) {
         const message = `The site's token endpoint answered ${code.slice(0, 50)}.`;
-        return { fault: new UpstreamFault('UPSTREAM_UNAUTHORIZED', message, { isCallers: true, status: 401 }) };
+        throw new UpstreamFault('UPSTREAM_UNAUTHORIZED', message, { isCallers: true, status: 401 });
     }
     // While the endpoint is away, the old token may do.
-    if (isFresh(grant, Date.now(), 0)) return { grant };
-    return { fault: new UpstreamFault('UPSTREAM_UNREACHABLE', "The site's token endpoint could not be reached.", { isCallers: true }) };
+    if (isFresh(held.grant, Date.now(), 0)) return held.grant;
+    throw unreachable();
 }
 
-async function end(app: App, trx: Db, { connectionId }: SealedPlace, status: 'revoked' | 'expired'): Promise<Renewal> {
-    await endGrant({ db: trx, secrets: app.secrets }, { connectionId, status }, app.publicUrl());
+/** @returns undefined where the grant was replaced meanwhile */
+async function end(app: App, { read }: Held, status: 'revoked' | 'expired'): Promise<undefined> {
+    const publicUrl = app.publicUrl();
+    if (!(await persistently(() => endStoredGrant(app, read, { status, publicUrl })))) return undefined;
     const why = status === 'revoked' ? 'was withdrawn at the site' : 'has expired';
-    return { fault: new UpstreamFault('CONNECTION_REQUIRED', `The consent behind this connection ${why}: connect again.`) };
+    throw new UpstreamFault('CONNECTION_REQUIRED', `The consent behind this connection ${why}: connect again.`);
+}
+
+function unreachable(): UpstreamFault {
+    return new UpstreamFault('UPSTREAM_UNREACHABLE', "The site's token endpoint could not be reached.", { isCallers: true });
+}
+
+/** Tries again where the database fails: what a site gave once must not be lost. */
+async function persistently<T>(step: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+        try {
+            return await step();
+        } catch (error) {
+            if (error instanceof UpstreamFault || tries >= TRIES) throw error;
+            await pause(PAUSE_MS);
+        }
+    }
 }
