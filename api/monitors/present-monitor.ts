@@ -1,8 +1,9 @@
 import type { App } from '../../shared/app.ts';
+import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { Monitor, MonitorChange, MonitorRun } from '../../shared/contracts/monitors.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import { callOf } from '../../shared/fetch/begin-monitor-run.ts';
+import { openCall } from '../../shared/fetch/begin-monitor-run.ts';
 import { errorObject } from '../../shared/fetch/error-object.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
 import { openError } from '../../shared/store/jobs/sealed.ts';
@@ -19,7 +20,7 @@ export async function presentMonitors(app: App, rows: readonly MonitorRow[]): Pr
 }
 
 async function present(app: App, row: MonitorRow, last: RunRow | undefined): Promise<Monitor> {
-    const call = await callOf(app, row);
+    const call: Partial<FetchRequest> = (await openCall(app, row)) ?? {};
     return {
         monitor_id: row.monitorId,
         name: row.name,

@@ -23,11 +23,19 @@ export interface PreparedRun {
     mostCredits: number;
 }
 
-/** The call that a monitor makes. */
-export async function callOf(app: App, { request }: Pick<MonitorRow, 'request'>): Promise<FetchRequest> {
+export const UNREADABLE = 'The params of this monitor cannot be decrypted.';
+
+/** The call that a monitor makes; undefined where it cannot be decrypted. */
+export async function openCall(app: App, { request }: Pick<MonitorRow, 'request'>): Promise<FetchRequest | undefined> {
     const text = await openText(app.secrets, 'request', request);
-    if (text === undefined) throw new Refusal('INTERNAL', 'The params of this monitor cannot be decrypted.');
-    return parseExact(text) as unknown as FetchRequest;
+    return text === undefined ? undefined : (parseExact(text) as unknown as FetchRequest);
+}
+
+/** The call that a monitor makes. @throws Refusal INTERNAL where it cannot be decrypted */
+export async function callOf(app: App, monitor: Pick<MonitorRow, 'request'>): Promise<FetchRequest> {
+    const call = await openCall(app, monitor);
+    if (call === undefined) throw new Refusal('INTERNAL', UNREADABLE);
+    return call;
 }
 
 /** Admits the call of a monitor. @throws Refusal what a fetch would be refused with; VALIDATION_ERROR for a write */

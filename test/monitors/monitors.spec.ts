@@ -48,10 +48,13 @@ describe('a monitor', function () {
     let items: object[] = [];
     let status = 200;
     let calls = 0;
+    /** Until when the site holds its answers. */
+    let held = Promise.resolve();
 
     before(async () => {
-        site = createServer((_request, response) => {
+        site = createServer(async (_request, response) => {
             calls += 1;
+            await held;
             response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ items }));
         }).listen(0, '127.0.0.1');
         await once(site, 'listening');
@@ -369,6 +372,30 @@ describe('a monitor', function () {
         ] as const)
             expect(codeOf(await eve.call(method, at(monitor, path)))).to.equal('MONITOR_NOT_FOUND');
         await remove(monitor);
+    });
+
+    it('whose params cannot be decrypted is shown without them, fails its runs, and hides no other', async () => {
+        const whole = await made({ params: {} });
+        const lost = await made();
+        const { db } = world.app;
+        const id = { monitor_id: lost.monitor_id };
+        const { promise, resolve } = Promise.withResolvers<void>();
+        held = promise;
+        expect((await ada.call('POST', at(lost, '/run'))).status).to.equal(202);
+        await db('monitors')
+            .where(id)
+            .update({ request: Buffer.from('of a key that is gone') });
+        resolve();
+        await ended(lost, 2);
+        const shown = dataOf<(Monitor & { params: object })[]>(await ada.call('GET', '/v1/monitors'));
+        expect(shown.map(({ monitor_id, params }) => ({ monitor_id, params }))).to.deep.include.members([
+            { monitor_id: lost.monitor_id, params: {} },
+            { monitor_id: whole.monitor_id, params: {} },
+        ]);
+        expect((await read(lost)).last_run).to.deep.include({ status: 'failed' });
+        expect((await read(lost)).last_run?.error?.code).to.equal('INTERNAL');
+        await remove(lost);
+        await remove(whole);
     });
 
     it('keeps what it saw encrypted', async () => {

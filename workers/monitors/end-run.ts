@@ -2,7 +2,7 @@ import type { App } from '../../shared/app.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { partsOfResult } from '../../shared/fetch/answer-text.ts';
-import { callOf } from '../../shared/fetch/begin-monitor-run.ts';
+import { openCall, UNREADABLE } from '../../shared/fetch/begin-monitor-run.ts';
 import { findCallerById } from '../../shared/store/accounts/callers.ts';
 import { recordEvent } from '../../shared/store/events/events.ts';
 import { openResult, sealError } from '../../shared/store/jobs/sealed.ts';
@@ -122,9 +122,11 @@ interface Meta {
 /** Answers that end where the credits did, or before a page that failed, say nothing of what changed. */
 async function cutOf(app: App, run: EndedRun, monitor: MonitorRow, meta: Meta): Promise<Failure | undefined> {
     if (meta.partial_error !== undefined) return { code: meta.partial_error.code, message: meta.partial_error.message };
+    const call = await openCall(app, monitor);
+    if (call === undefined) return { code: 'INTERNAL', message: UNREADABLE };
     const version = run.versionId === null ? undefined : await app.versions.load(run.versionId);
     const billing = version?.endpoints.get(monitor.endpoint)?.billing;
-    const most = Math.min(billing?.maxResults ?? 0, (await callOf(app, monitor)).max_results ?? Number.POSITIVE_INFINITY);
+    const most = Math.min(billing?.maxResults ?? 0, call.max_results ?? Number.POSITIVE_INFINITY);
     const isShort =
         meta.truncated === true && billing?.unit === 'result' && meta.pagination_end === undefined && (meta.results ?? 0) < most;
     if (!isShort && meta.pagination_end !== 'credits') return undefined;
