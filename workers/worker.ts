@@ -110,6 +110,7 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
             await drain();
             await claimChecks.stop();
             await consents.stop();
+            await grants.settled();
             tokenFetch.close();
             await monitors.stop();
             await indexing.stop();

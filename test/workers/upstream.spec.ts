@@ -4,6 +4,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import * as zlib from 'node:zlib';
 import { expect } from 'chai';
 import type { UpstreamRequest } from '../../shared/domain/types.ts';
+import type { CallCredential } from '../../workers/credentials/credential.ts';
 import { pauseBefore } from '../../workers/upstream/retries.ts';
 import { createUpstream, type RequestFigures, type SendOptions, type Upstream } from '../../workers/upstream.ts';
 import { createAuthority, issueCertificate } from '../support/certificates.ts';
@@ -83,6 +84,18 @@ describe('calling a site', () => {
         );
         expect(seen?.headers['user-agent']).to.match(/^Routebook\//);
         expect(seen?.headers.host).to.equal(`shop.test:${site.port}`);
+    });
+
+    it('ends at its deadline while its credential is not ready, and sends nothing', async () => {
+        const credential: CallCredential = {
+            attachTo: () => new Promise(() => {}),
+            maskBytes: (bytes) => bytes,
+            maskText: (text) => text,
+            cleanUrl: (url) => url,
+        };
+        const result = await send(requestTo(at('/')), { credential, deadlineAt: Date.now() + 200 });
+        expect(result).to.include({ ok: false, code: 'DEADLINE_EXCEEDED' });
+        expect(site.seen).to.deep.equal([]);
     });
 
     it('keeps no cookies between calls and sends no credentials of the environment', async () => {

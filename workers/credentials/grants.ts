@@ -32,6 +32,8 @@ export interface Grants {
      * @throws UpstreamFault CONNECTION_REQUIRED, UPSTREAM_UNAUTHORIZED, UPSTREAM_UNREACHABLE
      */
     fresh(place: SealedPlace & { entry: PackageAuth }, grant: Grant): Promise<Grant>;
+    /** Resolves when renewals have ended; their calls may be over before. A refresh token that a site gave once is stored then. */
+    settled(): Promise<void>;
 }
 
 /** Opens the grants of a worker. */
@@ -49,6 +51,9 @@ export function createGrants(app: App, fetch: CustomFetch): Grants {
             });
             renewing.set(connectionId, renewal);
             return renewal;
+        },
+        async settled() {
+            await Promise.allSettled(renewing.values());
         },
     };
 }

@@ -220,9 +220,17 @@ export class Call {
         }
     }
 
-    /** Adds the credential, where the host of this very request may get it. */
+    /** Adds the credential, where the host of this very request may get it. A token that is renewed meanwhile is waited for until the deadline. */
     async #withCredential(request: UpstreamRequest): Promise<{ request: UpstreamRequest; isAttached: boolean }> {
-        return (await this.#options.credential?.attachTo(request)) ?? { request, isAttached: false };
+        const { credential } = this.#options;
+        if (credential === undefined) return { request, isAttached: false };
+        const tooLate = Promise.withResolvers<never>();
+        const forget = this.#time.whenOver(() => tooLate.reject(new UpstreamFault('DEADLINE_EXCEEDED')));
+        try {
+            return await Promise.race([credential.attachTo(request), tooLate.promise]);
+        } finally {
+            forget();
+        }
     }
 
     /** Adds the cookies for this request. A redirect may lead to another host, so each request adds its own. */
