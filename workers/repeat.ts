@@ -50,8 +50,8 @@ export function repeatOnDatabase(
     };
 }
 
-/** Work for sites that waits in the database until it is due. */
-export interface DueWork<Item extends { registrable: string }> {
+/** Work that waits in the database until it is due. */
+export interface DueWork<Item> {
     /** Name of the work in the log. */
     part: string;
     /** How often to look for it, in milliseconds. */
@@ -61,26 +61,28 @@ export interface DueWork<Item extends { registrable: string }> {
     /** Takes the next due item, so that no other process does. */
     take(): Promise<Item | undefined>;
     /** An item that fails is logged; its row makes it due again. */
-    run(item: Item): Promise<void>;
+    run(item: NoInfer<Item>): Promise<unknown>;
+    /** What the log says of an item that failed. */
+    about(item: NoInfer<Item>): Readonly<Record<string, string>>;
 }
 
 /** Takes due items and runs them in parallel, in every process that may. */
-export function repeatDue<Item extends { registrable: string }>(
-    log: ConnectionLog,
-    { part, lookMs, most, take, run }: DueWork<Item>,
-): Repeated {
-    const running = new Set<Promise<void>>();
+export function repeatDue<Item>(log: ConnectionLog, { part, lookMs, most, take, run, about }: DueWork<Item>): Repeated {
+    const running = new Set<Promise<unknown>>();
     const begin = (item: Item) => {
         const done = run(item)
-            .catch((error: unknown) => log.warn({ part, site: item.registrable, err: error }, `${part}: a run failed; it will be repeated`))
+            .catch((error: unknown) => log.warn({ part, ...about(item), err: error }, `${part}: a run failed; it will be repeated`))
             .finally(() => running.delete(done));
         running.add(done);
     };
     const looks = repeatOnDatabase(log, { part, everyMs: lookMs }, async (isStopped) => {
-        while (running.size < most && !isStopped()) {
-            const item = await take();
-            if (item === undefined) break;
-            begin(item);
+        while (!isStopped()) {
+            if (running.size >= most) await Promise.race(running);
+            else {
+                const item = await take();
+                if (item === undefined) break;
+                begin(item);
+            }
         }
     });
     return {

@@ -25,6 +25,7 @@ export function startVerifier(app: App, { paceMs = 1000, lookMs = 1000 }: Verifi
         most: MAX_RUNS,
         take: () => claimRun(app.db),
         run: (run) => verifySite(app, run, { paceMs, signal: stopping.signal }),
+        about: ({ registrable }) => ({ site: registrable }),
     });
     return {
         stop() {

@@ -8,6 +8,8 @@ import { lockMonitor, type MonitorRow } from '../../shared/store/monitors/monito
 import { addEndedRun } from '../../shared/store/monitors/runs.ts';
 import { blockDomain, unblockDomain } from '../../shared/store/registry/sites.ts';
 import { beginDueRun } from '../../workers/monitors/begin-due-run.ts';
+import { endRun } from '../../workers/monitors/end-run.ts';
+import type { Reader, ReadingTurn } from '../../workers/select/reader.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person, withKey } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
@@ -396,6 +398,55 @@ describe('a monitor', function () {
         expect((await read(lost)).last_run?.error?.code).to.equal('INTERNAL');
         await remove(lost);
         await remove(whole);
+    });
+
+    it('waits for no other one that hangs', async () => {
+        const [one, other, third] = [await made(), await made(), await made()];
+        const ids = [one.monitor_id, other.monitor_id];
+        const { promise, resolve } = Promise.withResolvers<void>();
+        held = promise;
+        for (const monitor of [one, other]) expect((await ada.call('POST', at(monitor, '/run'))).status).to.equal(202);
+        const trx = await world.app.db.transaction();
+        await trx('monitors').whereIn('monitor_id', ids).forUpdate();
+        resolve();
+        try {
+            // Both workers have one of which they learn no end.
+            await eventually(
+                () => world.app.db('monitor_runs').whereIn('monitor_id', ids).whereNotNull('claim'),
+                (claimed) => claimed.length === 2,
+            );
+            await again(third);
+        } finally {
+            await trx.rollback();
+        }
+        for (const monitor of [one, other, third]) {
+            await ended(monitor, 2);
+            await remove(monitor);
+        }
+    });
+
+    it('is no failure where its result waits too long to be compared', async () => {
+        const monitor = await made();
+        const [run] = await world.app
+            .db('monitor_runs as r')
+            .join('jobs as j', 'j.job_id', 'r.job_id')
+            .where({ 'r.monitor_id': monitor.monitor_id })
+            .select({
+                ...{ runId: 'r.run_id', monitorId: 'r.monitor_id', base: 'r.base', dueAt: 'r.due_at', version: 'r.version' },
+                ...{ versionId: 'j.version_id', jobStatus: 'j.status', result: 'j.result', remaining: 'j.remaining' },
+            });
+        let until = 0;
+        const busy = {
+            watch: (_order: unknown, turn?: ReadingTurn) => {
+                until = turn?.deadlineAt ?? Number.POSITIVE_INFINITY;
+                return Promise.resolve({ ok: false, code: 'UPSTREAM_TIMEOUT', message: 'It waited.', details: [] });
+            },
+        } as unknown as Reader;
+        const end = endRun(world.app, busy, { ...run, claim: newId('op'), code: null, error: null, creditsUsed: 1 });
+        expect(await end.catch((error: Error) => error.message)).to.include('waited too long');
+        expect(until - Date.now()).to.be.within(1_000, 29_000);
+        expect(await read(monitor)).to.include({ failures: 0 });
+        await remove(monitor);
     });
 
     it('keeps what it saw encrypted', async () => {

@@ -29,6 +29,7 @@ export function startClaimChecks(app: App, { connector, lookMs = 500 }: ClaimChe
         most: MOST_LOOKUPS,
         take: () => takeDueCheck(db),
         run: async (due) => endCheck(db, due.claimId, await lookUp(app, files, due)),
+        about: ({ registrable }) => ({ site: registrable }),
     });
     return {
         async stop() {

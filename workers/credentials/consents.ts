@@ -15,25 +15,23 @@ export function startConsents(app: App, fetch: CustomFetch): Repeated {
         part: 'consents',
         lookMs: LOOK_MS,
         most: MOST,
-        take: async () => named(await store.takeDueFlow(app.db)),
-        run: ({ item }) => exchange(app, fetch, item),
+        take: () => store.takeDueFlow(app.db),
+        run: (flow) => exchange(app, fetch, flow),
+        about: ({ site }) => ({ site }),
     });
     const revocations = repeatDue(app.log, {
         part: 'revocations',
         lookMs: LOOK_MS,
         most: MOST,
-        take: async () => named(await store.takeRevocation(app.db)),
-        run: ({ item }) => revoke(app, fetch, item),
+        take: () => store.takeRevocation(app.db),
+        run: (revocation) => revoke(app, fetch, revocation),
+        about: ({ site }) => ({ site }),
     });
     return {
         async stop() {
             await Promise.all([exchanges.stop(), revocations.stop()]);
         },
     };
-}
-
-function named<Item extends { site: string }>(item: Item | undefined): { item: Item; registrable: string } | undefined {
-    return item && { item, registrable: item.site };
 }
 
 /** A code works once: whatever happens ends the consent. */

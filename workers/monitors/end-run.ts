@@ -20,6 +20,9 @@ interface Failure {
     message: string;
 }
 
+/** How long a result waits for its turn to be compared, in milliseconds: less than a claim holds. */
+const PATIENCE_MS = 15_000;
+
 /** Ends a run whose job has ended: it is compared with the run before, and the change is told in the transaction that stores it. */
 export async function endRun(app: App, reader: Reader, run: EndedRun): Promise<void> {
     const monitor = await lockMonitor(app.db, run.monitorId);
@@ -108,7 +111,9 @@ async function watch(app: App, reader: Reader, run: EndedRun, monitor: MonitorRo
     const cut = await cutOf(app, run, monitor, JSON.parse(parts.meta));
     if (cut !== undefined) return cut;
     const order = { data: parts.data, before, watch: monitor.watch, identity: monitor.identity, when: JSON.parse(monitor.toldWhen) };
-    const seen = await reader.watch(order, createReadingTurn(monitor.workspaceId));
+    const seen = await reader.watch(order, createReadingTurn(monitor.workspaceId, Date.now() + PATIENCE_MS));
+    // This says nothing of the monitor: the claim runs out, and it is compared later.
+    if (!seen.ok && seen.code === 'UPSTREAM_TIMEOUT') throw new Error('The result waited too long for its turn to be compared.');
     return seen.ok ? seen : { code: seen.code, message: seen.message };
 }
 

@@ -15,7 +15,7 @@ export async function countFailure(trx: Db, app: App, monitor: MonitorRow, dueAt
     const isPaused = monitor.status === 'paused';
     const isFailing = failures >= FAILING && !isPaused;
     const status = isFailing ? 'failing' : monitor.status;
-    const nextRunAt = isPaused ? null : await next(app, { ...monitor, failures }, dueAt);
+    const nextRunAt = isPaused ? null : await next(trx, app, { ...monitor, failures }, dueAt);
     await setHealth(trx, monitor.monitorId, { failures, status, nextRunAt });
     if (failures !== FAILING || isPaused) return;
     const { monitorId, name, site, endpoint, workspaceId } = monitor;
@@ -39,13 +39,13 @@ What the code means: ${app.publicUrl()}/docs/errors#${code}
 export async function countSuccess(trx: Db, app: App, monitor: MonitorRow, dueAt: Date | null): Promise<void> {
     if (monitor.failures === 0) return;
     const isPaused = monitor.status === 'paused';
-    const nextRunAt = isPaused ? null : await next(app, { ...monitor, failures: 0 }, dueAt);
+    const nextRunAt = isPaused ? null : await next(trx, app, { ...monitor, failures: 0 }, dueAt);
     await setHealth(trx, monitor.monitorId, { failures: 0, status: isPaused ? 'paused' : 'active', nextRunAt });
 }
 
-async function next(app: App, monitor: MonitorRow, dueAt: Date | null): Promise<Date> {
+async function next(trx: Db, app: App, monitor: MonitorRow, dueAt: Date | null): Promise<Date> {
     // Of a run by hand the schedule depends only where it is stretched, or no longer is.
     if (dueAt === null && monitor.failures > 0 && monitor.nextRunAt !== null) return monitor.nextRunAt;
-    const caller = await findCallerById(app.db, monitor.keyId);
+    const caller = await findCallerById(trx, monitor.keyId);
     return nextRunOf(app, monitor, caller?.plan ?? 'free', dueAt);
 }

@@ -2,46 +2,44 @@ import type { App } from '../../shared/app.ts';
 import { MOST_MONITORS } from '../../shared/domain/monitors/bounds.ts';
 import { pauseSurplus } from '../../shared/store/monitors/monitors.ts';
 import { takeDueMonitor, takeEndedRun } from '../../shared/store/monitors/runs.ts';
-import { type Repeated, repeatOnDatabase } from '../repeat.ts';
+import { type Repeated, repeatDue, repeatOnDatabase } from '../repeat.ts';
 import type { Reader } from '../select/reader.ts';
 import { beginDueRun } from './begin-due-run.ts';
 import { endRun } from './end-run.ts';
 
 const LOOK_MS = 500;
+/** Runs that one process begins at once, and as many that it ends. Each takes a connection to the database or two. */
+const MOST = 4;
 /** How often plans are held against the number of monitors. */
 const PLANS_MS = 10_000;
 
-/** Begins runs of monitors that are due, and ends those whose jobs have ended. Every worker may: each monitor is claimed by one. */
+/**
+ * Begins runs of monitors that are due, and ends those whose jobs have ended. Every worker may: each monitor is claimed by one. An item
+ * that fails is taken again when its claim has run out.
+ */
 export function startMonitors(app: App, reader: Reader): Repeated {
     const { db, log } = app;
-    let plansAt = Number.NEGATIVE_INFINITY;
-    return repeatOnDatabase(log, { part: 'monitors', everyMs: LOOK_MS }, async (isStopped) => {
-        if (performance.now() - plansAt > PLANS_MS) {
-            await pauseSurplus(db, MOST_MONITORS);
-            plansAt = performance.now();
-        }
-        /** An item that fails is logged; its claim runs out, and it is taken again. */
-        const each = async <Item extends { monitorId: string }>(
-            take: () => Promise<Item | undefined>,
-            work: (item: Item) => Promise<void>,
-        ) => {
-            for (let item = await take(); item !== undefined; item = isStopped() ? undefined : await take()) {
-                const { monitorId } = item;
-                await work(item).catch((error: unknown) =>
-                    log.warn(
-                        { part: 'monitors', monitor_id: monitorId, err: error },
-                        'a run of a monitor could not go on; it is tried again',
-                    ),
-                );
-            }
-        };
-        await each(
-            () => takeEndedRun(db),
-            (run) => endRun(app, reader, run),
-        );
-        await each(
-            () => takeDueMonitor(db),
-            (monitor) => beginDueRun(app, monitor),
-        );
+    const about = ({ monitorId }: { monitorId: string }) => ({ monitor_id: monitorId });
+    const ends = repeatDue(log, {
+        part: 'monitor-ends',
+        lookMs: LOOK_MS,
+        most: MOST,
+        take: () => takeEndedRun(db),
+        run: (run) => endRun(app, reader, run),
+        about,
     });
+    const begins = repeatDue(log, {
+        part: 'monitors',
+        lookMs: LOOK_MS,
+        most: MOST,
+        take: () => takeDueMonitor(db),
+        run: (monitor) => beginDueRun(app, monitor),
+        about,
+    });
+    const plans = repeatOnDatabase(log, { part: 'monitor-plans', everyMs: PLANS_MS }, () => pauseSurplus(db, MOST_MONITORS));
+    return {
+        async stop() {
+            await Promise.all([ends.stop(), begins.stop(), plans.stop()]);
+        },
+    };
 }
