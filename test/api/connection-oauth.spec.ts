@@ -146,6 +146,33 @@ for (const topology of TOPOLOGIES) {
             expect(new Set(answers.map((answer) => codeOf(answer) ?? 'success'))).to.deep.equal(new Set(['success']));
         });
 
+        it('that a token endpoint refuses says why by a known code, and repeats no text of the site', async () => {
+            const text = 'text-that-the-site-chose';
+            const secret = { ...CLIENT, scopes: ['orders'] };
+            dataOf(await owner.call('POST', '/v1/connections', { body: { site: SITE, secret } }));
+            const refusedWith = async (code: string) => {
+                server.refuse(code);
+                const back = await server.consent(dataOf<{ authorize_url: string }>(await authorize()).authorize_url);
+                const [state = '', given = ''] = ['state', 'code'].map((name) => back.searchParams.get(name) ?? '');
+                const page = await ada.send('/connections/callback', { state, code: given }, { from: back.pathname + back.search });
+                const call = await owner.fetch(SITE, 'mine');
+                server.refuse(undefined);
+                expect(codeOf(call)).to.equal('UPSTREAM_UNAUTHORIZED');
+                return page.html + JSON.stringify(call.body);
+            };
+            expect(await refusedWith('unauthorized_client'))
+                .to.include('gave no token: unauthorized_client')
+                .and.include('answered unauthorized_client');
+            expect(await refusedWith(text))
+                .to.include('gave no token: other')
+                .and.include('answered other')
+                .and.not.include(text);
+            const problems = await world.app.db('oauth_flows').whereNotNull('problem').pluck('problem');
+            expect(JSON.stringify([world.logged, problems]))
+                .to.include('other')
+                .and.not.include(text);
+        });
+
         it('that was withdrawn at the site is revoked, and its owner connects again', async () => {
             server.lasting(30);
             await consent(await authorize());

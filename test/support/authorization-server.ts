@@ -16,6 +16,8 @@ export interface AuthorizationServer {
     consent(authorizeUrl: string): Promise<URL>;
     /** Lets the token endpoint wait with its answers. @returns a function that lets them go */
     stall(): () => void;
+    /** Lets the token endpoint refuse everything with this code; undefined: no longer. */
+    refuse(code: string | undefined): void;
     /** Withdraws every consent. */
     withdraw(): Promise<void>;
     close(): Promise<void>;
@@ -30,6 +32,7 @@ export async function openAuthorizationServer(host: string, callbackUrl: string)
     const grants: string[] = [];
     let seconds = 3600;
     let released: Promise<void> | undefined;
+    let refusal: string | undefined;
     const server = createServer((incoming, response) => void handle(incoming, response));
     await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
     const { port } = server.address() as AddressInfo;
@@ -79,6 +82,10 @@ export async function openAuthorizationServer(host: string, callbackUrl: string)
             });
         }
         if (incoming.url === '/token' && released !== undefined) delay(response, released);
+        if (incoming.url === '/token' && refusal !== undefined) {
+            response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: refusal }));
+            return;
+        }
         callback(incoming, response);
     }
     return {
@@ -109,6 +116,9 @@ export async function openAuthorizationServer(host: string, callbackUrl: string)
                 released = undefined;
                 release();
             };
+        },
+        refuse(code) {
+            refusal = code;
         },
         async withdraw() {
             for (const id of grants) await (await provider.Grant.find(id))?.destroy();

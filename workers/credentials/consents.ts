@@ -60,7 +60,7 @@ async function exchange(app: App, fetch: CustomFetch, flow: store.Flow): Promise
         const code = refusalCode(error);
         // The messages of errors may hold what the site sent.
         app.log.warn({ part: 'consents', site: flow.site, code }, 'a consent could not be exchanged for a token');
-        const message = code === undefined ? 'The site gave no token.' : `The site gave no token: ${code.slice(0, 50)}.`;
+        const message = code === undefined ? 'The site gave no token.' : `The site gave no token: ${code}.`;
         await store.failFlow(app.db, flow, message);
     }
 }

@@ -123,7 +123,7 @@ async function afterFailure(app: App, held: Held, error: unknown): Promise<Grant
     if (code === 'invalid_grant') return end(app, held, 'revoked');
     await persistently(() => giveRenewalBack(app.db, held.read));
     if (code !== undefined) {
-        const message = `The site's token endpoint answered ${code.slice(0, 50)}.`;
+        const message = `The site's token endpoint answered ${code}.`;
         throw new UpstreamFault('UPSTREAM_UNAUTHORIZED', message, { isCallers: true, status: 401 });
     }
     // While the endpoint is away, the old token may do.

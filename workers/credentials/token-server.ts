@@ -55,9 +55,26 @@ function tokensOf(answer: oauth.TokenEndpointResponse): Tokens {
     };
 }
 
-/** The code of RFC 6749 with which a token endpoint refused; undefined for any other failure. */
+/** Codes of RFC 6749, sections 4.1.2.1 and 5.2. */
+const CODES: ReadonlySet<string> = new Set([
+    'access_denied',
+    'invalid_client',
+    'invalid_grant',
+    'invalid_request',
+    'invalid_scope',
+    'server_error',
+    'temporarily_unavailable',
+    'unauthorized_client',
+    'unsupported_grant_type',
+    'unsupported_response_type',
+]);
+
+/**
+ * The code of RFC 6749 with which a token endpoint refused; undefined for any other failure. A code of its own is `other`: sites choose
+ * that text, and it would reach logs and people.
+ */
 export function refusalCode(error: unknown): string | undefined {
-    if (error instanceof oauth.ResponseBodyError) return error.error;
+    if (error instanceof oauth.ResponseBodyError) return CODES.has(error.error) ? error.error : 'other';
     if (error instanceof oauth.WWWAuthenticateChallengeError) return 'invalid_client';
     return undefined;
 }
