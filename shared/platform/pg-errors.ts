@@ -52,3 +52,16 @@ export async function persist<T>(patienceMs: number, work: (mayBeDone: boolean) 
         await pause(wait);
     }
 }
+
+/** Does work of one transaction again while others roll it back, for at most `patienceMs`; then it rejects with the last error. */
+export async function untilDone<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
+    const end = performance.now() + patienceMs;
+    for (let wait = 10; ; wait = Math.min(2 * wait, 200)) {
+        try {
+            return await work();
+        } catch (error) {
+            if (failureOf(error) !== 'undone' || performance.now() + wait > end) throw error;
+        }
+        await pause(wait);
+    }
+}

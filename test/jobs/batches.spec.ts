@@ -275,6 +275,32 @@ for (const topology of TOPOLOGIES) {
             ).to.deep.equal([{ open: '0' }]);
         });
 
+        it('is retried beside an item that begins', async () => {
+            const eve = await someone();
+            const gone = { endpoint: 'status', params: { code: 404 } };
+            const batch = await ordered(eve, { items: [gone, ...products(1)] });
+            await ended(eve, batch);
+            const { db } = world.app;
+            await pauseJobs(db, { accountId: null, site: null });
+            const first = await jobsOf(batch).where({ status: 'succeeded' }).first('job_id');
+            await db('batches').where({ batch_id: batch.batch_id }).update({ status: 'running', finished_at: null });
+            await jobsOf(batch).where(first).update({ status: 'queued', end_number: null, finished_at: null });
+            // As a begin does: the item, then its batch.
+            const begin = await db.transaction();
+            await begin('jobs').where(first).forUpdate().first('job_id');
+            const retry = change(eve, batch, 'retry');
+            const waiting = () =>
+                db('pg_stat_activity')
+                    .where({ wait_event_type: 'Lock', datname: db.raw('current_database()') })
+                    .select('pid');
+            await eventually(waiting, (blocked) => blocked.length > 0);
+            await begin('batches').where({ batch_id: batch.batch_id }).forUpdate().first('status');
+            await begin.rollback();
+            expect(dataOf<Batch>(await retry).retried).to.equal(1);
+            await resumeJobs(db, { accountId: null, site: null });
+            expect((await ended(eve, batch)).counts).to.deep.include({ failed: 1, succeeded: 1 });
+        });
+
         it('shows each result once to a reader who goes on with the last cursor', async () => {
             const batch = await ordered(ada, { items: products(25) });
             const seen: string[] = [];

@@ -1,6 +1,7 @@
 import type { Batch, ResumeRequest, RetryRequest } from '../../../shared/contracts/batches.ts';
 import { findEndpoint } from '../../../shared/fetch/admit.ts';
-import { persist } from '../../../shared/platform/pg-errors.ts';
+import type { Db } from '../../../shared/platform/db.ts';
+import { persist, untilDone } from '../../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import * as batches from '../../../shared/store/jobs/batches.ts';
@@ -46,14 +47,15 @@ export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<
     const { batchId } = await mustFindBatch(call);
     const { codes } = body;
     const prices = await pricesOf(call, batchId);
-    const retried = await app.db.transaction(async (trx) => {
+    const retry = async (trx: Db): Promise<number> => {
         const count = await batches.retryBatch(trx, batchId, { keyId, accountId, codes, prices });
         if (count === undefined) throw new Refusal('BATCH_NOT_OPEN');
         if (count === 0) return 0;
         await mustFit(trx, caller);
         await mustBeFew(trx, caller);
         return count;
-    });
+    };
+    const retried = await untilDone(PATIENCE_MS, () => app.db.transaction(retry));
     return { answer: { ...viewOf(call, await mustFindBatch(call)), retried } };
 }
 

@@ -159,9 +159,10 @@ export interface NewPrice {
 /** Raw: items that ended without success, were never sent as writes and still have their params. */
 const RETRYABLE = "status in ('failed', 'expired', 'cancelled') and not was_sent and request is not null";
 
-function retryable(db: Db, batchId: string, codes: readonly string[] | undefined) {
-    const items = db('jobs').where({ batch_id: batchId }).whereRaw(RETRYABLE);
-    return codes === undefined ? items : items.where({ status: 'failed' }).whereIn('code', [...codes]);
+/** Raw: of those, what a retry with these codes takes. */
+function isRetryable(codes: readonly string[] | undefined): { sql: string; bound: string[][] } {
+    if (codes === undefined) return { sql: RETRYABLE, bound: [] };
+    return { sql: `${RETRYABLE} and status = 'failed' and code = any (cast(? as text[]))`, bound: [[...codes]] };
 }
 
 /** The endpoints of items that a retry would take. */
@@ -170,7 +171,8 @@ export async function endpointsToRetry(
     batchId: string,
     codes: readonly string[] | undefined,
 ): Promise<Pick<NewPrice, 'site' | 'endpoint' | 'version'>[]> {
-    return retryable(db, batchId, codes).distinct('site', 'endpoint', 'version');
+    const { sql, bound } = isRetryable(codes);
+    return db('jobs').where({ batch_id: batchId }).whereRaw(sql, bound).distinct('site', 'endpoint', 'version');
 }
 
 /**
@@ -188,11 +190,19 @@ export async function retryBatch(
         prices,
     }: { keyId: string; accountId: string; codes: readonly string[] | undefined; prices: readonly NewPrice[] },
 ): Promise<number | undefined> {
-    const rows: { job_id: string }[] = await retryable(trx, batchId, codes).orderBy('job_id').forUpdate().select('job_id');
+    const { sql, bound } = isRetryable(codes);
+    // Items first, as everywhere: those that are queued now too, in one order.
+    const rows: { job_id: string; status: string }[] = await trx('jobs')
+        .where({ batch_id: batchId })
+        .whereRaw(`(status = 'queued' or (${sql}))`, bound)
+        .orderBy('job_id')
+        .forUpdate()
+        .select('job_id', 'status');
     const status = await lockStatus(trx, batchId);
     if (status === 'cancelling') return undefined;
-    if (rows.length === 0) return 0;
-    const ids = rows.map(({ job_id: id }) => id);
+    const ids = rows.filter((row) => row.status !== 'queued').map(({ job_id: id }) => id);
+    const queued = rows.filter((row) => row.status === 'queued').map(({ job_id: id }) => id);
+    if (ids.length === 0) return 0;
     await trx.raw(
         `update jobs j
          set status = 'queued', account_id = :accountId, code = null, error = null, end_number = null, finished_at = null, waiting_for = null, attempts = 0, deaths = 0,
@@ -217,7 +227,7 @@ export async function retryBatch(
         },
     );
     await trx('jobs')
-        .where({ batch_id: batchId, status: 'queued' })
+        .whereRaw('job_id = any (?)', [queued])
         .update({ account_id: accountId, expires_at: trx.raw(`(select ${EXPIRES} from batches where batch_id = ?)`, [batchId]) });
     await trx('batches')
         .where({ batch_id: batchId })
@@ -231,7 +241,7 @@ export async function retryBatch(
             due_at: trx.raw('app_now()'),
             expires_at: trx.raw(EXPIRES),
         });
-    return rows.length;
+    return ids.length;
 }
 
 async function lockStatus(trx: Db, batchId: string): Promise<BatchStatus | undefined> {
