@@ -6,7 +6,7 @@ const MINUTE = 60;
 const HOUR = 3600;
 export const DAY = 86_400;
 
-/** Monitors that an account has at most; on Enterprise where the operator set no other number. */
+/** Monitors that an account has at most. */
 export const MOST_MONITORS: Readonly<Record<Plan, number>> = { free: 3, starter: 25, pro: 250, enterprise: 250 };
 /** The shortest time between two runs that a schedule may ask for. */
 export const SHORTEST: Readonly<Record<Plan, number>> = {
