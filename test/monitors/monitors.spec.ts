@@ -169,10 +169,15 @@ describe('a monitor', function () {
         const cheap = await made({ watch: 'items[0].price', when: { expression: 'after < `3`' } });
         items = [{ id: 1, price: 4 }];
         await again(cheap);
-        expect(await changesOf(cheap)).to.deep.equal([]);
+        expect(await eventsOf(cheap)).to.deep.equal([]);
         items = [{ id: 1, price: 2 }];
         await again(cheap);
-        expect((await changesOf(cheap)).map(({ diff }) => diff.changed)).to.deep.equal([[{ path: '', before: 4, after: 2 }]]);
+        expect(await eventsOf(cheap)).to.have.length(1);
+        // The history has what was not told, too.
+        expect((await changesOf(cheap)).map(({ diff }) => diff.changed)).to.deep.equal([
+            [{ path: '', before: 4, after: 2 }],
+            [{ path: '', before: 5, after: 4 }],
+        ]);
         await remove(cheap);
     });
 
@@ -221,6 +226,19 @@ describe('a monitor', function () {
         await again(monitor);
         expect(await changesOf(monitor)).to.deep.equal([]);
         expect((await runsOf(monitor))[0]).to.include({ status: 'succeeded', changed: null });
+        await remove(monitor);
+    });
+
+    it('does not compare a run with other runs where it watches something else meanwhile', async () => {
+        const monitor = await made();
+        const { promise, resolve } = Promise.withResolvers<void>();
+        held = promise;
+        expect((await ada.call('POST', at(monitor, '/run'))).status).to.equal(202);
+        dataOf(await ada.call('PATCH', at(monitor), { body: { watch: 'items[].id' } }));
+        resolve();
+        await ended(monitor, 2);
+        expect((await runsOf(monitor))[0]).to.include({ status: 'succeeded', changed: null });
+        expect(await changesOf(monitor)).to.deep.equal([]);
         await remove(monitor);
     });
 

@@ -85,17 +85,21 @@ async function endOf(
         const error = run.jobStatus === 'failed' && run.error !== null ? run.error : await sealError(app.secrets, { message });
         return { status: 'failed', code, error };
     }
-    const { text, diff, isTruncated, isTold } = watched;
+    const { text, diff, isTruncated } = watched;
     const change =
-        compared === undefined || diff === undefined || !isTold
+        compared === undefined || diff === undefined
             ? undefined
             : { changeId: compared.changeId, diff: await sealText(app.secrets, 'diff', diff), isTruncated, beforeRun: compared.runId };
     const changed = compared === undefined ? null : diff !== undefined;
     return { status: 'succeeded', value: await sealText(app.secrets, 'value', text), changed, change };
 }
 
-/** The value before, unless a version between breaks what callers relied on, or nobody can read it any more. */
-async function baseOf(app: App, run: EndedRun, { site }: MonitorRow): Promise<{ runId: string; text: string } | undefined> {
+/**
+ * The value before, unless something else was asked for meanwhile, a version between breaks what callers relied on, or nobody can read it
+ * any more.
+ */
+async function baseOf(app: App, run: EndedRun, { site, base }: MonitorRow): Promise<{ runId: string; text: string } | undefined> {
+    if (base !== run.base) return undefined;
     const before = await valueBefore(app.db, run);
     if (before === undefined || (await isMajorBetween(app.db, site, before.version, run.version))) return undefined;
     const text = await openText(app.secrets, 'value', before.value);

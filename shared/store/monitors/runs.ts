@@ -163,7 +163,7 @@ export type RunEnd =
           status: 'succeeded';
           value: Buffer;
           changed: boolean | null;
-          /** What is told of it; absent: nothing. */
+          /** For the history, whether it is told or not; absent: nothing changed. */
           change?: { changeId: string; diff: Buffer; isTruncated: boolean; beforeRun: string } | undefined;
       }
     | { status: 'failed'; code: string; error: Buffer }
