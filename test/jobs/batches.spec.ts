@@ -384,6 +384,16 @@ for (const topology of TOPOLOGIES) {
             flaky.letGo();
         });
 
+        it('is cancelled to its end where the process that cancels it dies in the middle', async () => {
+            const eve = await someone();
+            await pauseJobs(world.app.db, { accountId: eve.workspaceId, site: null });
+            const batch = await ordered(eve, { items: products(3) });
+            await world.app.db('batches').where({ batch_id: batch.batch_id }).update({ status: 'cancelling' });
+            const done = await ended(eve, batch);
+            expect([done.status, done.counts['cancelled']]).to.deep.equal(['cancelled', 3]);
+            await resumeJobs(world.app.db, { accountId: eve.workspaceId, site: null });
+        });
+
         it('that has ended cannot be paused, resumed or cancelled', async () => {
             const batch = await ordered(ada, { items: products(1) });
             await ended(ada, batch);

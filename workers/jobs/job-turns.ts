@@ -3,7 +3,7 @@ import { newId } from '../../shared/domain/text/ids.ts';
 import { watchConnection } from '../../shared/platform/connection-log.ts';
 import { type ClaimedJob, claimJobs, renewLeases } from '../../shared/store/jobs/claims.ts';
 import { sweepDrafts } from '../../shared/store/jobs/drafts.ts';
-import { type AttemptEnd, expireJobs, type HoldEnd, type LostJob, reapJobs } from '../../shared/store/jobs/ends.ts';
+import { type AttemptEnd, endCancelling, expireJobs, type HoldEnd, type LostJob, reapJobs } from '../../shared/store/jobs/ends.ts';
 import { sweepJobs } from '../../shared/store/jobs/retention.ts';
 import { sealError } from '../../shared/store/jobs/sealed.ts';
 import { type Repeated, repeat } from '../repeat.ts';
@@ -99,6 +99,7 @@ export function startJobs(tools: JobTools, slots: Slots): Repeated {
             const begun = await reapJobs(db, (job, hold) => afterDeath(app, job, hold));
             if (begun > 0) log.warn({ part: 'jobs', jobs: begun }, 'a worker died while it ran jobs');
             await expireJobs(db);
+            await endCancelling(db);
             await sweepJobs(db, config.resultsKeepDays);
             await sweepDrafts(db);
         } catch (error) {

@@ -165,6 +165,15 @@ export async function expireJobs(db: Db, limit = 500): Promise<number> {
     });
 }
 
+/** Ends what is queued of a batch whose cancel broke off in the middle. */
+export async function endCancelling(db: Db): Promise<void> {
+    const batch = await db('batches')
+        .where({ status: 'cancelling', finished_at: null })
+        .where('queued', '>', 0)
+        .first<{ batch_id: string }>('batch_id');
+    if (batch !== undefined) await db.transaction((trx) => endQueuedItems(trx, batch.batch_id, 'cancelled'));
+}
+
 const LOCKED = [
     'job_id',
     'workspace_id',
