@@ -1,12 +1,13 @@
 import * as oauth from 'openid-client';
 import type { AuthorizeAnswer, AuthorizeOrder } from '../../shared/contracts/oauth.ts';
+import { originsOf, strayProblem } from '../../shared/domain/connections/oauth-clients.ts';
 import { unknownScopes } from '../../shared/domain/connections/secret.ts';
 import { type AuthOffer, type AuthTerms, flowsOf } from '../../shared/domain/package/auth.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import { addFlow, findClientId, findEnded, hashOfState, MOST_FLOWS, redirectUrls } from '../../shared/store/connections/oauth.ts';
+import { addFlow, bindClient, findEnded, hashOfState, MOST_FLOWS, redirectUrls } from '../../shared/store/connections/oauth.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
 import type { Call, Reply } from '../serve.ts';
 import { callbackUrl } from './oauth-clients.ts';
@@ -22,11 +23,14 @@ export async function authorize(call: Call<object, object, AuthorizeOrder>): Pro
     const { entry } = terms;
     const wrong = unknownScopes(entry, body.scopes ?? []);
     if (wrong.length > 0) throw invalid(...wrong);
-    const clientId = await findClientId(app, { workspaceId, site });
-    if (clientId === undefined) {
+    const client = await bindClient(app, { workspaceId, site }, originsOf(offer.auth));
+    if (client === undefined) {
         const message = 'There is no OAuth client for this site: set one with PUT /v1/oauth-clients/{site}.';
         throw invalid({ path: '/site', code: 'INVALID_VALUE', message });
     }
+    const stray = strayProblem(client, site, entry);
+    if (stray !== undefined) throw invalid({ path: '/site', code: 'INVALID_VALUE', message: stray });
+    const { clientId } = client;
     const redirectUrl = body.redirect_url ?? null;
     if (redirectUrl !== null && !(await redirectUrls(app.db, workspaceId)).includes(redirectUrl)) {
         const message = "This URL does not stand in the workspace's list of redirect URLs, which the dashboard shows.";

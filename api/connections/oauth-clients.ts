@@ -1,5 +1,6 @@
 import type { App } from '../../shared/app.ts';
 import type { OAuthClientDeleted, OAuthClientEntry, OAuthClientOrder, SiteParams } from '../../shared/contracts/oauth.ts';
+import { originsOf } from '../../shared/domain/connections/oauth-clients.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -7,14 +8,18 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as store from '../../shared/store/connections/oauth.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
+import { offerOf } from './terms.ts';
 
 /** PUT /v1/oauth-clients/{site} */
 export async function putClient(call: Call<SiteParams, object, OAuthClientOrder>): Promise<Reply<OAuthClientEntry>> {
     const { app, params, body, caller } = call;
     mayKeepCredentials(app);
-    const { site } = readSite(params.site, '/site');
+    const { site, registrable } = readSite(params.site, '/site');
     const { workspaceId } = caller as Caller;
-    const client = { clientId: body.client_id, clientSecret: body.client_secret };
+    const known = originsOf((await offerOf(app, { site, registrable }))?.auth ?? []);
+    // Where no version says where it goes, the first consent does.
+    const origins = known.length === 0 ? undefined : known;
+    const client = { clientId: body.client_id, clientSecret: body.client_secret, origins };
     await store.putClient(app, { workspaceId, site }, client, byCall(call));
     return { answer: { site, client_id: client.clientId, callback_url: callbackUrl(app) } };
 }

@@ -14,6 +14,12 @@ export async function latestOffer(app: App, written: string): Promise<{ site: st
     return { site, offer };
 }
 
+/** The same where there is one that may run. */
+export async function offerOf(app: App, { site, registrable }: { site: string; registrable: string }): Promise<AuthOffer | undefined> {
+    const { isBlocked, version } = await app.latest.find({ site, registrable });
+    return isBlocked || version === undefined || !mayRun(version) ? undefined : app.versions.load(version.versionId);
+}
+
 /** The entry that somebody means; where they name none, the only one. @throws Refusal VALIDATION_ERROR */
 export function chooseTerms(offer: AuthOffer, id: string | undefined): AuthTerms {
     const ids = offer.auth.map((entry) => entry.id);

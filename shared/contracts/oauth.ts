@@ -86,7 +86,8 @@ export const putOAuthClient = contract<SiteParams, object, OAuthClientOrder, OAu
     path: '/v1/oauth-clients/{site}',
     tag: 'Connections',
     summary: "Set the workspace's OAuth client for a site",
-    description: 'Register callback_url at the site. A public client has no secret.',
+    description:
+        'Register callback_url at the site. A public client has no secret. The client goes to the token endpoint of the latest version alone: set it again where a later version names another.',
     auth: 'required',
     scope: 'account',
     managersOnly: true,

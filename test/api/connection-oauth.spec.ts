@@ -241,6 +241,46 @@ for (const topology of TOPOLOGIES) {
             expect([end.searchParams.get('from'), end.searchParams.get('connection_id')]).to.deep.equal(['routebook', id]);
         });
 
+        it('is not asked for with a client that was set for another token endpoint, until the client is set again', async () => {
+            const publisher = await join(world, { plan: 'pro' });
+            const site = 'moving.test';
+            const document = (host: string): PackageDocument =>
+                connectedPackage(site, {
+                    auth: [
+                        {
+                            id: 'account',
+                            type: 'oauth2',
+                            oauth2: { authorization_url: `https://auth.${site}/auth`, token_url: `https://${host}/token` },
+                        },
+                    ],
+                });
+            const begin = () => owner.call('POST', '/v1/connections/authorize', { body: { site } });
+            dataOf(await publisher.publish(document(`auth.${site}`)));
+            dataOf(await owner.call('PUT', `/v1/oauth-clients/${site}`, { body: CLIENT }));
+            dataOf(await begin());
+            dataOf(await publisher.publish(document(`other.${site}`)));
+            await eventually(begin, (answer) => answer.status === 400);
+            const refused = await begin();
+            expect(detailsOf(refused)).to.deep.equal(['/site INVALID_VALUE']);
+            expect(JSON.stringify(refused.body)).to.include(`https://other.${site}`).and.include(`PUT /v1/oauth-clients/${site}`);
+            dataOf(await owner.call('PUT', `/v1/oauth-clients/${site}`, { body: CLIENT }));
+            dataOf(await begin());
+        });
+
+        it('keeps the secret of its client from another token endpoint when it is renewed', async () => {
+            server.lasting(30);
+            await consent(await authorize());
+            const before = refreshes();
+            const client = () => world.app.db('oauth_clients').where({ workspace_id: workspaceId, site: SITE });
+            const { origins } = await client().first('origins');
+            await client().update({ origins: ['https://elsewhere.granted.test'] });
+            const answer = await owner.fetch(SITE, 'mine');
+            await client().update({ origins });
+            expect(codeOf(answer)).to.equal('CONNECTION_REQUIRED');
+            expect(origins).to.deep.equal([server.origin]);
+            expect(refreshes()).to.equal(before);
+        });
+
         it('is asked for on the domain of the site alone, unless an operator allows another host', async () => {
             const publisher = await join(world, { plan: 'pro' });
             const foreign = (host: string): PackageDocument => ({

@@ -1,5 +1,6 @@
 import type { CustomFetch } from 'openid-client';
 import type { App } from '../../shared/app.ts';
+import { strayProblem } from '../../shared/domain/connections/oauth-clients.ts';
 import { type Grant, hintOf } from '../../shared/domain/connections/secret.ts';
 import * as store from '../../shared/store/connections/oauth.ts';
 import { openPlaced, sealSecret } from '../../shared/store/connections/sealing.ts';
@@ -43,6 +44,11 @@ async function exchange(app: App, fetch: CustomFetch, flow: store.Flow): Promise
             await store.failFlow(app.db, flow, 'The OAuth client of this site was changed meanwhile.');
             return;
         }
+        const stray = strayProblem(client, flow.site, flow.entry);
+        if (stray !== undefined) {
+            await store.failFlow(app.db, flow, stray);
+            return;
+        }
         const { verifier, state, callbackUrl } = JSON.parse(kept.value) as { verifier: string; state: string; callbackUrl: string };
         const isProven = flow.entry.oauth2?.pkce !== false;
         const server = openTokenServer(flow.entry, client, fetch);
@@ -73,7 +79,7 @@ async function revoke(app: App, fetch: CustomFetch, revocation: store.Revocation
     const { grant } = kept;
     const client = grant.flow === 'client_credentials' ? grant : await store.findClient(app, revocation, grant.clientId);
     const token = grant.refreshToken ?? grant.accessToken;
-    if (client === undefined || token === undefined) return;
+    if (client === undefined || token === undefined || strayProblem(client, site, entry) !== undefined) return;
     try {
         await openTokenServer(entry, client, fetch).revoke(token);
     } catch (error) {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CustomFetch } from 'openid-client';
 import type { App } from '../../shared/app.ts';
+import { strayProblem } from '../../shared/domain/connections/oauth-clients.ts';
 import type { Grant } from '../../shared/domain/connections/secret.ts';
 import type { PackageAuth } from '../../shared/domain/types.ts';
 import { findClient, isFresh } from '../../shared/store/connections/oauth.ts';
@@ -108,6 +109,8 @@ async function ask(app: App, fetch: CustomFetch, { entry, ...place }: Place, gra
     if (grant.flow === 'client_credentials') return openTokenServer(entry, grant, fetch).askAsClient(grant.scopes);
     const client = await persistently(() => findClient(app, place, grant.clientId));
     if (grant.refreshToken === undefined || client === undefined) return undefined;
+    const stray = strayProblem(client, place.site, entry);
+    if (stray !== undefined) throw new UpstreamFault('CONNECTION_REQUIRED', stray);
     return openTokenServer(entry, client, fetch).refresh(grant.refreshToken);
 }
 
@@ -122,6 +125,7 @@ async function afterFailure(app: App, held: Held, error: unknown): Promise<Grant
     const code = refusalCode(error);
     if (code === 'invalid_grant') return end(app, held, 'revoked');
     await persistently(() => giveRenewalBack(app.db, held.read));
+    if (error instanceof UpstreamFault) throw error;
     if (code !== undefined) {
         const message = `The site's token endpoint answered ${code}.`;
         throw new UpstreamFault('UPSTREAM_UNAUTHORIZED', message, { isCallers: true, status: 401 });

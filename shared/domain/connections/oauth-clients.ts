@@ -1,9 +1,26 @@
 import { normaliseSite } from '../site/site-name.ts';
+import type { PackageAuth } from '../types.ts';
 
 /** What a site knows an application by; without a secret it is a public client. */
 export interface OAuthClient {
     clientId: string;
     clientSecret?: string | undefined;
+    /** Where the secret may go; absent: wherever the schema says. */
+    origins?: readonly string[] | undefined;
+}
+
+/** Origins that get the secret of a client by these entries, sorted. */
+export function originsOf(auth: readonly PackageAuth[]): string[] {
+    const urls = auth.flatMap(({ oauth2 }) => (oauth2 === undefined ? [] : [oauth2.token_url, oauth2.revocation_url]));
+    return [...new Set(urls.filter((url) => url !== undefined).map((url) => new URL(url).origin))].toSorted();
+}
+
+/** Why the secret of a client may not go where an entry sends it, and what to change; undefined: it may. */
+export function strayProblem({ origins }: OAuthClient, site: string, entry: PackageAuth): string | undefined {
+    const stray = originsOf([entry]).filter((origin) => origins !== undefined && !origins.includes(origin));
+    if (origins === undefined || stray.length === 0) return undefined;
+    const change = `if that is right, set the client again with PUT /v1/oauth-clients/${site}, or change OAUTH_CLIENTS`;
+    return `The OAuth client for ${site} is for ${origins.join(', ')}, and the schema sends it to ${stray.join(', ')}: ${change}.`;
 }
 
 /** By normalised site. */
@@ -15,10 +32,15 @@ export function readOAuthClients(value: unknown): OAuthClients | undefined {
     const clients = new Map<string, OAuthClient>();
     for (const [written, given] of Object.entries(value)) {
         const name = normaliseSite(written);
-        const { client_id: clientId, client_secret: clientSecret } = (given ?? {}) as Record<string, unknown>;
+        const { client_id: clientId, client_secret: clientSecret, origins } = (given ?? {}) as Record<string, unknown>;
         if (!name.ok || typeof clientId !== 'string' || clientId === '') return undefined;
         if (clientSecret !== undefined && typeof clientSecret !== 'string') return undefined;
-        clients.set(name.site, { clientId, clientSecret });
+        if (origins !== undefined && !isOrigins(origins)) return undefined;
+        clients.set(name.site, { clientId, clientSecret, origins });
     }
     return clients;
+}
+
+function isOrigins(value: unknown): value is string[] {
+    return Array.isArray(value) && value.every((origin) => typeof origin === 'string' && URL.parse(origin)?.origin === origin);
 }

@@ -165,31 +165,36 @@ export async function findClient(
     const own = await db('oauth_clients').where({ workspace_id: workspaceId, site }).first();
     if (own !== undefined && (clientId === undefined || own.client_id === clientId)) {
         const kept = own.sealed === null ? undefined : await openPlaced(db, secrets, clientPlace(workspaceId, site), own.sealed);
-        return { clientId: own.client_id, clientSecret: kept !== undefined && 'value' in kept ? kept.value : undefined };
+        const clientSecret = kept !== undefined && 'value' in kept ? kept.value : undefined;
+        return { clientId: own.client_id, clientSecret, origins: own.origins ?? undefined };
     }
     const operators = config.oauthClients.get(site);
     return operators !== undefined && (clientId === undefined || operators.clientId === clientId) ? operators : undefined;
 }
 
-/** The id of the client for a site; its secret stays sealed. */
-export async function findClientId(
+/** The client for a site, for a consent that begins; its secret stays sealed. @param origins where the secret may go from now on, if that is open */
+export async function bindClient(
     { db, config }: { db: Db; config: { oauthClients: OAuthClients } },
     { workspaceId, site }: Pick<SealedPlace, 'workspaceId' | 'site'>,
-): Promise<string | undefined> {
-    const own = await db('oauth_clients').where({ workspace_id: workspaceId, site }).first('client_id');
-    return own?.client_id ?? config.oauthClients.get(site)?.clientId;
+    origins: readonly string[],
+): Promise<OAuthClient | undefined> {
+    const [own] = await db('oauth_clients')
+        .where({ workspace_id: workspaceId, site })
+        .update({ origins: db.raw('coalesce(origins, ?::text[])', [[...origins]]) })
+        .returning(['client_id', 'origins']);
+    return own === undefined ? config.oauthClients.get(site) : { clientId: own.client_id, origins: own.origins };
 }
 
 export async function putClient(
     { db, secrets }: { db: Db; secrets: Secrets },
     { workspaceId, site }: Pick<SealedPlace, 'workspaceId' | 'site'>,
-    { clientId, clientSecret }: OAuthClient,
+    { clientId, clientSecret, origins }: OAuthClient,
     by: By,
 ): Promise<void> {
     const sealed =
         clientSecret === undefined ? null : await sealSecret(db, secrets, clientPlace(workspaceId, site), { value: clientSecret });
     await db.transaction(async (trx) => {
-        const client = { client_id: clientId, sealed, updated_at: now(trx) };
+        const client = { client_id: clientId, sealed, origins: origins ?? null, updated_at: now(trx) };
         await trx('oauth_clients')
             .insert({ workspace_id: workspaceId, site, ...client })
             .onConflict(['workspace_id', 'site'])
