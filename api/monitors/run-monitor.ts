@@ -1,16 +1,20 @@
 import type { MonitorParams } from '../../shared/contracts/monitors.ts';
 import { RUNS_BY_HAND } from '../../shared/domain/monitors/bounds.ts';
-import { prepareRun, storeRun } from '../../shared/fetch/begin-monitor-run.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { type PreparedRun, prepareRun, storeRun } from '../../shared/fetch/begin-monitor-run.ts';
 import { presentJob, readerOf } from '../../shared/fetch/present-job.ts';
+import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { cancelJob } from '../../shared/store/jobs/ends.ts';
 import { findJob } from '../../shared/store/jobs/jobs.ts';
-import { changeMonitor, lockMonitor } from '../../shared/store/monitors/monitors.ts';
-import { runningJob } from '../../shared/store/monitors/runs.ts';
+import { addJob } from '../../shared/store/jobs/orders.ts';
+import { changeMonitor, lockMonitor, type MonitorRow } from '../../shared/store/monitors/monitors.ts';
+import { addEndedRun, runningJob } from '../../shared/store/monitors/runs.ts';
 import type { Call, Reply } from '../serve.ts';
 import { mustFind } from './monitors.ts';
 
-/** POST /v1/monitors/{monitor_id}/run: the calling key is the acting one from now on. @throws Refusal RATE_LIMITED, SPENDING_LIMIT */
+/** POST /v1/monitors/{monitor_id}/run: the calling key is the acting one from now on. @throws Refusal RATE_LIMITED */
 export async function runMonitor(call: Call<MonitorParams, object, undefined>): Promise<Reply<never>> {
     const { app } = call;
     const caller = call.caller as Caller;
@@ -30,12 +34,23 @@ export async function runMonitor(call: Call<MonitorParams, object, undefined>): 
         const other = await runningJob(trx, monitorId);
         if (other !== undefined || prepared === undefined) return other ?? running;
         // Its call is what was read before the lock: where that has changed, it is a run of the old base.
-        if (!(await storeRun(trx, { ...locked, base: monitor.base }, prepared, null)))
-            throw new Refusal('SPENDING_LIMIT', 'This run could cost more than max_credits_per_day leaves for today (UTC).');
+        const run = { ...locked, base: monitor.base };
+        if (!(await storeRun(trx, run, prepared, null))) await skipRun(trx, run, prepared);
         return prepared.job.jobId;
     });
     const row = jobId === undefined ? undefined : await findJob(app.db, readerOf(caller), jobId);
     if (row === undefined) throw new Refusal('MONITOR_NOT_FOUND');
     const text = `{"success":true,"data":${await presentJob(app, row, { params: true, result: true })}}`;
     return { text, isKept: false, headers: { location: `/v1/jobs/${row.jobId}` } };
+}
+
+/** What could cost more than the credits of the day leave is skipped. The answer is a job all the same: one that is cancelled at once. */
+async function skipRun(trx: Db, { monitorId, base, workspaceId }: MonitorRow, { job, expiresIn }: PreparedRun): Promise<void> {
+    await addJob(trx, job, expiresIn);
+    await cancelJob(trx, workspaceId, job.jobId);
+    await addEndedRun(
+        trx,
+        { runId: newId('run'), monitorId, base, dueAt: null },
+        { status: 'skipped', reason: 'max_credits_per_day', job },
+    );
 }

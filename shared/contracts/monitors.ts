@@ -343,14 +343,14 @@ export const postMonitorRun = contract<MonitorParams, object, undefined, Job>({
     method: 'POST',
     path: '/v1/monitors/{monitor_id}/run',
     summary: 'Run a monitor now',
-    description: 'Ten times an hour a monitor. The answer is the job of the run, or of the one that has not ended.',
+    description:
+        'Ten times an hour a monitor. The answer is the job of the run, or of the one that has not ended. A run that could pass max_credits_per_day is skipped: its job is cancelled at once.',
     params: params(),
     answer: { shape: 'data', status: 202, schema: jobSchema({ params: true, result: true }) },
     refusals: [
         ...ADMISSION.filter((code) => !['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'INVALID_DOMAIN'].includes(code)),
         'RATE_LIMITED',
         'SITE_UNAVAILABLE',
-        'SPENDING_LIMIT',
         'MONITOR_NOT_FOUND',
     ],
 });

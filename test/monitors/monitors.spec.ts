@@ -252,7 +252,17 @@ describe('a monitor', function () {
     it('skips runs that could pass its credits of the day', async () => {
         const monitor = await made({ max_credits_per_day: 1 });
         await world.clock.advance({ seconds: 1 });
-        expect(codeOf(await ada.call('POST', at(monitor, '/run')))).to.equal('SPENDING_LIMIT');
+        const answer = await ada.call('POST', at(monitor, '/run'));
+        expect(answer.status).to.equal(202);
+        const job = dataOf<{ job_id: string }>(answer);
+        expect(job).to.include({ status: 'cancelled', monitor_id: monitor.monitor_id, credits_used: 0 });
+        expect((await runsOf(monitor))[0]).to.include({
+            status: 'skipped',
+            skipped_reason: 'max_credits_per_day',
+            job_id: job.job_id,
+        });
+        expect(await read(monitor)).to.include({ status: 'active', failures: 0 });
+        expect(calls).to.equal(1);
         await remove(monitor);
     });
 
@@ -265,7 +275,7 @@ describe('a monitor', function () {
             await db.transaction((trx) => addEndedRun(trx, run, { status: 'skipped', reason: 'max_credits_per_day' }));
         }
         expect(await runsOf(monitor)).to.have.length(100);
-        expect(codeOf(await ada.call('POST', at(monitor, '/run')))).to.equal('SPENDING_LIMIT');
+        expect(dataOf(await ada.call('POST', at(monitor, '/run')))).to.include({ status: 'cancelled' });
         expect(calls).to.equal(1);
         items = [];
         await world.clock.advance({ days: 1 });

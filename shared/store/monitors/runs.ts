@@ -64,11 +64,13 @@ export async function addRun(trx: Db, { runId, monitorId, base, dueAt }: NewRun,
     });
 }
 
-/** Adds a run that ended before it had a job. */
+/** Adds a run that ended before it began. @param end with the job that was ordered of it by hand */
 export async function addEndedRun(
     trx: Db,
     { runId, monitorId, base, dueAt }: NewRun,
-    end: { status: 'skipped'; reason: SkippedReason } | { status: 'failed'; code: string; error: Buffer },
+    end:
+        | { status: 'skipped'; reason: SkippedReason; job?: { jobId: string; version: number } }
+        | { status: 'failed'; code: string; error: Buffer },
 ): Promise<void> {
     await trx('monitor_runs').insert({
         run_id: runId,
@@ -77,7 +79,9 @@ export async function addEndedRun(
         due_at: dueAt,
         status: end.status,
         finished_at: trx.raw('app_now()'),
-        ...(end.status === 'skipped' ? { skipped_reason: end.reason } : { code: end.code, error: end.error }),
+        ...(end.status === 'skipped'
+            ? { skipped_reason: end.reason, job_id: end.job?.jobId, version: end.job?.version }
+            : { code: end.code, error: end.error }),
     });
     await forgetOld(trx, monitorId);
 }
