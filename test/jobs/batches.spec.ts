@@ -416,6 +416,29 @@ for (const topology of TOPOLOGIES) {
             expect((await ended(eve, batch)).credits).to.deep.equal({ used: 10, max: 10 });
         });
 
+        it('takes nothing from the windows while an item waits for credits', async () => {
+            const eve = await someone();
+            const day = { name: 'day' as const, limit: 100_000, seconds: 86_400 };
+            const left = async () =>
+                (await world.app.limits.peek(`account:${eve.workspaceId}`, [day], eve.workspaceId)).windows[0]?.remaining ?? 0;
+            flaky.behaviour = 'hangs';
+            const batch = await ordered(eve, { defaults: { site: FLAKY, endpoint: 'thing' }, items: [{}, {}], max_credits: 1 });
+            const looks = new Map<number, number>();
+            await eventually(
+                async () => {
+                    const row = await world.app.db('batches').where({ batch_id: batch.batch_id }).first('waiting_for', 'due_at');
+                    if (row.waiting_for === 'credits') looks.set(row.due_at.getTime(), await left());
+                    return looks.size;
+                },
+                (count) => count >= 4,
+                20_000,
+            );
+            const [, afterFirst, ...later] = looks.values();
+            expect(new Set(later)).to.deep.equal(new Set([afterFirst]));
+            await remove(eve, batch);
+            flaky.letGo();
+        });
+
         it('pauses after so many failures', async () => {
             const eve = await someone();
             const items = Array.from({ length: 200 }, () => ({ endpoint: 'status', params: { code: 404 } }));

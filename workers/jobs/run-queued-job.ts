@@ -23,7 +23,7 @@ import { persist } from '../../shared/platform/pg-errors.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
 import { pauseRunning } from '../../shared/store/jobs/batch-ends.ts';
-import { type Begun, beginAttempt, type ClaimedJob, keptBytes, putBack } from '../../shared/store/jobs/claims.ts';
+import { type Begun, beginAttempt, type ClaimedJob, judgeRoom, keptBytes, putBack } from '../../shared/store/jobs/claims.ts';
 import { type AttemptEnd, endAttempt, endUnbegun, endWithKept, type HoldEnd } from '../../shared/store/jobs/ends.ts';
 import { makeSpace } from '../../shared/store/jobs/retention.ts';
 import { openRequest, sealError, sealResult } from '../../shared/store/jobs/sealed.ts';
@@ -111,6 +111,10 @@ async function attempt(tools: JobTools, job: ClaimedJob, order: FetchOrder, sign
     try {
         const passed = await passCircuit(app, order, admitted);
         ({ passage } = passed);
+        // Before the windows count it: they count an attempt once, however often it waits for credits.
+        const expected = await judgeBalance(app, order, admitted);
+        const room = job.batchId === null ? 'begun' : await judgeRoom(app.db, job.batchId, expected);
+        if (room !== 'begun') return await notBegun(app, job, room);
         await count(app, caller, lease);
         isCounted = true;
         const hold = await holdWhole(app, order, admitted);
@@ -219,13 +223,18 @@ async function count({ limits }: App, { accountId, figures }: Caller, lease: Lea
     throw new NotYet({ waitingFor, afterMs: Math.max(LOOKS_MS.limits, Math.min(verdict.retryAfter * 1000, MOST_LIMITS_MS)) });
 }
 
+/** @returns the credits that will be held. @throws Refusal INSUFFICIENT_CREDITS where it waits for some */
+async function judgeBalance(app: App, { caller }: FetchOrder, { price: { unit, maxUnits } }: Admitted): Promise<number> {
+    const { available = 0, held = 0 } = (await app.credits.balance(caller.accountId)) ?? {};
+    if (available >= unit * maxUnits) return unit * maxUnits;
+    if (held > 0 || available < unit) throw insufficientCredits(app, caller, unit, available);
+    return Math.floor(available / unit) * unit;
+}
+
 /** Holds the greatest cost whole; where nothing else of the account is held, what there is, as a fetch does. @throws NotYet, Refusal */
 async function holdWhole(app: App, order: FetchOrder, admitted: Admitted): Promise<Hold> {
     const { accountId } = order.caller;
-    const { unit, maxUnits } = admitted.price;
-    const before = await app.credits.balance(accountId);
-    const isShort = (before?.available ?? 0) < unit * maxUnits;
-    if (isShort && ((before?.held ?? 0) > 0 || (before?.available ?? 0) < unit)) throw insufficientCredits(app, order.caller, unit, 0);
+    const { maxUnits } = admitted.price;
     const held = await holdCredits(app, order, admitted);
     if (held.admitted !== admitted) return giveBack(app, held.hold, { waitingFor: null, afterMs: LOOKS_MS.changed });
     if (held.hold.units >= maxUnits) return held.hold;
