@@ -33,7 +33,7 @@ export async function authorize(call: Call<object, object, AuthorizeOrder>): Pro
     const { clientId } = client;
     const redirectUrl = body.redirect_url ?? null;
     if (redirectUrl !== null && !(await redirectUrls(app.db, workspaceId)).includes(redirectUrl)) {
-        const message = "This URL does not stand in the workspace's list of redirect URLs, which the dashboard shows.";
+        const message = "This URL is not in the workspace's list of redirect URLs, which the dashboard shows.";
         throw invalid({ path: '/redirect_url', code: 'INVALID_VALUE', message });
     }
     const scopes = body.scopes ?? entry.oauth2?.scopes?.map(({ name }) => name) ?? [];

@@ -17,8 +17,8 @@ import { jobOf, type Passage, passCircuit, runJob } from '../../shared/fetch/run
 import { failureOf, recordFetch } from '../../shared/fetch/settle.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { liftRejection } from '../../shared/store/connections/connection-status.ts';
 import { type Connection, findConnection } from '../../shared/store/connections/connections.ts';
-import { liftRejection } from '../../shared/store/connections/standing.ts';
 import { countCall } from '../admission/count-call.ts';
 import type { Call, Reply } from '../serve.ts';
 import { findMine } from './find-mine.ts';

@@ -1,4 +1,5 @@
 import type { WebhookEntry, WebhookOrder, WebhookParams } from '../../shared/contracts/webhooks.ts';
+import { untilDone } from '../../shared/platform/pg-errors.ts';
 import { changeWebhook } from '../../shared/store/events/webhooks.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
@@ -12,7 +13,8 @@ export async function changeOne(call: Call<WebhookParams, object, Partial<Webhoo
     const { url, events, description, enabled } = body;
     const receiver = url === undefined ? undefined : await judgeReceiver(app, url);
     const change = { receiver, events: events && [...new Set(events)], description, isEnabled: enabled };
-    const webhook = await changeWebhook(app.db, nameOf(call), change, byCall(call));
+    // Deliveries that are recorded meanwhile may undo it by a deadlock.
+    const webhook = await untilDone(() => changeWebhook(app.db, nameOf(call), change, byCall(call)));
     if (webhook === undefined) throw webhookNotFound();
     return { answer: presentWebhook(webhook) };
 }

@@ -53,7 +53,7 @@ export const authorizeConnection = contract<object, object, AuthorizeOrder, Auth
             scopes: Joi.array().items(Joi.string().max(200)).max(100).unique().description('All of the entry where they are left out'),
             redirect_url: Joi.string()
                 .max(2048)
-                .description("Where people end, exactly as it stands in the workspace's list; by default a page of ours"),
+                .description("Where people end, exactly as it is written in the workspace's list; by default a page of ours"),
         }),
         maxBytes: BODY_BYTES,
         guard: true,

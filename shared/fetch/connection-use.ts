@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import type { FetchJob, FetchOutcome } from '../domain/fetch/call.ts';
-import { recordRefusal } from '../store/connections/standing.ts';
+import { recordRefusal } from '../store/connections/connection-status.ts';
 import type { FetchOrder } from './order.ts';
 
 /** How long the answer of a call waits until its 401 is counted, in milliseconds. */

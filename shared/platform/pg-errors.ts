@@ -53,9 +53,12 @@ export async function persist<T>(patienceMs: number, work: (mayBeDone: boolean) 
     }
 }
 
-/** Does work of one transaction again while others roll it back, for at most `patienceMs`; then it rejects with the last error. */
-export async function untilDone<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
-    const end = performance.now() + patienceMs;
+/** Nobody who asks waits longer for a database. */
+const PATIENCE_MS = 1000;
+
+/** Does work of one transaction again while others roll it back, for at most a second; then it rejects with the last error. */
+export async function untilDone<T>(work: () => Promise<T>): Promise<T> {
+    const end = performance.now() + PATIENCE_MS;
     for (let wait = 10; ; wait = Math.min(2 * wait, 200)) {
         try {
             return await work();

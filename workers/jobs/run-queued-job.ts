@@ -138,7 +138,7 @@ async function attempt(tools: JobTools, job: ClaimedJob, order: FetchOrder, sign
 async function notBegun(app: App, { batchId }: ClaimedJob, begun: Exclude<Begun, 'begun'>): Promise<void> {
     if (begun === 'gone' || batchId === null) return;
     if (begun === 'paused') throw new NotYet({ waitingFor: null, afterMs: 0 });
-    // What others of it hold may come back.
+    // Other items of the batch may release credits.
     if (begun.limit.held > 0) throw new NotYet({ waitingFor: 'credits', afterMs: LOOKS_MS.limits });
     throw new NotYet(await pausedFor(app, batchId, 'max_credits'));
 }

@@ -55,7 +55,7 @@ export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<
         await mustBeFew(trx, caller);
         return count;
     };
-    const retried = await untilDone(PATIENCE_MS, () => app.db.transaction(retry));
+    const retried = await untilDone(() => app.db.transaction(retry));
     return { answer: { ...viewOf(call, await mustFindBatch(call)), retried } };
 }
 

@@ -33,7 +33,7 @@ const BOUNDS = { pauseMs: BATCH_ARRIVAL_MS.pause, allMs: BATCH_ARRIVAL_MS.all };
 const LINE_FEED = 0x0a;
 /** Problems that an answer names; it has the number of all. */
 export const MOST_DETAILS = 100;
-/** Of the query alone, or of lines: with JSON all others stand in the body. */
+/** Of the query alone, or of lines: with JSON all others are in the body. */
 const OF_QUERY: readonly string[] = ['dry_run'];
 
 /**
@@ -75,7 +75,7 @@ function typeOf({ header }: BatchCall): 'json' | 'lines' {
 
 async function openJson(call: BatchCall, hash: Hash): Promise<BatchBody> {
     const misplaced = Object.keys(call.query).filter((name) => !OF_QUERY.includes(name));
-    refuse(misplaced.map((name) => wrong(`/${name}`, 'UNKNOWN_FIELD', 'With a JSON body this field stands in the body.')));
+    refuse(misplaced.map((name) => wrong(`/${name}`, 'UNKNOWN_FIELD', 'With a JSON body this field belongs into the body.')));
     const pieces: Buffer[] = [];
     for await (const piece of arriving(call.request, { ...BOUNDS, maxBytes: JSON_BODY.bytes, isKept: true })) {
         hash.update(piece);

@@ -101,7 +101,7 @@ function hideNumbers(part: string, value: string): string {
 }
 
 /**
- * Characters of a needle that are searched for. V8 shifts by 250 at most: a site that sends a credential of thousands of letters again and
+ * Characters of a needle that are searched for. V8 shifts by 250 at most: a site that sends a credential of thousands of characters again and
  * again, but for the last one, would keep a longer search busy for half a minute.
  */
 const HEAD = 200;

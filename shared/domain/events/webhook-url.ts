@@ -33,7 +33,7 @@ export function readReceiver(
     if (url.href.length > MOST_URL_CHARACTERS) return wrong(`must have at most ${MOST_URL_CHARACTERS} characters`);
     if (url.username !== '' || url.password !== '') return wrong('must not hold a user or a password');
     if (text.includes('#')) return wrong('must not have a fragment');
-    if (url.origin === URL.parse(publicUrl)?.origin) return wrong('must not lead to this service itself');
+    if (placeOf(url) === placeOf(new URL(publicUrl))) return wrong('must not lead to this service itself');
     const isHttps = url.protocol === 'https:';
     const port = url.port === '' ? (isHttps ? 443 : 80) : Number(url.port);
     if (!(isHttps && port === 443) && !isPortAllowed(allow, port)) {
@@ -41,6 +41,11 @@ export function readReceiver(
     }
     const host = url.hostname.replace(/\.$/, '');
     return { ok: true, receiver: { url: url.href, host, registrable: registrableDomain(host) } };
+}
+
+/** Host and port: a name is the same with a dot at its end. */
+function placeOf({ hostname, port, protocol }: URL): string {
+    return `${hostname.replace(/\.$/, '')}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`;
 }
 
 function wrong(message: string): { ok: false; message: string } {

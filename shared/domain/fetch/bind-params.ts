@@ -76,7 +76,7 @@ function problemsOf(endpoint: Endpoint, param: Param, value: Json, validate: Val
         return faults.map(({ code, says, below }) => detail(param.name, code, `${said} ${says}.`, below));
     }
     if (typeof value === 'string' && !isSegment(value) && isInStepPath(endpoint, param.name)) {
-        const message = `The parameter ${param.name} stands in the path of a page that is opened first, where it may not be empty, . or ...`;
+        const message = `The parameter ${param.name} is part of the path of a page that is opened first, where it may not be empty, . or ...`;
         return [detail(param.name, 'INVALID_VALUE', message)];
     }
     if (param.schema === undefined) return [];

@@ -36,7 +36,7 @@ export function preparedFault(endpoint: Endpoint, name: string, value: Json): st
     if (text.length > MAX_TEXT) return `has more than ${MAX_TEXT} characters`;
     if (!text.isWellFormed() || text.includes('\0')) return 'has a character that cannot be sent';
     const { inHeaders, inPaths } = usesOf(endpoint, name);
-    if (inHeaders && !isVisibleAscii(text, MAX_HEADER_TEXT)) return 'is no visible ASCII, and stands in a header';
+    if (inHeaders && !isVisibleAscii(text, MAX_HEADER_TEXT)) return 'is no visible ASCII, and is used in a header';
     if (inPaths && !isSegment(text)) return 'is no segment of a path';
     return undefined;
 }

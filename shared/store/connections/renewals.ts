@@ -1,7 +1,7 @@
 import { type Db, fromNow, now } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import { endGrant } from './connection-status.ts';
 import type { Renewed } from './oauth.ts';
-import { endGrant } from './standing.ts';
 
 /** A grant as it was read. Who writes says what they read: a value that changed meanwhile is kept. */
 export interface StoredGrant {

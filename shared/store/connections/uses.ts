@@ -1,7 +1,7 @@
 import { openBatchWriter } from '../../platform/batch-writer.ts';
 import { ago, type Db } from '../../platform/db.ts';
 import { actorOf, recordAct } from '../accounts/workspace-audit.ts';
-import { type PassedCall, recordPasses } from './standing.ts';
+import { type PassedCall, recordPasses } from './connection-status.ts';
 
 /** One call with a connection. */
 export interface ConnectionUse {

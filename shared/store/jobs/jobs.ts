@@ -1,6 +1,6 @@
 import type { Scopes } from '../../domain/accounts/scopes.ts';
 import type { JobStatus, WaitingFor } from '../../domain/jobs/states.ts';
-import { columns, countRows, type Db } from '../../platform/db.ts';
+import { columns, countSome, type Db } from '../../platform/db.ts';
 
 /** A job as it is stored. */
 export interface JobRow {
@@ -106,7 +106,7 @@ export async function listJobs(
     if (status !== undefined) found.where({ 'j.status': status });
     if (site !== undefined) found.where({ 'j.site': site });
     if (batchId !== undefined) found.where({ 'j.batch_id': batchId });
-    const total = await countRows(found.clone());
+    const total = await countSome(db, found.clone().select('j.job_id'));
     if (before !== undefined) found.where('j.number', '<', before);
     const jobs: JobRow[] = await found
         .orderBy('j.number', 'desc')

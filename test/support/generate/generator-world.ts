@@ -257,7 +257,7 @@ async function keepClaims({ app: { db } }: World, { workspaceId, userId }: Perso
     return { proven, open };
 }
 
-/** Two connections, of which none goes; those made later go at the commit, so that the workspace has room. */
+/** Two connections, of which none goes; those made later go at the commit, so that the workspace may have more. */
 async function keepConnections({ app: { db } }: World, person: Person): Promise<string[]> {
     const body = { site: CONNECTED, secret: { value: 'a-key-of-my-own' } };
     const made = async () => dataOf<{ connection_id: string }>(await person.call('POST', '/v1/connections', { body })).connection_id;

@@ -206,7 +206,7 @@ function checkValue(name: string, value: unknown, at: Path, report: Report, { bo
         );
     }
     if (value.includes('{') && /\{[A-Za-z_][A-Za-z0-9_]*\}/.test(value)) {
-        report.add(at, 'INVALID_VALUE', 'A header takes no placeholders but {prepare.name}; all else is sent exactly as it stands here.');
+        report.add(at, 'INVALID_VALUE', 'A header takes no placeholders but {prepare.name}; all else is sent exactly as written.');
     }
     for (const extract of new Set(preparedIn(value))) checkExtracted(extract, extracted, at, report);
     // A value alone says little: beside its name `x-service: key=…` can be told from a word. Where the name is refused, that says it all.
