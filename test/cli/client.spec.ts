@@ -95,26 +95,10 @@ describe('the client, whatever a server does', function () {
         expect(server.seen[3]?.headers['idempotency-key']).not.to.equal([...keys][0]);
     });
 
-    it('sends a fetch again whose answer was lost, and never without its key', async () => {
-        const server = await serverSaying(cut, ok);
-        expect((await server.client().fetch(order)).data).to.deep.equal({ id: 7 });
-        expect(server.seen.map(({ headers }) => headers['idempotency-key'])).to.satisfy((keys: string[]) => keys[0] === keys[1]);
-    });
-
     it('sends a publish again whose answer was lost, also one that follows a named version', async () => {
         const server = await serverSaying(cut, ok);
         await server.client().schemas.publish({}, { ifMatch: 'a'.repeat(64) });
         expect(server.seen.map(({ headers }) => headers['if-match'])).to.deep.equal(Array(2).fill(`"${'a'.repeat(64)}"`));
-    });
-
-    it('does not repeat what might be done twice: a request without a key', async () => {
-        const server = await serverSaying(cut, ok);
-        const anonymous = new Routebook({ baseUrl: `http://127.0.0.1:${server.port}` });
-        const asked = { domain: SHOP, task: 'compare the prices of one product over all sizes' };
-        const { code, retryable } = await errorOf(anonymous.requests.create(asked));
-        expect({ code, retryable }).to.deep.equal({ code: 'NETWORK_ERROR', retryable: false });
-        expect(server.seen).to.have.length(1);
-        expect(server.seen[0]?.headers).not.to.have.property('authorization');
     });
 
     it('waits as long as the server says, and a little longer', async () => {
@@ -137,24 +121,6 @@ describe('the client, whatever a server does', function () {
         expect(error).to.include({ code: 'RATE_LIMITED', status: 429, retryAfter: 3600, retryable: true });
         expect(server.seen).to.have.length(1);
         expect(performance.now() - began).to.be.lessThan(5000);
-    });
-
-    it('waits for a first try of its own that is still running, however often it is told so', async () => {
-        const running: Answering = (_request, response) =>
-            answer(response, 409, refusal('IDEMPOTENCY_IN_PROGRESS', { retryable: true, retry_after: 0 }));
-        const server = await serverSaying(...Array.from({ length: 9 }, () => running), ok);
-        await server.client({ maxRetries: 1 }).fetch(order);
-        expect(server.seen).to.have.length(10);
-    });
-
-    it('does not try again what cannot succeed later, nor more often than it may', async () => {
-        const refused: Answering = (_request, response) => answer(response, 422, refusal('SCHEMA_INVALID'));
-        const server = await serverSaying(refused);
-        expect((await errorOf(server.client().schemas.publish({}))).code).to.equal('SCHEMA_INVALID');
-        expect(server.seen).to.have.length(1);
-        const down = await serverSaying(busy);
-        await errorOf(down.client({ maxRetries: 2 }).fetch(order));
-        expect(down.seen).to.have.length(3);
     });
 
     it('carries everything that the server says of a failure', async () => {

@@ -6,7 +6,10 @@ import asyncio
 import functools
 from typing import Any, AsyncIterator, Callable, Iterator, Mapping, Optional, TypeVar
 
-from .client import Batches, Job, Jobs, Json, Routebook
+from .batches import Batches
+from .client import Routebook
+from .jobs import Job, Jobs
+from .lists import Json
 
 Result = TypeVar("Result")
 
@@ -98,6 +101,9 @@ class AsyncBatches:
     async def create(self, items: Any, **batch: Any) -> Json:
         return await _run(self._batches.create, items, **batch)
 
+    async def dry_run(self, items: Any, **batch: Any) -> Json:
+        return await _run(self._batches.dry_run, items, **batch)
+
     async def get(self, batch_id: str, wait: int = 0) -> Json:
         return await _run(self._batches.get, batch_id, wait)
 
@@ -111,6 +117,12 @@ class AsyncBatches:
         created = await self.create(items, **batch)
         async for item in self.results(created["batch_id"]):
             yield item
+
+    async def pause(self, batch_id: str) -> Json:
+        return await _run(self._batches.pause, batch_id)
+
+    async def resume(self, batch_id: str, **limits: int) -> Json:
+        return await _run(self._batches.resume, batch_id, **limits)
 
     async def cancel(self, batch_id: str) -> Json:
         return await _run(self._batches.cancel, batch_id)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
-import time
-from typing import Any, Dict, Iterable, Iterator, Mapping, Optional
+from typing import Any, Iterator, Mapping, Optional
 
-from .errors import RoutebookError
+from .batches import Batches
+from .jobs import Jobs
+from .lists import Json, pages_of
 from .transport import DEFAULT_RETRIES, DEFAULT_TIMEOUT, OnRetry, Transport, segment
-
-Json = Dict[str, Any]
 
 #: A fetch waits as long as its ``timeout_ms`` says, and the answer has to come back too.
 FETCH_GRACE = 10.0
-#: Seconds that the server holds a question until something ended.
-LONGEST_WAIT = 30
-ENDED_JOB = frozenset(["succeeded", "failed", "cancelled", "expired"])
 
 
 class Routebook:
@@ -80,7 +76,7 @@ class Routebook:
 
     def schemas(self, **query: Any) -> Iterator[Json]:
         """Cards of the registry: ``q``, ``category``, ``verified``, ``sort``."""
-        return _list(self.transport, "/v1/schemas", query)
+        return pages_of(self.transport, "/v1/schemas", query)
 
     def card(self, site: str) -> Json:
         return self._data(f"/v1/schemas/{segment(site)}")
@@ -102,7 +98,8 @@ class Routebook:
 
     def request_schema(self, **request: Any) -> Json:
         """Asks for a site that is missing."""
-        return self.transport.call("POST", "/v1/schema-requests", body=request)["data"]
+        # Without a key the server does not recognise what it was sent before.
+        return self.transport.call("POST", "/v1/schema-requests", body=request, repeatable=self.transport.has_key)["data"]
 
     def publish(self, package: Mapping[str, Any], *, dry_run: bool = False) -> Json:
         """Publishes a package as the next version of its site."""
@@ -110,120 +107,3 @@ class Routebook:
 
     def _data(self, path: str, query: Optional[Mapping[str, Any]] = None) -> Any:
         return self.transport.call("GET", path, query=query)["data"]
-
-
-class Job:
-    """A call that is answered later; ``state`` is what was last known of it."""
-
-    def __init__(self, transport: Transport, state: Json) -> None:
-        self._transport = transport
-        self.state = state
-
-    @property
-    def job_id(self) -> str:
-        return str(self.state["job_id"])
-
-    def refresh(self, wait: int = 0) -> "Job":
-        """What is known now, or as soon as it ends within ``wait`` seconds."""
-        path = f"/v1/jobs/{segment(self.job_id)}"
-        self.state = self._transport.call("GET", path, query={"wait": wait or None})["data"]
-        return self
-
-    def result(self, timeout: Optional[float] = None) -> Json:
-        """Waits for the end: ``{data, meta}`` as a fetch would have answered.
-
-        :raises RoutebookError: where the job failed, was cancelled or expired, or ``timeout`` seconds were over
-        """
-        ends_at = None if timeout is None else time.monotonic() + timeout
-        while self.state["status"] not in ENDED_JOB:
-            left = LONGEST_WAIT if ends_at is None else min(LONGEST_WAIT, int(ends_at - time.monotonic()))
-            if left <= 0:
-                raise RoutebookError("TIMEOUT", f"{self.job_id} did not end in time; it goes on.", retryable=True)
-            self.refresh(left)
-        if self.state["status"] == "succeeded":
-            return dict(self.state["result"] or {})
-        raise _error_of(self.state)
-
-    def cancel(self) -> "Job":
-        self.state = self._transport.call("DELETE", f"/v1/jobs/{segment(self.job_id)}")["data"]
-        return self
-
-
-class Jobs:
-    """Calls that are answered later."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    def create(self, site: str, endpoint: str, params: Optional[Mapping[str, Any]] = None, **order: Any) -> Job:
-        idempotency_key = order.pop("idempotency_key", None)
-        body = {"site": site, "endpoint": endpoint, "params": dict(params or {}), **order}
-        return Job(self._transport, self._transport.call("POST", "/v1/jobs", body=body, idempotency_key=idempotency_key)["data"])
-
-    def get(self, job_id: str) -> Job:
-        return Job(self._transport, self._transport.call("GET", f"/v1/jobs/{segment(job_id)}")["data"])
-
-    def list(self, **query: Any) -> Iterator[Json]:
-        return _list(self._transport, "/v1/jobs", query)
-
-
-class Batches:
-    """Many calls, paced by Routebook."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    def create(self, items: Iterable[Mapping[str, Any]], **batch: Any) -> Json:
-        """``items`` are ``{params, custom_id?}``; ``site``, ``endpoint`` and other defaults of items may stand once, in ``batch``."""
-        idempotency_key = batch.pop("idempotency_key", None)
-        names = ("site", "endpoint", "version", "timeout_ms", "max_results", "max_age")
-        defaults = {name: batch.pop(name) for name in names if name in batch}
-        body = {**batch, "defaults": defaults, "items": [dict(item) for item in items]}
-        return self._transport.call("POST", "/v1/batches", body=body, idempotency_key=idempotency_key)["data"]
-
-    def get(self, batch_id: str, wait: int = 0) -> Json:
-        return self._transport.call("GET", f"/v1/batches/{segment(batch_id)}", query={"wait": wait or None})["data"]
-
-    def list(self, **query: Any) -> Iterator[Json]:
-        return _list(self._transport, "/v1/batches", query)
-
-    def results(self, batch_id: str, after: Optional[str] = None) -> Iterator[Json]:
-        """Items in the order of their ends, until the whole batch ended; a reader that broke off goes on at ``after``."""
-        path = f"/v1/batches/{segment(batch_id)}"
-        while True:
-            answer = self._transport.call("GET", f"{path}/results", query={"after": after, "limit": 1000})
-            yield from answer["data"]
-            cursor = answer["meta"]["pagination"]["next_cursor"]
-            if cursor is None:
-                return
-            if cursor == after or not answer["data"]:
-                self.get(batch_id, wait=1)
-            after = cursor
-
-    def run(self, items: Iterable[Mapping[str, Any]], **batch: Any) -> Iterator[Json]:
-        """Starts a batch and yields each item as it ends."""
-        return self.results(self.create(items, **batch)["batch_id"])
-
-    def cancel(self, batch_id: str) -> Json:
-        return self._transport.call("DELETE", f"/v1/batches/{segment(batch_id)}")["data"]
-
-    def retry(self, batch_id: str, codes: Optional[Iterable[str]] = None) -> Json:
-        body: Json = {} if codes is None else {"codes": list(codes)}
-        return self._transport.call("POST", f"/v1/batches/{segment(batch_id)}/retry", body=body)["data"]
-
-
-def _list(transport: Transport, path: str, query: Mapping[str, Any]) -> Iterator[Json]:
-    """Reads page by page, no further than somebody looks."""
-    cursor: Optional[str] = None
-    while True:
-        answer = transport.call("GET", path, query={**query, "cursor": cursor})
-        yield from answer["data"]
-        cursor = answer["meta"]["pagination"]["next_cursor"]
-        if cursor is None:
-            return
-
-
-def _error_of(job: Json) -> RoutebookError:
-    error = job.get("error") or {"code": job["status"].upper(), "message": f"The job is {job['status']}."}
-    known = {name: error[name] for name in ("status", "fault", "retryable", "retry_after", "details", "doc_url", "upstream") if name in error}
-    return RoutebookError(error["code"], error["message"], **known)

@@ -8,8 +8,9 @@ from typing import Any, Dict, List, Optional
 class RoutebookError(Exception):
     """A call that failed, in the server's own words where it answered.
 
-    Codes of this client's own: ``NETWORK_ERROR`` (nothing came back), ``TIMEOUT`` (nothing came in time) and
-    ``INVALID_ANSWER`` (something came that no Routebook says).
+    Codes of this client's own: ``NETWORK_ERROR`` (nothing came back), ``TIMEOUT`` (nothing came in time),
+    ``INVALID_ANSWER`` (something came that no Routebook says), ``NO_RESULT`` (a job ended without a result) and
+    ``BATCH_PAUSED`` (a batch waits for its owner).
     """
 
     def __init__(

@@ -45,6 +45,10 @@ class Transport:
         self._max_retries = max_retries
         self._on_retry = on_retry
 
+    @property
+    def has_key(self) -> bool:
+        return self._api_key is not None
+
     def call(
         self,
         method: str,
@@ -55,8 +59,10 @@ class Transport:
         headers: Optional[Mapping[str, str]] = None,
         timeout: Optional[float] = None,
         idempotency_key: Optional[str] = None,
+        repeatable: bool = True,
     ) -> Dict[str, Any]:
-        """The body of the answer. ``timeout`` is of the call with all its retries, in seconds.
+        """The body of the answer. ``timeout`` is of the call with all its retries, in seconds; a call that is not ``repeatable`` is
+        not sent again when its answer was lost.
 
         :raises RoutebookError: where it failed, or its time was over
         """
@@ -87,7 +93,9 @@ class Transport:
                         retryable=True,
                         idempotency_key=key,
                     ) from error
-                if not error.retryable:
+                if not repeatable and error.code == "NETWORK_ERROR":
+                    error.retryable = False
+                if not error.retryable or (not repeatable and error.code == "INVALID_ANSWER"):
                     raise
                 # Waiting for our own first try to end does not count.
                 if error.code != "IDEMPOTENCY_IN_PROGRESS":

@@ -19,7 +19,7 @@ class WebhookVerificationError(Exception):
 
 
 def verify_webhook(headers: Mapping[str, str], body: Union[str, bytes], secret: str) -> Dict[str, Any]:
-    """The event of a webhook. ``body`` is the request's, byte for byte; ``secret`` begins with ``whsec_``.
+    """The event of a webhook, `{id, type, timestamp, data}`. ``body`` is the request's, byte for byte; ``secret`` begins with ``whsec_``.
 
     :raises WebhookVerificationError: where it is not genuine
     """
@@ -41,5 +41,5 @@ def verify_webhook(headers: Mapping[str, str], body: Union[str, bytes], secret: 
         if version == "v1" and hmac.compare_digest(base64.b64encode(expected).decode(), value):
             event = json.loads(content)
             if isinstance(event, dict):
-                return event
+                return {"id": message_id, **event}
     raise WebhookVerificationError("no signature fits")
