@@ -1,4 +1,5 @@
 import type { App } from '../shared/app.ts';
+import type { Db } from '../shared/platform/db.ts';
 import { forgetNotices } from '../shared/store/accounts/notices.ts';
 import { forgetSignUps } from '../shared/store/accounts/sign-up.ts';
 import { forgetExpired } from '../shared/store/accounts/user-sessions.ts';
@@ -15,7 +16,7 @@ import { forgetClaims } from '../shared/store/registry/claims.ts';
 import { forgetReports } from '../shared/store/registry/problem-reports.ts';
 import { applyDueRemovals } from '../shared/store/registry/removals.ts';
 import { scheduleStarters } from '../shared/store/registry/starter-sites.ts';
-import * as usage from '../shared/store/usage/traffic.ts';
+import { maintainUsage } from '../shared/store/usage/traffic.ts';
 import { type Repeated, repeat } from './repeat.ts';
 import { watchSpending } from './watch-spending.ts';
 
@@ -25,10 +26,9 @@ const PRUNE_MS = 3_600_000;
 const BACKLOG_MS = 10_000;
 /** How often runs of starter packages become due, with STARTER_VERIFY. */
 const STARTER_RUNS_MS = 60_000;
-/** Days that the request log is kept. The ledger is kept for ever. */
-const USAGE_DAYS = 90;
 
 const PRUNED = [
+    (db: Db) => maintainUsage(db),
     forgetExpired,
     forgetNotices,
     forgetSpending,
@@ -45,7 +45,7 @@ const PRUNED = [
 /**
  * Starts the sweeper. Each second it releases holds whose request never ended, resets allowances of idle accounts on their billing date,
  * deletes expired idempotent answers and stored results, removes maintainers whose removal is due, and notifies people about low
- * allowances and failing calls. Every ten seconds it disables webhooks for which too much waits. Each minute it puts starter packages in line for verification, with STARTER_VERIFY. Each hour it deletes old rows of the request log and expired sessions, links, notices, audits and events.
+ * allowances and failing calls. Every ten seconds it disables webhooks for which too much waits. Each minute it puts starter packages in line for verification, with STARTER_VERIFY. Each hour it makes days of the request log, drops old ones, and deletes expired sessions, links, notices, audits and events.
  * Every process may run it; the store sweeps each row once.
  */
 export function startSweeper(app: App): Repeated {
@@ -71,7 +71,6 @@ export function startSweeper(app: App): Repeated {
             }
             if (performance.now() - prunedAt > PRUNE_MS) {
                 prunedAt = performance.now();
-                await usage.pruneUsage(db, { days: USAGE_DAYS });
                 for (const forget of PRUNED) await forget(db);
             }
         } catch (error) {

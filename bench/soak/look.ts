@@ -45,7 +45,8 @@ async function tables(url: string): Promise<{ kept: number; others: number }> {
     await client.connect();
     try {
         const { rows } = await client.query<{ name: string; bytes: number }>(
-            'select relname as name, pg_total_relation_size(relid)::float8 as bytes from pg_stat_user_tables',
+            `select coalesce(pg_partition_root(relid), relid::regclass)::text as name, sum(pg_total_relation_size(relid))::float8 as bytes
+             from pg_stat_user_tables group by 1`,
         );
         const counts = KEPT.map((table) => `(select count(*) from ${table})`);
         const counted = await client.query<{ count: number }>(`select (${counts.join(' + ')})::float8 as count`);

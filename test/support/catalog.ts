@@ -9,11 +9,11 @@ export async function readCatalog(db: Db): Promise<Record<string, string[]>> {
     return Object.fromEntries(await Promise.all(parts));
 }
 
-/** All of our schema but knex's lock, and but the months of the audit, which differ with the date. */
+/** All of our schema but knex's lock, and but the months of the audit and the days of the request log, which differ with the date. */
 const OURS = `
     with ours as (
         select c.* from pg_class c
-        where c.relnamespace = 'public'::regnamespace and c.relname !~ '^(migrations_lock|workspace_audit_\\d{4}_)'
+        where c.relnamespace = 'public'::regnamespace and c.relname !~ '^(migrations_lock|workspace_audit_\\d{4}_|usage_\\d{4}_)'
     )`;
 
 const PARTS = {

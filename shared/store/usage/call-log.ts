@@ -58,8 +58,19 @@ const NEWEST_FIRST = [
 /** The most rows that one query reads, even where few of them match. */
 const LOOKED_AT = 20_000;
 
+/** A statement locks each day of the log that it might read, with its indexes: so older days are read only where the last ones do not do. */
+const RECENT_MS = 8 * 86_400_000;
+
 /** Calls of a workspace, newest first. A page may have fewer calls than `most`, or none, although older ones follow. */
 export async function listCalls(db: Db, filter: CallFilter, page: { most: number; before: CallPlace | undefined }): Promise<CallPage> {
+    const newest = Math.min(Date.now(), filter.until?.getTime() ?? Infinity, (page.before?.[0] ?? Infinity) / 1000);
+    const recent = new Date(newest - RECENT_MS);
+    if (filter.from !== undefined && filter.from >= recent) return readCalls(db, filter, page);
+    const found = await readCalls(db, { ...filter, from: recent }, page);
+    return found.next === undefined ? readCalls(db, filter, page) : found;
+}
+
+async function readCalls(db: Db, filter: CallFilter, page: { most: number; before: CallPlace | undefined }): Promise<CallPage> {
     const { most } = page;
     const place = { micros: db.raw('(extract(epoch from at) * 1000000)::bigint'), id: 'id' };
     const looked = alongIndex(db, filter, page.before);
@@ -112,11 +123,13 @@ export async function recentCalls(
     db: Db,
     { accountId, workspaceId, byUser, most }: { accountId: string; workspaceId: string; byUser?: string | undefined; most: number },
 ): Promise<RecentCall[]> {
-    return db('usage')
+    const calls = db('usage')
         .where(given({ account_id: accountId, workspace_id: workspaceId, user_id: byUser }))
         .orderBy(NEWEST_FIRST)
         .limit(most)
         .select(columns('', 'at', 'site', 'endpoint', 'outcome', 'credits', 'duration_ms'));
+    const recent: RecentCall[] = await calls.clone().where('at', '>=', new Date(Date.now() - RECENT_MS));
+    return recent.length < most ? calls : recent;
 }
 
 export type RecentCall = Pick<LoggedCall, 'at' | 'site' | 'endpoint' | 'outcome' | 'credits' | 'durationMs'>;

@@ -1,5 +1,6 @@
 import { ago, type Db } from '../../platform/db.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
+import { dropLogDays, makeLogDays, USAGE_DAYS } from './log-days.ts';
 
 /** What real fetches say of an endpoint or a site. Days are UTC; "7 days" are today and the seven before. */
 export interface TrafficHealth {
@@ -35,18 +36,17 @@ export async function siteTraffic(db: Db, sites: readonly string[]): Promise<Sit
     });
 }
 
-/** Deletes the request log and the roll-ups that are older than this many days; returns the deleted rows of the log. */
-export async function pruneUsage(db: Db, { days, limit = 10_000 }: { days: number; limit?: number }): Promise<number> {
+/** Makes days of the request log ahead, drops those that are over, and deletes roll-ups of the same age. */
+export async function maintainUsage(db: Db, days = USAGE_DAYS): Promise<void> {
+    await makeLogDays(db);
+    await dropLogDays(db, days);
     const old = ago(db, `${days} days`);
-    const oldCalls = db('usage').where('at', '<', old).limit(limit).select('id');
-    const deleted = await db('usage').whereIn('id', oldCalls).delete();
     for (const table of ['endpoint_days', 'endpoint_durations', 'site_durations'])
         await db(table)
             .where('day', '<', db.raw("(? at time zone 'UTC')::date", [old]))
             .delete();
     await db('usage_hours').where('hour', '<', old).delete();
     await db('catalog_sessions').where('at', '<', old).delete();
-    return deleted;
 }
 
 /** The last success of an endpoint within two days, in any version. The log lags by a second. */

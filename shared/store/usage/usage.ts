@@ -2,6 +2,7 @@ import type { UpstreamFigures } from '../../domain/fetch/call.ts';
 import { openBatchWriter } from '../../platform/batch-writer.ts';
 import type { Db } from '../../platform/db.ts';
 import { type RefusalCode, refusalEntry } from '../../refusals.ts';
+import { isDayMissing, makeLogDays } from './log-days.ts';
 import { toBucket } from './traffic.ts';
 
 /** One counted call, as the request log has it. It is not money: what a call cost stands in the ledger. */
@@ -49,7 +50,7 @@ const MAX_ROWS = 20_000;
 
 /** Opens the request log of a process; close it before the pool. */
 export function openUsage(db: Db, options: { log?: { warn(fields: object, message: string): void } } = {}): Usage {
-    const writer = openBatchWriter<UsageRow & { recordedAt: number }>({
+    const writer = openBatchWriter<Recorded>({
         write: (rows) => writeRows(db, rows),
         everyMs: EVERY_MS,
         maxRows: MAX_ROWS,
@@ -62,8 +63,21 @@ export function openUsage(db: Db, options: { log?: { warn(fields: object, messag
     };
 }
 
+type Recorded = UsageRow & { recordedAt: number };
+
+/** Days are made ahead. Where none was, after a pause of all workers or a jump of the clock, it is made now. */
+async function writeRows(db: Db, rows: readonly Recorded[]): Promise<void> {
+    try {
+        await insertRows(db, rows);
+    } catch (error) {
+        if (!isDayMissing(error)) throw error;
+        await makeLogDays(db, performance.now() - Math.min(...rows.map(({ recordedAt }) => recordedAt)));
+        await insertRows(db, rows);
+    }
+}
+
 /** Log and roll-ups in one statement: a batch is counted once or not at all. Sorted, so that processes do not lock each other out. */
-async function writeRows(db: Db, rows: readonly (UsageRow & { recordedAt: number })[]): Promise<void> {
+async function insertRows(db: Db, rows: readonly Recorded[]): Promise<void> {
     const now = performance.now();
     await db.raw(
         `with clock as materialized (select app_now() as moment), given as materialized (
@@ -116,7 +130,7 @@ async function writeRows(db: Db, rows: readonly (UsageRow & { recordedAt: number
 const LOGGED = `kind, operation, account_id, address_hash, workspace_id, user_id, key_id, session_id, site, registrable, endpoint, version, outcome, credits,
     results, cached, duration_ms, queue_ms, upstream_status, upstream_attempts, upstream_ms, upstream_bytes`;
 
-function toColumns(row: UsageRow & { recordedAt: number }, now: number) {
+function toColumns(row: Recorded, now: number) {
     const { upstream, queueMs } = row;
     return {
         age_ms: now - row.recordedAt,

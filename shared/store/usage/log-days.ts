@@ -1,0 +1,22 @@
+import type { Db } from '../../platform/db.ts';
+
+/** Days that the request log is kept. The ledger is kept for ever. */
+export const USAGE_DAYS = 90;
+
+/** Makes the days of the request log ahead of time, and those since `ageMs` ago that are not there. */
+export async function makeLogDays(db: Db, ageMs = 0): Promise<void> {
+    await db.raw("select usage_make_days(app_now() - ? * interval '1 millisecond')", [ageMs]);
+}
+
+/** Drops the days of the request log that are over; returns how many. */
+export async function dropLogDays(db: Db, days = USAGE_DAYS): Promise<number> {
+    const { rows } = await db.raw<{ rows: [{ dropped: number }] }>('select usage_drop_days(?) as dropped', [days]);
+    return rows[0].dropped;
+}
+
+/** Whether rows belong to a day that was not made: the only check that fails without the name of a constraint. */
+export function isDayMissing(error: unknown): boolean {
+    return (
+        error instanceof Error && 'code' in error && error.code === '23514' && (!('constraint' in error) || error.constraint === undefined)
+    );
+}
