@@ -1,0 +1,63 @@
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { type Answer, call, refusalError } from './call';
+import { callOf } from './fetch';
+
+interface Batch {
+    batch_id: string;
+    status: string;
+    paused_reason: string | null;
+    counts: { running: number };
+}
+
+interface Ended {
+    custom_id: string;
+    status: string;
+    result: IDataObject | null;
+    error: { code: string; message: string } | null;
+}
+
+/** Items of one page of results, and seconds that the service may hold a question until there are more. */
+const PAGE = 200;
+const WAIT_S = 5;
+
+/** One batch of all input items: Routebook paces the calls and tries them again. One output item for each, as they end. */
+export async function runBatch(functions: IExecuteFunctions): Promise<INodeExecutionData[]> {
+    const options = functions.getNodeParameter('batchOptions', 0, {}) as IDataObject;
+    const items = functions.getInputData().map((_input, item) => ({ ...callOf(functions, item), custom_id: String(item) }));
+    const { data: batch } = await call<Batch>(functions, 0, { method: 'POST', path: '/v1/batches', body: { ...options, items } });
+    const path = `/v1/batches/${batch.batch_id}`;
+    const ended: INodeExecutionData[] = [];
+    for (let after: string | undefined; ; ) {
+        const page = (await call<Ended[]>(functions, 0, {
+            method: 'GET',
+            path: `${path}/results`,
+            qs: { limit: PAGE, after },
+        })) as Answer<Ended[]> & { meta: { pagination: { next_cursor: string | null } } };
+        ended.push(...page.data.map((one) => outputOf(functions, one)));
+        if (page.meta.pagination.next_cursor === null) break;
+        after = page.meta.pagination.next_cursor;
+        if (page.data.length === 0) await untilMore(functions, path);
+    }
+    return ended.sort((one, other) => itemOf(one) - itemOf(other));
+}
+
+/** Waits a while for the end of the batch. @throws where it waits for its owner */
+async function untilMore(functions: IExecuteFunctions, path: string): Promise<void> {
+    const { data: batch } = await call<Batch>(functions, 0, { method: 'GET', path, qs: { wait: WAIT_S } });
+    if (batch.status !== 'paused' || batch.counts.running > 0) return;
+    const why = batch.paused_reason === null ? '' : ` (${batch.paused_reason})`;
+    throw refusalError(functions, 0, { code: 'BATCH_PAUSED', message: `${batch.batch_id} is paused${why}. Resume it in the dashboard.` });
+}
+
+function outputOf(functions: IExecuteFunctions, { custom_id: id, status, result, error }: Ended): INodeExecutionData {
+    const item = Number(id);
+    if (result !== null)
+        return { json: { data: result['data'] as IDataObject, meta: result['meta'] as IDataObject }, pairedItem: { item } };
+    const refusal = error ?? { code: status.toUpperCase(), message: `The call is ${status}.` };
+    if (!functions.continueOnFail()) throw refusalError(functions, item, refusal);
+    return { json: { error: `${refusal.code}: ${refusal.message}` }, pairedItem: { item } };
+}
+
+function itemOf({ pairedItem }: INodeExecutionData): number {
+    return (pairedItem as { item: number }).item;
+}
