@@ -6,6 +6,7 @@ import { addAuthoringCommands } from './commands/authoring.ts';
 import { addBatchCommands } from './commands/batches.ts';
 import { addCallingCommands } from './commands/calling.ts';
 import { addConnectionCommands } from './commands/connections.ts';
+import { addMonitorCommands } from './commands/monitors.ts';
 import { addOwnerCommands } from './commands/owners.ts';
 import { addRegistryCommands } from './commands/registry.ts';
 import { addWebhookCommands } from './commands/webhooks.ts';
@@ -37,6 +38,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
         addBatchCommands,
         addOwnerCommands,
         addConnectionCommands,
+        addMonitorCommands,
         addWebhookCommands,
         addAccountCommands,
         addAgentCommands,

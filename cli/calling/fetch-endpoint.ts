@@ -42,7 +42,12 @@ export async function fetchEndpoint(session: Session, site: string, endpoint: st
 }
 
 /** What the params of the endpoint are, to read `name=value` by; nothing where that cannot be told, since the fetch itself will say why. */
-async function paramsOf(client: Routebook, site: string, endpoint: string, version: string | undefined): Promise<readonly PackageParam[]> {
+export async function paramsOf(
+    client: Routebook,
+    site: string,
+    endpoint: string,
+    version: string | undefined,
+): Promise<readonly PackageParam[]> {
     try {
         const { endpoints } = await client.schemas.package(site, version === undefined ? {} : { version });
         return endpoints.find(({ name }) => name === endpoint)?.params ?? [];

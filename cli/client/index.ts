@@ -5,6 +5,7 @@ export { Connections } from './connections.ts';
 export { type ClientCode, RoutebookError } from './errors.ts';
 export { failureOfJob, type JobOrder, Jobs, type OrderedJob } from './jobs.ts';
 export { Listing, type Page } from './listing.ts';
+export { Monitors } from './monitors.ts';
 export { Claims, Keys, Policies } from './owners.ts';
 export { type ListQuery, Maintainers, Requests, Schemas } from './resources.ts';
 export { type FetchOptions, Routebook } from './routebook.ts';

@@ -3,6 +3,7 @@ import { listing } from './calls.ts';
 import { Connections } from './connections.ts';
 import { Jobs } from './jobs.ts';
 import type { Listing } from './listing.ts';
+import { Monitors } from './monitors.ts';
 import { Claims, Keys, Policies } from './owners.ts';
 import { Maintainers, Requests, Schemas } from './resources.ts';
 import { type CallOptions, type RoutebookOptions, Transport } from './transport.ts';
@@ -48,6 +49,7 @@ export class Routebook {
     readonly connections: Connections;
     readonly jobs: Jobs;
     readonly batches: Batches;
+    readonly monitors: Monitors;
     readonly webhooks: Webhooks;
     readonly events: Events;
 
@@ -62,6 +64,7 @@ export class Routebook {
         this.connections = new Connections(this.#transport);
         this.jobs = new Jobs(this.#transport);
         this.batches = new Batches(this.#transport);
+        this.monitors = new Monitors(this.#transport);
         this.webhooks = new Webhooks(this.#transport);
         this.events = new Events(this.#transport);
     }

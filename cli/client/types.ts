@@ -25,6 +25,7 @@ export type { Job, JobsQuery } from '../../shared/contracts/jobs.ts';
 export type { KeyReport, KeyReportEntry } from '../../shared/contracts/key-reports.ts';
 export type { SchemasQuery } from '../../shared/contracts/lists.ts';
 export type { MaintainerEntry } from '../../shared/contracts/maintainers.ts';
+export type { Monitor, MonitorChange, MonitorChanges, MonitorOrder, MonitorRun } from '../../shared/contracts/monitors.ts';
 export type { AuthorizeAnswer, AuthorizeOrder } from '../../shared/contracts/oauth.ts';
 export type { RequestAnswer, RequestCreated, RequestOrder } from '../../shared/contracts/requests.ts';
 export type { Card, Changes, DownloadedPackage, PublishAnswer } from '../../shared/contracts/schemas.ts';
@@ -33,6 +34,7 @@ export type { VersionEntry, YankOrder } from '../../shared/contracts/versions.ts
 export type { Health } from '../../shared/contracts/vocabulary.ts';
 export type { DeliveriesQuery, DeliveryEntry, WebhookDeleted, WebhookEntry, WebhookOrder } from '../../shared/contracts/webhooks.ts';
 export type { BatchStatus, JobStatus } from '../../shared/domain/jobs/states.ts';
+export type { MonitorStatus } from '../../shared/domain/monitors/states.ts';
 export type { ToolDefinition } from '../../shared/domain/package/tool-export.ts';
 export type { SourceFile } from '../../shared/domain/package/typescript-export.ts';
 export type { BlockedPath, Hours, SitePolicy } from '../../shared/domain/site/site-policy.ts';

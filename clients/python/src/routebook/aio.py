@@ -10,6 +10,7 @@ from .batches import Batches
 from .client import Routebook
 from .jobs import Job, Jobs
 from .lists import Json
+from .monitors import Monitors
 
 Result = TypeVar("Result")
 
@@ -21,6 +22,7 @@ class AsyncRoutebook:
         self._client = Routebook(*args, **options)
         self.jobs = AsyncJobs(self._client.jobs)
         self.batches = AsyncBatches(self._client.batches)
+        self.monitors = AsyncMonitors(self._client.monitors)
 
     async def find(self, task: str, **query: Any) -> Json:
         return await _run(self._client.find, task, **query)
@@ -129,6 +131,41 @@ class AsyncBatches:
 
     async def retry(self, batch_id: str, codes: Any = None) -> Json:
         return await _run(self._batches.retry, batch_id, codes)
+
+
+class AsyncMonitors:
+    def __init__(self, monitors: Monitors) -> None:
+        self._monitors = monitors
+
+    async def create(self, site: str, endpoint: str, params: Optional[Mapping[str, Any]] = None, **order: Any) -> Json:
+        return await _run(self._monitors.create, site, endpoint, params, **order)
+
+    def list(self, **query: Any) -> AsyncIterator[Json]:
+        return _iterate(self._monitors.list(**query))
+
+    async def get(self, monitor_id: str) -> Json:
+        return await _run(self._monitors.get, monitor_id)
+
+    async def update(self, monitor_id: str, **changes: Any) -> Json:
+        return await _run(self._monitors.update, monitor_id, **changes)
+
+    async def pause(self, monitor_id: str) -> Json:
+        return await _run(self._monitors.pause, monitor_id)
+
+    async def resume(self, monitor_id: str) -> Json:
+        return await _run(self._monitors.resume, monitor_id)
+
+    async def delete(self, monitor_id: str) -> Json:
+        return await _run(self._monitors.delete, monitor_id)
+
+    async def run(self, monitor_id: str) -> AsyncJob:
+        return AsyncJob(await _run(self._monitors.run, monitor_id))
+
+    def changes(self, monitor_id: str) -> AsyncIterator[Json]:
+        return _iterate(self._monitors.changes(monitor_id))
+
+    def runs(self, monitor_id: str) -> AsyncIterator[Json]:
+        return _iterate(self._monitors.runs(monitor_id))
 
 
 async def _run(call: Callable[..., Result], *args: Any, **options: Any) -> Result:

@@ -8,6 +8,7 @@ from typing import Any, Iterator, Mapping, Optional
 from .batches import Batches
 from .jobs import Jobs
 from .lists import Json, pages_of
+from .monitors import Monitors
 from .transport import DEFAULT_RETRIES, DEFAULT_TIMEOUT, OnRetry, Transport, segment
 
 #: A fetch waits as long as its ``timeout_ms`` says, and the answer has to come back too.
@@ -41,6 +42,7 @@ class Routebook:
         )
         self.jobs = Jobs(self.transport)
         self.batches = Batches(self.transport)
+        self.monitors = Monitors(self.transport)
 
     def find(self, task: str, **query: Any) -> Json:
         """Endpoints of all sites that fit a task, best first."""

@@ -1,0 +1,65 @@
+import { data, listing, reading, writing } from './calls.ts';
+import type { Listing } from './listing.ts';
+import type { CallOptions, Transport } from './transport.ts';
+import type { Job, Monitor, MonitorChange, MonitorChanges, MonitorOrder, MonitorRun, MonitorStatus } from './types.ts';
+
+/** Calls on a schedule, which tell when their results change. The key needs the scope jobs. */
+export class Monitors {
+    readonly #transport: Transport;
+
+    constructor(transport: Transport) {
+        this.#transport = transport;
+    }
+
+    /** Takes exactly one of `every` and `cron`. The first run sets the base and tells nothing. */
+    create(order: MonitorOrder, options?: CallOptions): Promise<Monitor> {
+        // Sent twice, it makes two monitors.
+        return data(this.#transport, { ...writing('POST', '/v1/monitors'), body: order, isRepeatable: false }, options);
+    }
+
+    /** Newest first. */
+    list(query: { status?: MonitorStatus; limit?: number } = {}, options?: CallOptions): Listing<Monitor> {
+        return listing(this.#transport, '/v1/monitors', { ...query }, options);
+    }
+
+    get(monitorId: string, options?: CallOptions): Promise<Monitor> {
+        return data(this.#transport, reading(pathOf(monitorId)), options);
+    }
+
+    /** What is left out stays; null takes a value away. Its runs then have the rights of this key. */
+    update(monitorId: string, changes: MonitorChanges, options?: CallOptions): Promise<Monitor> {
+        return data(this.#transport, { ...writing('PATCH', pathOf(monitorId)), body: changes }, options);
+    }
+
+    pause(monitorId: string, options?: CallOptions): Promise<Monitor> {
+        return this.update(monitorId, { status: 'paused' }, options);
+    }
+
+    resume(monitorId: string, options?: CallOptions): Promise<Monitor> {
+        return this.update(monitorId, { status: 'active' }, options);
+    }
+
+    /** Deletes its runs and changes too. */
+    delete(monitorId: string, options?: CallOptions): Promise<{ monitor_id: string; deleted: true }> {
+        return data(this.#transport, writing('DELETE', pathOf(monitorId)), options);
+    }
+
+    /** Runs it now: the job of the run, or of the one that has not ended. */
+    run(monitorId: string, options?: CallOptions): Promise<Job> {
+        return data(this.#transport, { ...writing('POST', `${pathOf(monitorId)}/run`), isRepeatable: false }, options);
+    }
+
+    /** What changed, newest first; the latest 100 are kept. */
+    changes(monitorId: string, query: { limit?: number } = {}, options?: CallOptions): Listing<MonitorChange> {
+        return listing(this.#transport, `${pathOf(monitorId)}/changes`, query, options);
+    }
+
+    /** Newest first; the latest 100 are kept. */
+    runs(monitorId: string, query: { limit?: number } = {}, options?: CallOptions): Listing<MonitorRun> {
+        return listing(this.#transport, `${pathOf(monitorId)}/runs`, query, options);
+    }
+}
+
+function pathOf(monitorId: string): string {
+    return `/v1/monitors/${encodeURIComponent(monitorId)}`;
+}

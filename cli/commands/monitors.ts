@@ -1,0 +1,94 @@
+import { type Command, Option } from 'commander';
+import { MONITOR_STATUSES, type MonitorStatus } from '../../shared/domain/monitors/states.ts';
+import type { AddOptions, ChangeOptions } from '../monitors/monitors.ts';
+import type { Run } from '../session.ts';
+import { collect, examples, versionName, wholeNumber } from './options.ts';
+
+/** Calls on a schedule. */
+export function addMonitorCommands(program: Command, run: Run): void {
+    program.commandsGroup('Watch sites:');
+    const monitor = program
+        .command('monitor')
+        .description('call an endpoint on a schedule, and be told when its result changes')
+        .addHelpText(
+            'after',
+            examples(
+                [
+                    'monitor add demo-shop.example search_products -p q=shoes --every 1h --identity id',
+                    "monitor add demo-shop.example search_products -p q=shoes --cron '0 8 * * 1-5' --timezone Europe/Berlin",
+                    'monitor changes mon_3kT…',
+                    "webhook add https://app.example/routebook --events 'monitor.*'",
+                ],
+                'The key needs the scope jobs. Each run is a job, billed as one.',
+            ),
+        );
+    const add = monitor
+        .command('add')
+        .description('watch an endpoint that reads; exactly one of --every and --cron')
+        .argument('<site>')
+        .argument('<endpoint>')
+        .option('-p, --param <name=value>', 'a param; name:=json for JSON, name=@path for a file; may be repeated', collect)
+        .option('--params <json>', 'all params as one JSON object')
+        .option('--version <version>', 'number or hash; the latest at each run by default', versionName)
+        .option('--max-results <n>', 'so many results at most', wholeNumber(1, 1000))
+        .option('--max-pages <n>', 'of an endpoint with pages: so many at most', wholeNumber(1, 20))
+        .option('--max-credits <n>', 'spending cap of a run', wholeNumber(1, 1_000_000_000));
+    takeSchedule(add).action((site: string, endpoint: string, options: AddOptions, command: Command) =>
+        run(command, async (session) => (await import('../monitors/monitors.ts')).addMonitor(session, site, endpoint, options)),
+    );
+    monitor
+        .command('list')
+        .description('list monitors, the newest first')
+        .addOption(new Option('--status <status>', 'these alone').choices(MONITOR_STATUSES))
+        .option('--limit <n>', 'so many at most', wholeNumber(1, 100), 20)
+        .action((options: { status?: MonitorStatus; limit: number }, command: Command) =>
+            run(command, async (session) => (await import('../monitors/monitors.ts')).listMonitors(session, options)),
+        );
+    const one = (name: 'show' | 'pause' | 'resume' | 'run' | 'delete', description: string) =>
+        monitor
+            .command(name)
+            .description(description)
+            .argument('<monitor>', 'mon_…')
+            .action((id: string, _options: object, command: Command) =>
+                run(command, async (session) => (await import('../monitors/monitors.ts'))[`${name}Monitor`](session, id)),
+            );
+    one('show', 'show a monitor with its last run');
+    takeSchedule(
+        monitor.command('change').description('change when it runs, what it watches and what it tells').argument('<monitor>', 'mon_…'),
+    ).action((id: string, options: ChangeOptions, command: Command) =>
+        run(command, async (session) => (await import('../monitors/monitors.ts')).changeMonitor(session, id, options)),
+    );
+    one('pause', 'run it no more until it is resumed');
+    one('resume', 'let it run again, with the rights of this key');
+    one('run', 'run it now, and say what came of it');
+    one('delete', 'delete a monitor with its runs and changes');
+    monitor
+        .command('changes')
+        .description('show what came, went and changed, the newest first')
+        .argument('<monitor>', 'mon_…')
+        .option('--limit <n>', 'so many at most', wholeNumber(1, 100), 20)
+        .action((id: string, options: { limit: number }, command: Command) =>
+            run(command, async (session) => (await import('../monitors/history.ts')).listChanges(session, id, options)),
+        );
+    monitor
+        .command('runs')
+        .description('list its runs, the newest first')
+        .argument('<monitor>', 'mon_…')
+        .option('--limit <n>', 'so many at most', wholeNumber(1, 100), 20)
+        .action((id: string, options: { limit: number }, command: Command) =>
+            run(command, async (session) => (await import('../monitors/history.ts')).listRuns(session, id, options)),
+        );
+}
+
+function takeSchedule(command: Command): Command {
+    return command
+        .option('--name <text>', 'what it is called')
+        .option('--every <time>', 'how often: 15m, 1h, 1d')
+        .option('--cron <fields>', 'or when: five fields, such as "0 8 * * 1-5"')
+        .option('--timezone <name>', 'of --cron; UTC by default')
+        .option('--watch <jmespath>', 'what of the data is watched; all of it by default')
+        .option('--identity <jmespath>', "an item's id, by which lists are compared")
+        .addOption(new Option('--when <which>', 'tell changes, or each run').choices(['changed', 'always']))
+        .option('--tell-if <jmespath>', 'tell where this over {before, after, diff} yields true')
+        .option('--max-credits-per-day <n>', 'credits that the runs of a day may cost', wholeNumber(1, 1_000_000_000));
+}

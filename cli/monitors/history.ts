@@ -1,0 +1,46 @@
+import type { MonitorChange } from '../client/index.ts';
+import type { Done, Session } from '../session.ts';
+import { table } from '../table.ts';
+
+/** `routebook monitor changes ID`: a line for each value that came (+), went (-) or changed (~). */
+export async function listChanges(
+    { client, terminal: { paint } }: Session,
+    monitorId: string,
+    { limit }: { limit: number },
+): Promise<Done> {
+    const { items: changes } = await client().monitors.changes(monitorId, { limit }).page();
+    const result = { changes };
+    if (changes.length === 0) return { result, lines: ['Nothing changed yet.'] };
+    const lines = changes.flatMap(({ change_id: id, at, diff, diff_truncated: isCut }) => [
+        `${paint('bold', at)}  ${paint('dim', id)}`,
+        ...linesOf(diff, paint),
+        ...(isCut ? ['  … there is more than is kept'] : []),
+    ]);
+    return { result, lines };
+}
+
+function linesOf({ added, removed, changed }: MonitorChange['diff'], paint: Session['terminal']['paint']): string[] {
+    return [
+        ...added.map((value) => paint('green', `  + ${JSON.stringify(value)}`)),
+        ...removed.map((value) => paint('red', `  - ${JSON.stringify(value)}`)),
+        ...changed.map(
+            ({ path, before, after }) => `  ~ ${path === '' ? '(all)' : path}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`,
+        ),
+    ];
+}
+
+/** `routebook monitor runs ID` */
+export async function listRuns({ client, terminal: { paint } }: Session, monitorId: string, { limit }: { limit: number }): Promise<Done> {
+    const { items: runs } = await client().monitors.runs(monitorId, { limit }).page();
+    const result = { runs };
+    if (runs.length === 0) return { result, lines: ['No runs yet.'] };
+    const rows = runs.map((one) => [
+        one.run_id,
+        one.skipped_reason === null ? one.status : `${one.status} (${one.skipped_reason})`,
+        one.changed === null ? null : one.changed ? 'yes' : 'no',
+        one.credits_used,
+        one.started_at,
+        one.error === null ? null : String(one.error['code']),
+    ]);
+    return { result, lines: table(['run', 'status', 'changed', 'credits', 'began', 'code'], rows, paint) };
+}

@@ -1,0 +1,171 @@
+import { paramsOf } from '../calling/fetch-endpoint.ts';
+import type { Monitor, MonitorChanges, MonitorStatus } from '../client/index.ts';
+import { wrongUsage } from '../failures.ts';
+import { needsSchema, readParams, type TypedParams } from '../package/read-params.ts';
+import type { Done, Session } from '../session.ts';
+import { table } from '../table.ts';
+
+/** What a monitor watches and tells, and when. */
+export interface ChangeOptions {
+    name?: string;
+    every?: string;
+    cron?: string;
+    timezone?: string;
+    watch?: string;
+    identity?: string;
+    when?: 'changed' | 'always';
+    tellIf?: string;
+    maxCreditsPerDay?: number;
+}
+
+export interface AddOptions extends ChangeOptions, TypedParams {
+    version?: string;
+    maxResults?: number;
+    maxPages?: number;
+    maxCredits?: number;
+}
+
+/** `routebook monitor add SITE ENDPOINT --every 1h` */
+export async function addMonitor(session: Session, site: string, endpoint: string, options: AddOptions): Promise<Done> {
+    const { version, maxResults, maxPages, maxCredits } = options;
+    if ((options.every === undefined) === (options.cron === undefined)) throw wrongUsage('say when it runs: either --every or --cron');
+    const asTyped = readParams(options);
+    const client = session.client();
+    const params = needsSchema(options) ? readParams(options, await paramsOf(client, site, endpoint, version)) : asTyped;
+    const monitor = await client.monitors.create({
+        site,
+        endpoint,
+        params,
+        ...scheduleOf(options),
+        ...(version === undefined ? {} : { version: version.length === 64 ? version : Number(version) }),
+        ...(maxResults === undefined ? {} : { max_results: maxResults }),
+        ...(maxPages === undefined ? {} : { max_pages: maxPages }),
+        ...(maxCredits === undefined ? {} : { max_credits: maxCredits }),
+    });
+    const { paint } = session.terminal;
+    return {
+        result: monitor,
+        lines: [
+            `${paint('green', '✓')} monitor ${monitor.monitor_id} runs ${scheduleText(monitor)}, next at ${monitor.next_run_at}`,
+            'Its first run sets the base and tells nothing.',
+            `What changed since: routebook monitor changes ${monitor.monitor_id}`,
+        ],
+    };
+}
+
+/** `routebook monitor change ID` */
+export async function changeMonitor({ client, terminal: { paint } }: Session, monitorId: string, options: ChangeOptions): Promise<Done> {
+    const changes = scheduleOf(options);
+    if (Object.keys(changes).length === 0) throw wrongUsage('say what changes, such as --every 1d');
+    return shown(await client().monitors.update(monitorId, changes), paint);
+}
+
+function scheduleOf(options: ChangeOptions): MonitorChanges {
+    const { name, every, cron, timezone, watch, identity, when, tellIf, maxCreditsPerDay } = options;
+    if (when !== undefined && tellIf !== undefined) throw wrongUsage('take either --when or --tell-if');
+    const given = {
+        name,
+        every,
+        cron,
+        timezone,
+        watch,
+        identity,
+        when: tellIf === undefined ? when : { expression: tellIf },
+        max_credits_per_day: maxCreditsPerDay,
+    };
+    return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+/** `routebook monitor list` */
+export async function listMonitors(
+    { client, terminal: { paint } }: Session,
+    { status, limit }: { status?: MonitorStatus; limit: number },
+): Promise<Done> {
+    const { items: monitors } = await client()
+        .monitors.list({ limit, ...(status === undefined ? {} : { status }) })
+        .page();
+    const result = { monitors };
+    if (monitors.length === 0) return { result, lines: ['No monitors; "routebook monitor add SITE ENDPOINT --every 1h" makes one.'] };
+    const rows = monitors.map((one) => [
+        one.monitor_id,
+        stateOf(one),
+        scheduleText(one),
+        `${one.site} ${one.endpoint}`,
+        one.next_run_at,
+        one.name,
+    ]);
+    return { result, lines: table(['monitor', 'state', 'runs', 'watches', 'next', 'name'], rows, paint) };
+}
+
+/** `routebook monitor show ID` */
+export async function showMonitor({ client, terminal: { paint } }: Session, monitorId: string): Promise<Done> {
+    return shown(await client().monitors.get(monitorId), paint);
+}
+
+/** `routebook monitor pause ID` */
+export async function pauseMonitor({ client, terminal: { paint } }: Session, monitorId: string): Promise<Done> {
+    const result = await client().monitors.pause(monitorId);
+    return { result, lines: [`${paint('green', '✓')} monitor ${monitorId} is paused`] };
+}
+
+/** `routebook monitor resume ID` */
+export async function resumeMonitor({ client, terminal: { paint } }: Session, monitorId: string): Promise<Done> {
+    const result = await client().monitors.resume(monitorId);
+    return { result, lines: [`${paint('green', '✓')} monitor ${monitorId} runs again, next at ${result.next_run_at}`] };
+}
+
+/** `routebook monitor delete ID` */
+export async function deleteMonitor({ client, terminal: { paint } }: Session, monitorId: string): Promise<Done> {
+    const result = await client().monitors.delete(monitorId);
+    return { result, lines: [`${paint('green', '✓')} monitor ${monitorId} is deleted`] };
+}
+
+/** `routebook monitor run ID`: waits for the end of its job. */
+export async function runMonitor({ client, terminal }: Session, monitorId: string): Promise<Done> {
+    const { monitors, jobs } = client();
+    let job = await monitors.run(monitorId);
+    const progress = terminal.progress(`run of ${monitorId}`);
+    try {
+        while (job.status === 'queued' || job.status === 'running') job = await jobs.get(job.job_id, { wait: 30 });
+    } finally {
+        progress.end();
+    }
+    const { job_id: id, status, credits_used: credits, error } = job;
+    const isGood = status === 'succeeded';
+    const why = error === null ? '' : `: ${String(error['code'])}  ${String(error['message'])}`;
+    return {
+        result: job,
+        lines: [
+            `${isGood ? terminal.paint('green', '✓') : terminal.paint('red', '✗')} job ${id} ${status}${why}`,
+            `${credits} credit${credits === 1 ? '' : 's'} used. What it changed: routebook monitor runs ${monitorId}`,
+        ],
+        isFailure: !isGood,
+    };
+}
+
+function shown(monitor: Monitor, paint: Session['terminal']['paint']): Done {
+    const { last_run: last } = monitor;
+    const rows: [string, string | number | null][] = [
+        ['monitor', monitor.monitor_id],
+        ['name', monitor.name],
+        ['watches', `${monitor.site} ${monitor.endpoint} ${JSON.stringify(monitor.params)}`],
+        ['state', stateOf(monitor)],
+        ['runs', scheduleText(monitor)],
+        ['next', monitor.next_run_at],
+        ['watch', monitor.watch],
+        ['identity', monitor.identity],
+        ['tells', typeof monitor.when === 'string' ? monitor.when : monitor.when.expression],
+        ['last run', last === null ? null : `${last.status} at ${last.started_at}${last.changed === true ? ', changed' : ''}`],
+        ['failures', monitor.failures],
+    ];
+    const known = rows.filter(([, value]) => value !== null);
+    return { result: monitor, lines: known.map(([name, value]) => `${paint('dim', name.padEnd(12))}${value}`) };
+}
+
+function stateOf({ status, paused_reason: reason }: Monitor): string {
+    return reason === null ? status : `${status} (${reason})`;
+}
+
+function scheduleText({ every, cron, timezone }: Monitor): string {
+    return every === null ? `at "${cron}" ${timezone}` : `every ${every}`;
+}
