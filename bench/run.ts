@@ -17,17 +17,18 @@ import { countFromNow, countStatements, statementsSince, tellStatements } from '
  * `npm run bench`: starts everything in processes of their own, measures, and writes results.json and RESULTS.md. A figure that misses
  * its goal is marked, and is no error: machines differ. `--rounds name,name` measures these again and leaves what is known of the others.
  * With `--quick` one short repetition of each, to see that it works, and with `--only name,name` no other scenarios than these; nothing is
- * written then. `--tenth` makes the past of `growth` ten times shorter. `--postgres embedded|debian|URL` runs the stack on another server
- * (`stock` opens its own), and `--sql` prints the statements of each scenario of fetches from pg_stat_statements: for both nothing is written.
+ * written then. `--at-once` waits for no quiet machine. `--tenth` makes the past of `growth` ten times shorter. `--postgres
+ * embedded|debian|URL` runs the stack on another server (`stock` opens its own), and `--sql` prints the statements of each scenario of
+ * fetches from pg_stat_statements: for both nothing is written.
  */
-const OPTIONS = ['--quick', '--tenth', '--only', '--rounds', '--postgres', '--sql'];
+const OPTIONS = ['--quick', '--at-once', '--tenth', '--only', '--rounds', '--postgres', '--sql'];
 const unknown = process.argv.slice(2).filter((word) => word.startsWith('-') && !OPTIONS.includes(word));
 if (unknown.length > 0) throw new Error(`${unknown.join(', ')} is none of ${OPTIONS.join(', ')}`);
 const isQuick = process.argv.includes('--quick');
 const REPETITIONS = isQuick ? 1 : 3;
 const RESULTS = fileURLToPath(new URL('results.json', import.meta.url));
 /** Longest wait for a quiet machine before each measurement. */
-const PATIENCE_MS = isQuick ? 0 : 60_000;
+const PATIENCE_MS = isQuick || process.argv.includes('--at-once') ? 0 : 60_000;
 const TRIES = isQuick ? 1 : STOLEN_TRIES;
 
 const ALL = ROUNDS.flatMap(({ scenarios }) => scenarios.map(({ name }) => name));

@@ -2,8 +2,10 @@ import { migrate } from '../../shared/migrate.ts';
 import { type Cleanup, createCleanup } from '../../shared/platform/lifecycle.ts';
 import { startDebianPostgres } from '../../test/support/debian-postgres.ts';
 import { startPgBouncer } from '../../test/support/pgbouncer.ts';
-import type { LoadPlan } from '../load/plan.ts';
+import { openConnection } from '../load/connection.ts';
+import { figuresOf, type LoadPlan } from '../load/plan.ts';
 import type { Figures } from '../results.ts';
+import { fetchBodies } from '../stack/package.ts';
 import { freePort } from '../stack/processes.ts';
 import { openPostgres, PRELOADED } from '../stack/servers.ts';
 import { CLOSING } from '../stack/stack.ts';
@@ -13,8 +15,8 @@ import { fetches } from './fetches.ts';
 import type { Bench, Round } from './scenario.ts';
 
 const WARM_MS = 12_000;
-/** A statement that comes up at least once in so many fetches belongs to their path; the rest is done in the background. */
-const ON_THE_PATH = 100;
+/** A statement that comes up at least once in two fetches belongs to their path; the rest is done in the background, each second or so. */
+const ON_THE_PATH = 2;
 
 interface Servers {
     embedded: Topology;
@@ -43,7 +45,7 @@ export const STOCK: Round = {
         const cleanup = createCleanup(CLOSING);
         try {
             servers = await openServers(bench, cleanup);
-            if (!bench.isQuick) for (const topology of topologies()) await call(bench, topology, { inFlight: 64 }, WARM_MS);
+            if (!bench.isQuick) for (const topology of topologies()) await callUncounted(bench, topology, { inFlight: 64 }, WARM_MS);
             return () => cleanup.close();
         } catch (error) {
             await cleanup.close();
@@ -92,21 +94,57 @@ async function compare(bench: Bench): Promise<Figures> {
         ['debian', debian],
         ['pooled', pooled],
     ];
+    const first = turn++ % all.length;
+    const inOrder = [...all.slice(first), ...all.slice(0, first)];
     const figures: Figures = {};
-    for (const [load, inFlight, measuredMs, wanted] of LOADS) {
-        const first = turn++ % all.length;
-        for (const [name, topology] of [...all.slice(first), ...all.slice(0, first)]) {
-            const of = await call(bench, topology, { inFlight }, measuredMs);
-            for (const figure of wanted) figures[`${name}_${load}_${figure}`] = of[figure] ?? Number.NaN;
-        }
+    for (const [name, topology] of inOrder) {
+        const of = await callUncounted(bench, topology, { inFlight: 64 }, 6000);
+        for (const figure of ['per_second', 'cpu_us', 'cpu_postgres_us']) figures[`${name}_64_${figure}`] = of[figure] ?? Number.NaN;
     }
-    return figures;
+    return { ...figures, ...(await callInTurns(inOrder, bench.isQuick ? 1000 : ALONE_MS)) };
 }
 
-const LOADS: readonly [name: string, inFlight: number, measuredMs: number, figures: readonly string[]][] = [
-    ['64', 64, 6000, ['per_second', 'cpu_us', 'cpu_postgres_us']],
-    ['1', 1, 3000, ['p50_ms', 'cpu_us', 'cpu_postgres_us']],
-];
+/** How long the three are called one at a time, all together. */
+const ALONE_MS = 15_000;
+const ALONE_WARM_MS = 1500;
+
+/** One call at a time, each of another topology than the one before: whatever else the machine does meets all of them alike. */
+async function callInTurns(all: readonly [string, Topology][], measuredMs: number): Promise<Figures> {
+    const callers = all.map(([name, { base, apiKey }]) => {
+        const { hostname, host, port } = new URL(base);
+        const [body = ''] = fetchBodies('item');
+        const head = ['POST /v1/fetch HTTP/1.1', `host: ${host}`, `authorization: Bearer ${apiKey}`, 'content-type: application/json'];
+        const request = Buffer.from(`${head.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+        return { name, request, connection: openConnection(hostname, Number(port)), times: [] as number[], failed: 0 };
+    });
+    try {
+        const began = performance.now();
+        while (performance.now() < began + ALONE_WARM_MS + measuredMs) {
+            for (const caller of callers) {
+                const at = performance.now();
+                const { promise, resolve } = Promise.withResolvers<number>();
+                caller.connection.call(caller.request, resolve);
+                const status = await promise;
+                if (at < began + ALONE_WARM_MS) continue;
+                if (status === 200) caller.times.push(performance.now() - at);
+                else caller.failed++;
+            }
+        }
+        return Object.fromEntries(
+            callers.flatMap(({ name, times, failed }) => {
+                const { p50, p90, count } = figuresOf(times, failed, measuredMs / 1000);
+                return [
+                    [`${name}_1_p50_ms`, p50],
+                    [`${name}_1_p90_ms`, p90],
+                    [`${name}_1_count`, count],
+                    [`${name}_1_failed`, failed],
+                ];
+            }),
+        );
+    } finally {
+        for (const { connection } of callers) connection.close();
+    }
+}
 
 /** What one fetch has Debian's server do. */
 async function count(bench: Bench): Promise<Figures> {
@@ -125,6 +163,11 @@ async function count(bench: Bench): Promise<Figures> {
         compiled: statements.reduce((sum, { compiled }) => sum + compiled, 0),
         slowest_mean_ms: Math.max(...onThePath.map(({ meanMs }) => meanMs)),
     };
+}
+
+/** With `--sql` the bench counts the statements of its own server, which none of these is. */
+function callUncounted({ onMeasured: _counts, ...bench }: Bench, topology: Topology, pace: LoadPlan['pace'], measuredMs: number) {
+    return call(bench, topology, pace, measuredMs);
 }
 
 function call(bench: Bench, { watched, ...service }: Topology, pace: LoadPlan['pace'], measuredMs: number): Promise<Figures> {

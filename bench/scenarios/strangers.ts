@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stranger } from '../../test/hostile/stranger.ts';
 import { STRANGERS } from '../../test/hostile/strangers.ts';
-import { runLoad } from '../load/load.ts';
+import { type Loaded, runLoad, type Watched } from '../load/load.ts';
 import { BEGIN, figuresOf, type LoadFigures } from '../load/plan.ts';
 import { HEARD, type StrangerPlan } from '../load/stranger-plan.ts';
 import type { Figures } from '../results.ts';
@@ -9,7 +9,7 @@ import { openAccount } from '../stack/neighbours.ts';
 import { fetchBodies } from '../stack/package.ts';
 import { familyMb, type Started, startStranger } from '../stack/processes.ts';
 import { strangerScenario } from '../strangers.ts';
-import { times, warm } from './fetches.ts';
+import { production, times, warm } from './fetches.ts';
 import type { Bench, Round } from './scenario.ts';
 
 /** Fetches a second of a good site, as in the rounds of isolation. */
@@ -89,12 +89,17 @@ async function beside(bench: Bench, stranger: Stranger): Promise<Figures> {
         worker_mb,
         worker_added_mb: Math.max(0, worker_mb - (plain ?? before).worker_mb),
         ...(plain === undefined ? {} : { plain_p99_ms: plain.result.good.p99 }),
+        ...disturbed.cores,
         ...Object.fromEntries(Object.entries(disturbed.heard).map(([status, count]) => [`heard_${status}`, count])),
     };
 }
 
 /** The good site's callers. */
 async function goodSite(bench: Bench, measuredMs: number): Promise<LoadFigures> {
+    return (await loadGoodSite(bench, measuredMs, {})).figures;
+}
+
+async function loadGoodSite(bench: Bench, measuredMs: number, watched: Record<string, Watched>): Promise<Loaded<string>> {
     const { base, apiKey } = bench.stack.production;
     const plan = {
         url: `${base}/v1/fetch`,
@@ -104,7 +109,7 @@ async function goodSite(bench: Bench, measuredMs: number): Promise<LoadFigures> 
         tellsTimes: true,
         ...times(bench, measuredMs),
     };
-    return (await runLoad(plan, {})).figures;
+    return runLoad(plan, watched);
 }
 
 function together(one: LoadFigures, other: LoadFigures): LoadFigures {
@@ -114,6 +119,8 @@ function together(one: LoadFigures, other: LoadFigures): LoadFigures {
 
 interface WhileThere {
     good: LoadFigures;
+    /** What each process took meanwhile, and what all of the machine did. */
+    cores: Figures;
     /** How often the strangers heard each status. */
     heard: Record<string, number>;
 }
@@ -122,11 +129,19 @@ interface WhileThere {
 async function whileThere(bench: Bench, { name, kind }: Stranger, apiKey: string, isPlain: boolean): Promise<WhileThere> {
     const strangers = await comes(bench, { row: name, isPlain, size: HANDS[kind], apiKey });
     try {
-        const good = await goodSite(bench, BESIDE_MS);
-        return { good, heard: await goes(strangers) };
+        const withChildren = Object.entries(production(bench.stack)).map(([name, { pid }]) => [name, { pid, children: true }]);
+        const watched = { ...Object.fromEntries(withChildren), strangers: { pid: strangers.pid } };
+        const loaded = await loadGoodSite(bench, BESIDE_MS, watched);
+        return { good: loaded.figures, cores: coresOf(loaded), heard: await goes(strangers) };
     } finally {
         await strangers.stop();
     }
+}
+
+function coresOf({ cpu, figures: { count, failed }, busyCores }: Loaded<string>): Figures {
+    const seconds = (count + failed) / GOOD_PER_SECOND;
+    const taken = Object.entries(cpu).map(([name, used]): [string, number] => [`cores_${name}`, used / seconds]);
+    return { ...Object.fromEntries(taken), cores_busy: busyCores };
 }
 
 async function comes({ stack }: Bench, who: Omit<StrangerPlan, 'base' | 'site'>): Promise<Started> {

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { lowerChildPriority } from '../../shared/platform/low-priority.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -64,8 +65,12 @@ export function startNode(file: string, argv: readonly string[] = [], env: Reado
 
 /** Another one, which runs while everybody else waits: it stands for other people's machines. */
 export function startStranger(file: string, argv: readonly string[]): Started {
-    return start('nice', ['-n', '19', process.execPath, file, ...argv], { NODE_COMPILE_CACHE: COMPILED });
+    const started = start(process.execPath, [file, ...argv], { NODE_COMPILE_CACHE: COMPILED });
+    lowerChildPriority(started.pid, LOWEST);
+    return started;
 }
+
+const LOWEST = 19;
 
 const COMPILED = 'node_modules/.cache/compiled';
 

@@ -1,4 +1,4 @@
-import { readlinkSync } from 'node:fs';
+import { readlinkSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
 /** What strangers' packages are judged with: about a tenth of a core where the event loop wants all of it. */
@@ -16,11 +16,22 @@ export function lowerThreadPriority(nice: number): void {
     }
 }
 
-/** The same for a child process. */
-export function lowerChildPriority(pid: number, nice: number): void {
+/** How often an unprivileged process may change a session: ten times a second in all. */
+const RETRY_MS = 150;
+const RETRIES = 10;
+
+/**
+ * The same for a child process that was started with `detached`, which gives it a session of its own. Where processes are in no group of
+ * their own (containers are), Linux first shares the cores evenly between sessions: a priority counts among the processes of one, and each
+ * session has one too (sched(7), "autogroup").
+ */
+export function lowerChildPriority(pid: number, nice: number, retries = RETRIES): void {
     try {
         setPriority(pid, nice);
-    } catch {
-        // It ended, or the system allows no priorities.
+        writeFileSync(`/proc/${pid}/autogroup`, String(nice));
+    } catch (error) {
+        // It ended, or the system knows no priorities of sessions.
+        if (retries === 0 || !(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
+        setTimeout(() => lowerChildPriority(pid, nice, retries - 1), RETRY_MS).unref();
     }
 }

@@ -57,6 +57,7 @@ export function startChild(file: URL, args: readonly string[], events: { changed
     const child = fork(fileURLToPath(file), args, {
         execArgv: FLAGS,
         serialization: 'advanced',
+        detached: true,
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
         env: { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }) },
     });
