@@ -6,8 +6,12 @@ let known: Phrases | undefined;
 /** The phrase dictionary, as it is shipped. Read on first use. */
 export function shippedPhrases(): Phrases {
     if (known !== undefined) return known;
-    const read = readPhrases(readFileSync(new URL('../data/phrases.txt', import.meta.url), 'utf8'));
+    const read = readPhrases(dataFile('phrases.txt'), dataFile('english-words.txt'));
     if (!read.ok) throw new Error(`shared/data/phrases.txt:${read.line} ${read.problem}`);
     known = read.phrases;
     return known;
+}
+
+function dataFile(name: string): string {
+    return readFileSync(new URL(`../data/${name}`, import.meta.url), 'utf8');
 }

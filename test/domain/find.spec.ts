@@ -153,6 +153,16 @@ describe('a task', () => {
         expect(meantBy('zzzzzzzz', ['weather'], dictionary)).to.equal(undefined);
     });
 
+    it('is left as it is where its words are English, whether an endpoint has them or not', () => {
+        const words = { total: 100, counts: new Map([['plot', 3]]) };
+        expect(strangeWords(readTask('pilots bought umbrellas', dictionary), words)).to.deep.equal([]);
+    });
+
+    it('names who made it after "by"', () => {
+        expect(partsOf('verses by Emily Bronte')).to.include('little ~author');
+        expect(partsOf('verses by the sea')).to.not.include('little ~author');
+    });
+
     it('counts what is rare and telling more, and all of it is 1', () => {
         const counts = new Map([
             ['~exchange-rate', 2],

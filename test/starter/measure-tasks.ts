@@ -1,4 +1,4 @@
-import { SERVED, type ServedTask, UNSERVED } from './tasks.ts';
+import { type PlainTask, SERVED, UNSEEN, UNSERVED } from './tasks.ts';
 
 /** How often endpoints are found by their task; each is a share of 0 to 1. */
 export interface TaskMeasure {
@@ -15,8 +15,9 @@ export type AskForTask = (task: string) => Promise<readonly string[]>;
 
 /** Of the tasks that the ranking may be tuned on, or of those that it may not. */
 export async function measureServed(ask: AskForTask, which: 'tuned' | 'held out'): Promise<TaskMeasure> {
-    const tasks = SERVED.filter(({ held_out: isHeldOut = false }) => isHeldOut === (which === 'held out'));
-    const places: { task: ServedTask; place: number; best: string }[] = [];
+    const tasks: readonly PlainTask[] =
+        which === 'tuned' ? SERVED.filter((task) => !task.held_out) : [...SERVED.filter((task) => task.held_out), ...UNSEEN.served];
+    const places: { task: PlainTask; place: number; best: string }[] = [];
     for (const task of tasks) {
         const found = await ask(task.task);
         places.push({ task, place: found.findIndex((name) => task.right.includes(name)), best: found[0] ?? 'nothing' });
@@ -30,11 +31,15 @@ export async function measureServed(ask: AskForTask, which: 'tuned' | 'held out'
 }
 
 /** The share of tasks that nothing serves for which nothing is listed, and the others with what was. */
-export async function measureUnserved(ask: AskForTask): Promise<{ empty: number; listed: string[] }> {
+export async function measureUnserved(
+    ask: AskForTask,
+    which: 'tuned' | 'held out' = 'tuned',
+): Promise<{ empty: number; listed: string[] }> {
     const listed: string[] = [];
-    for (const { task } of UNSERVED) {
+    const tasks = which === 'tuned' ? UNSERVED : UNSEEN.unserved;
+    for (const { task } of tasks) {
         const found = await ask(task);
         if (found.length > 0) listed.push(`${task} → ${found[0]}`);
     }
-    return { empty: 1 - listed.length / UNSERVED.length, listed };
+    return { empty: 1 - listed.length / tasks.length, listed };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { STARTERS } from './packages.ts';
-import { SERVED, type ServedTask, UNSERVED } from './tasks.ts';
+import { MORE, SERVED, type ServedTask, UNSEEN, UNSERVED } from './tasks.ts';
 
 const DESCRIPTIONS: ReadonlyMap<string, string> = new Map(
     STARTERS.flatMap(({ document }) => document.endpoints.map(({ name, description = '' }) => [`${document.site}/${name}`, description])),
@@ -20,7 +20,7 @@ describe('the labelled tasks of the starter registry', () => {
     });
 
     it('name endpoints of the starter registry, one to five of them, none twice', () => {
-        for (const { task, right } of SERVED) {
+        for (const { task, right } of [...SERVED, ...MORE.served, ...UNSEEN.served]) {
             expect(right.length, task).to.be.within(1, 5);
             expect(new Set(right), task).to.have.property('size', right.length);
             for (const endpoint of right) expect(DESCRIPTIONS.has(endpoint), `${task}: ${endpoint}`).to.equal(true);

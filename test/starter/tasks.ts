@@ -22,6 +22,19 @@ export interface UnservedTask {
 export const SERVED: readonly ServedTask[] = readJson('served.json');
 export const UNSERVED: readonly UnservedTask[] = readJson('unserved.json');
 
+/** A task of the later lists. */
+export type PlainTask = Pick<ServedTask, 'task' | 'right'>;
+/** Later ones, that the ranking may be tuned on. */
+export const MORE: { served: readonly PlainTask[]; unserved: readonly UnservedTask[] } = {
+    served: readJson('more-served.json'),
+    unserved: readJson('more-unserved.json'),
+};
+/** Written after the ranking, and never tuned on. */
+export const UNSEEN: { served: readonly PlainTask[]; unserved: readonly UnservedTask[] } = {
+    served: readJson('unseen-served.json'),
+    unserved: readJson('unseen-unserved.json'),
+};
+
 function readJson<T>(file: string): T[] {
     return JSON.parse(readFileSync(new URL(file, TASKS), 'utf8'));
 }

@@ -15,7 +15,7 @@ export interface Candidates {
 }
 
 /** Below this score nothing is listed: it would be far-fetched. */
-export const THRESHOLD = 0.38;
+export const THRESHOLD = 0.375;
 
 /** Telling terms that are combined; the others count when endpoints are scored. */
 const MOST_COMBINED = 6;

@@ -5,7 +5,7 @@ import type { Endpoint, Json, JsonSchema, PackageDocument, Param } from '../type
 import { type Phrases, unitsOf } from './phrases.ts';
 
 /** Raise it when what an endpoint is found by changes, the dictionary among it: what was indexed before is then indexed again. */
-export const FIND_RULES = 2;
+export const FIND_RULES = 3;
 
 /**
  * How much a word says of an endpoint. A: its name and its description have it. B: one of them, or what it takes and returns as well as its
@@ -162,6 +162,14 @@ const ID = /(^|_)(id|ids|guid|uuid|cid|key|number|num|insee|barcode|isbn|doi|vin
 /** Numbers that a caller knows without another call. */
 const KNOWN_NUMBER = /lat|lon|lng|coord|year|month|day|page|limit|count|^[xy]$/i;
 
-function isId({ name, schema }: Param): boolean {
-    return ID.test(name) || (isObject(schema) && schema['type'] === 'integer' && !KNOWN_NUMBER.test(name));
+/** What a param with a name that says nothing calls itself. */
+const CALLED_ID = /^(?:the |its |one )?(?:[\w ]{0,20})?(?:number|id|ids|key|identifier) (?:of|that|from|in)\b/i;
+
+function isId({ name, schema, description }: Param): boolean {
+    if (/lat|lon|lng|coord|year|month|day|page|limit|count/i.test(name)) return ID.test(name);
+    return (
+        ID.test(name) ||
+        (name.length <= 2 && CALLED_ID.test(description)) ||
+        (isObject(schema) && schema['type'] === 'integer' && !KNOWN_NUMBER.test(name))
+    );
 }

@@ -22,6 +22,8 @@ export interface Phrases {
     acts: ReadonlyMap<string, Act>;
     /** All stems of phrases: what a mistyped word may have been meant to be. */
     stems: ReadonlySet<string>;
+    /** Stems of English words: they are not mistyped, and are no names. */
+    english: ReadonlySet<string>;
 }
 
 /** A phrase and its ideas. */
@@ -57,8 +59,11 @@ const KINDS: ReadonlyMap<string, IdeaKind> = new Map([
 ]);
 const IDEA = /^[a-z][a-z0-9-]*$/;
 
-/** Reads a dictionary; its own first lines say how it is written. */
-export function readPhrases(text: string): ReadPhrases {
+/**
+ * Reads a dictionary; its own first lines say how it is written.
+ * @param english English words, one a line
+ */
+export function readPhrases(text: string, english = ''): ReadPhrases {
     const found = new Map<string, { stems: string[]; ideas: Set<string>; ideasInTask: Set<string>; isName: boolean }>();
     const kinds = new Map<string, IdeaKind>();
     const nothing = new Set<string>();
@@ -118,6 +123,7 @@ export function readPhrases(text: string): ReadPhrases {
             little,
             acts,
             stems: new Set(phrases.flatMap(({ stems }) => stems)),
+            english: new Set(stemsOf(english.replaceAll(/^#.*$/gm, ''))),
         },
     };
 }

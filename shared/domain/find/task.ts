@@ -14,6 +14,10 @@ export interface TaskPart {
     isSubject?: true;
     /** It is written with a capital within the sentence. */
     isCapital?: true;
+    /** It stands behind the first preposition: it says more of what the words before it name. */
+    isTail?: true;
+    /** It is a common English word: no name, and not mistyped. */
+    isEnglish?: true;
 }
 
 /** A task, read with the dictionary. */
@@ -56,6 +60,7 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
     const words = wordsOf(withoutAccents(text));
     const stems = stemsOf(text).map((stem) => corrected.get(stem) ?? stem);
     const subjects = subjectsIn(words);
+    const tail = tailOf(words);
     const units = unitsOf(stems, dictionary, 'task');
     const read = units.map(({ stems: own, ideas, isPhrase, place }, index): TaskPart => {
         const [stem = ''] = own;
@@ -63,19 +68,24 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
         const act = index === 0 && !isPhrase && dictionary.acts.get(foldCase(written));
         if (act === 'change') return { stem: undefined, ideas: [MARKS.write], kind: 'act' };
         if (act === 'work') return { stem, ideas, kind: 'act' };
-        const kinds = new Set(ideas.map((idea) => dictionary.kinds.get(idea) ?? 'what'));
+        const isVerb = !isPhrase && dictionary.little.has(stem) && BEFORE_VERBS.has(foldCase(words[place - 1] ?? ''));
+        const kinds = new Set(isVerb ? [] : ideas.map((idea) => dictionary.kinds.get(idea) ?? 'what'));
         const isName = place > 0 && /^\p{Lu}/u.test(written) && !corrected.has(stem);
         const kind = kindOf(kinds, { isLittle: !isPhrase && dictionary.little.has(stem), isName });
         return {
             stem: isPhrase ? undefined : stem,
-            ideas,
+            ideas: isVerb ? [] : ideas,
             kind,
             ...(subjects.has(place) ? { isSubject: true } : {}),
             ...(isName ? { isCapital: true } : {}),
+            ...(place >= tail ? { isTail: true } : {}),
+            ...(dictionary.english.has(stem) && !isName ? { isEnglish: true } : {}),
         };
     });
     // No endpoint is found by them.
     const parts = read.filter(({ stem = '' }) => stem.length <= LONGEST_WORD);
+    const author = authorIn(words, dictionary);
+    if (author !== undefined) parts.push(author);
     const said = new Set(parts.flatMap(({ ideas }) => ideas));
     const shaped = shapes.filter((idea) => !said.has(idea)).map((idea): TaskPart => ({ stem: undefined, ideas: [idea], kind: 'what' }));
     const hasNumber = /\d/.test(task) || parts.some(({ stem }) => stem === 'number' || stem === 'id' || stem === 'identifier');
@@ -92,6 +102,8 @@ const QUOTATION = /["“„«][^"”»“]{2,300}["”»“]/g;
 const BEFORE_SUBJECTS = new Set(['about', 'on', 'regarding', 'concerning', 'mentioning', 'titled']);
 const AFTER_SUBJECTS = new Set(['from', 'in', 'at', 'which', 'that', 'who', 'with', 'to', 'for', 'by', 'and', 'is', 'was', 'are']);
 const LONGEST_SUBJECT = 5;
+/** What is on my list: `on` names a place. */
+const IS = new Set(['is', 'are', 'be', 'was', 'were', 'playing', 'turn', 'put', 'switch']);
 
 /** Places of words that name a subject: the few that follow `about` or `on`. */
 function subjectsIn(words: readonly string[]): ReadonlySet<number> {
@@ -99,11 +111,34 @@ function subjectsIn(words: readonly string[]): ReadonlySet<number> {
     let left = 0;
     for (const [place, written] of words.entries()) {
         const word = foldCase(written);
-        if (BEFORE_SUBJECTS.has(word)) left = LONGEST_SUBJECT;
+        if (BEFORE_SUBJECTS.has(word) && !(word === 'on' && IS.has(foldCase(words[place - 1] ?? '')))) left = LONGEST_SUBJECT;
         else if (AFTER_SUBJECTS.has(word)) left = 0;
         else if (left-- > 0) places.add(place);
     }
     return places;
+}
+
+/** `by` before a name: who made it. */
+function authorIn(words: readonly string[], dictionary: Phrases): TaskPart | undefined {
+    const isNamed = words.some((word, place) => place > 0 && word === 'by' && /^\p{Lu}/u.test(words[place + 1] ?? ''));
+    return isNamed && dictionary.kinds.has(AUTHOR) ? { stem: undefined, ideas: [AUTHOR], kind: 'little', isTail: true } : undefined;
+}
+
+const AUTHOR = '~author';
+
+/** Can I make: not the make of a car. */
+const BEFORE_VERBS = new Set('i we you they he she it to can could may might must shall should will would did does do'.split(' '));
+
+const PREPOSITIONS = new Set(
+    'of for in on by at from with without about near between around against during since along under over into via per through within'.split(
+        ' ',
+    ),
+);
+
+/** The place of the first preposition that follows another word. */
+function tailOf(words: readonly string[]): number {
+    const found = words.findIndex((word, place) => place > 0 && PREPOSITIONS.has(foldCase(word)));
+    return found < 0 ? words.length : found;
 }
 
 /** The order of `kinds` does not matter: one idea that says what is meant says more than the others. */
