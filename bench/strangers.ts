@@ -95,7 +95,10 @@ export function strangerCells(results: BenchResults, number: (value: number) => 
             of(name, 'failed'),
             of(name, 'turn_p999_ms'),
             of(name, 'turn_most_ms'),
+            of(name, 'worker_turn_most_ms'),
             of(name, 'worker_added_mb'),
+            of(name, 'plain_p99_ms'),
+            of(name, 'cores_busy'),
         ]);
 }
 
@@ -108,5 +111,8 @@ export const STRANGER_HEAD = [
     'failed',
     "an API's turns, 99.9th, ms CPU",
     'longest, ms',
+    "a worker's longest, ms",
     'worker and children, MB more',
+    'beside as many plain bytes, ms',
+    'cores busy',
 ] as const;

@@ -7,6 +7,7 @@ import type { Check } from './check.ts';
 import { clientPacing } from './client-pacing.ts';
 import { clientReads } from './client-reads.ts';
 import { invalidKeyThrottling } from './invalid-keys.ts';
+import { loopTurns } from './loop-turns.ts';
 import { overload } from './overload.ts';
 import { serialQueue } from './serial-queue.ts';
 
@@ -22,6 +23,7 @@ export const gate: AppPlugin = {
             invalidKeyThrottling(app, pacing),
             browseThrottling(server, app),
             overload(server, app),
+            loopTurns(app),
         ]);
     },
 };

@@ -8,11 +8,11 @@ import { EFFECTS } from '../../shared/domain/accounts/scopes.ts';
 import type { Effect } from '../../shared/domain/types.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 import { limitIdentity } from '../admission/client-address.ts';
+import { createClientTurns } from '../admission/client-turns.ts';
 import { callerOf } from '../auth/caller.ts';
 import { readJsonBody } from '../bodies/json-body.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { askAs } from './ask-as.ts';
-import { createClientTurns } from './client-turns.ts';
 import { findSiteTools } from './find-site-tools.ts';
 import { keptRests } from './kept-rests.ts';
 
@@ -28,7 +28,7 @@ const MOST_MESSAGES = 10;
 export const agentTools: AppPlugin = {
     name: 'mcp',
     register(server, { app }) {
-        const turnOf = createClientTurns();
+        const turns = createClientTurns();
         const serve = async (request: Request, h: ResponseToolkit, signIn: boolean, find: () => Promise<Offer>) => {
             const caller = callerOf(request);
             if (signIn && caller === undefined) throw keyRequired(app);
@@ -37,7 +37,7 @@ export const agentTools: AppPlugin = {
             const parsedBody = messagesIn(value);
             const { tools, instructions } = await find();
             if (caller === undefined && callsWithKey(parsedBody, tools)) throw keyRequired(app);
-            await turnOf(limitIdentity(request.app.clientAddress));
+            await turns.wait(limitIdentity(request.app.clientAddress));
             const { serveTools } = await import('./serve-tools.ts');
             const rests = caller && keptRests(app, caller);
             const served = { tools, instructions, ask: askAs(server, request), rests };

@@ -1,4 +1,3 @@
-import { BATCHES } from './batches.ts';
 import { COMPARISON, STEADY, WORKERS } from './fetches.ts';
 import { FIND } from './find.ts';
 import { GROWTH } from './growth.ts';
@@ -17,7 +16,6 @@ export const ROUNDS: readonly Round[] = [
     WORKERS,
     STOCK,
     PARTS,
-    BATCHES,
     REGISTRY,
     FIND,
     STARTS,

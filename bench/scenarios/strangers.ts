@@ -14,8 +14,13 @@ import type { Bench, Round } from './scenario.ts';
 
 /** Fetches a second of a good site, as in the rounds of isolation. */
 const GOOD_PER_SECOND = 60;
-/** The good site is called alone before and after, half as long each as beside the strangers: what drifts meanwhile meets both. */
+/**
+ * The good site is called alone before and after, half as long each as beside the strangers: what drifts meanwhile meets both. What was
+ * alone after one row is alone before the next.
+ */
 const ALONE_MS = 4000;
+/** It is measured again where it is older. */
+const FRESH_MS = 15_000;
 const BESIDE_MS = 8000;
 /** Their accounts may call as often as they like; what they do in 24 h is bounded besides, so that each row has one of its own. */
 const MANY = { 'per-minute': 1e9, 'per-hour': 1e9, 'per-day': 1e9, allowance: 1e9, credits: 1e9, concurrency: 50 };
@@ -27,7 +32,8 @@ const SITES = Array.from({ length: 1000 }, (_, number) => `stranger${number}.tes
 interface Ground {
     nextSite: number;
     accounts: number;
-    /** How often the API told its turns. */
+    alone: (Watching<LoadFigures> & { at: number }) | undefined;
+    /** How often API and worker told their turns. */
     turnsTold: number;
 }
 
@@ -54,8 +60,8 @@ async function openGround(bench: Bench): Promise<() => Promise<void>> {
         EGRESS_ALLOW: '127.0.0.1/32',
     };
     await stack.replaceApi({ ...settings, NODE_OPTIONS: '--import=./bench/stack/turns.ts' });
-    await stack.replaceWorkers(1, settings);
-    ground = { nextSite: 0, accounts: 0, turnsTold: 0 };
+    await stack.replaceWorkers(1, { ...settings, NODE_OPTIONS: '--import=./bench/stack/turns.ts' });
+    ground = { nextSite: 0, accounts: 0, alone: undefined, turnsTold: 0 };
     await warm(bench);
     return async () => {
         ground = undefined;
@@ -67,14 +73,15 @@ async function openGround(bench: Bench): Promise<() => Promise<void>> {
 /** Alone, beside the strangers, and alone again; what an API's turns and a worker's memory were is told of the time beside them. */
 async function beside(bench: Bench, stranger: Stranger): Promise<Figures> {
     const apiKey = await openAccount(bench.stack, `stranger-${process.pid}-${++groundNow().accounts}`, 'pro', MANY);
-    const before = await whileWatched(bench, () => goodSite(bench, ALONE_MS));
+    const { alone: last } = groundNow();
+    const before = last !== undefined && performance.now() < last.at + FRESH_MS ? last : await goodSiteAlone(bench);
     const plain = stranger.kind === 'reading' ? await whileWatched(bench, () => whileThere(bench, stranger, apiKey, true)) : undefined;
     await turnsSince(bench);
     const { result: disturbed, worker_mb } = await whileWatched(bench, () => whileThere(bench, stranger, apiKey, false));
-    const turns = await turnsSince(bench);
+    const [turns, workerTurns] = await turnsSince(bench);
     await sleep(bench.isQuick ? 200 : 1000);
-    const after = await goodSite(bench, ALONE_MS);
-    const alone = together(before.result, after);
+    const after = await goodSiteAlone(bench);
+    const alone = together(before.result, after.result);
     return {
         p50_ms: disturbed.good.p50,
         p99_ms: disturbed.good.p99,
@@ -86,6 +93,8 @@ async function beside(bench: Bench, stranger: Stranger): Promise<Figures> {
         turns_over_25_ms: turns.slow,
         turn_p999_ms: turns.p999,
         turn_most_ms: turns.most,
+        worker_turn_p999_ms: workerTurns.p999,
+        worker_turn_most_ms: workerTurns.most,
         worker_mb,
         worker_added_mb: Math.max(0, worker_mb - (plain ?? before).worker_mb),
         ...(plain === undefined ? {} : { plain_p99_ms: plain.result.good.p99 }),
@@ -94,11 +103,13 @@ async function beside(bench: Bench, stranger: Stranger): Promise<Figures> {
     };
 }
 
-/** The good site's callers. */
-async function goodSite(bench: Bench, measuredMs: number): Promise<LoadFigures> {
-    return (await loadGoodSite(bench, measuredMs, {})).figures;
+async function goodSiteAlone(bench: Bench): Promise<Watching<LoadFigures>> {
+    const alone = await whileWatched(bench, async () => (await loadGoodSite(bench, ALONE_MS, {})).figures);
+    groundNow().alone = { ...alone, at: performance.now() };
+    return alone;
 }
 
+/** The good site's callers. */
 async function loadGoodSite(bench: Bench, measuredMs: number, watched: Record<string, Watched>): Promise<Loaded<string>> {
     const { base, apiKey } = bench.stack.production;
     const plan = {
@@ -159,11 +170,13 @@ async function goes(strangers: Started): Promise<Record<string, number>> {
     return JSON.parse(heard.slice(HEARD.length)) as Record<string, number>;
 }
 
+interface Watching<Result> {
+    result: Result;
+    worker_mb: number;
+}
+
 /** Does something, and tells the most memory that worker and children had meanwhile. */
-async function whileWatched<Result>(
-    { stack: { production } }: Bench,
-    work: () => Promise<Result>,
-): Promise<{ result: Result; worker_mb: number }> {
+async function whileWatched<Result>({ stack: { production } }: Bench, work: () => Promise<Result>): Promise<Watching<Result>> {
     const pid = production.workers[0]?.pid ?? 0;
     let most = familyMb(pid);
     const timer = setInterval(() => {
@@ -184,13 +197,15 @@ interface Turns {
     most: number;
 }
 
-/** What the turns of the API's event loop were since this was asked last. */
-async function turnsSince({ stack: { production } }: Bench): Promise<Turns> {
-    const here = groundNow();
-    const sign = `turns ${++here.turnsTold} `;
-    process.kill(production.api.pid, 'SIGUSR2');
-    const line = await production.api.line(sign);
-    return JSON.parse(line.slice(sign.length)) as Turns;
+/** What the turns of the event loops of API and worker were since this was asked last. */
+async function turnsSince({ stack: { production } }: Bench): Promise<[api: Turns, worker: Turns]> {
+    const sign = `turns ${++groundNow().turnsTold} `;
+    const told = async (started: Started | undefined): Promise<Turns> => {
+        if (started === undefined) throw new Error('there is no worker');
+        process.kill(started.pid, 'SIGUSR2');
+        return JSON.parse((await started.line(sign)).slice(sign.length)) as Turns;
+    };
+    return Promise.all([told(production.api), told(production.workers[0])]);
 }
 
 function groundNow(): Ground {

@@ -1,7 +1,7 @@
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * Loaded into an API before its program (`NODE_OPTIONS=--import=…`): takes down how much CPU its main thread uses in each turn of its
+ * Loaded into an API or a worker before its program (`NODE_OPTIONS=--import=…`): takes down how much CPU its main thread uses in each turn of its
  * event loop, collections of garbage included, and not what other processes or threads do meanwhile. SIGUSR2 has it print what came since
  * the last one, as a line that begins with `turns <number>`.
  */

@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createClientTurns } from '../../api/agents/client-turns.ts';
+import { createClientTurns } from '../../api/admission/client-turns.ts';
 
 describe('requests of agents that come at the same time', () => {
     it('begin one in a turn of the event loop, client by client', async () => {
-        const turnOf = createClientTurns();
+        const turns = createClientTurns();
         const begun: string[] = [];
-        const of = (client: string) => turnOf(client).then(() => void begun.push(client));
+        const of = (client: string) => turns.wait(client).then(() => void begun.push(client));
         const all = Promise.all([of('crowd'), of('crowd'), of('crowd'), of('good')]);
         await turn();
         expect(begun).to.deep.equal(['crowd']);

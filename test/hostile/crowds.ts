@@ -45,10 +45,12 @@ export const CROWDS: readonly Crowd[] = [
             return sender.call('POST', '/v1/schema-requests', { apiKey, body });
         }),
     ),
-    crowd('schema requests of many clients without a key', async (sender) => (turn) => {
-        const body = { domain: `${freshName()}.test`, task: 'Read the price of every pair of shoes once a day.' };
-        return sender.call('POST', '/v1/schema-requests', { body, from: clientNumber(turn) });
-    }),
+    variant(
+        crowd('schema requests of many clients without a key', async (sender) => (turn) => {
+            const body = { domain: `${freshName()}.test`, task: 'Read the price of every pair of shoes once a day.' };
+            return sender.call('POST', '/v1/schema-requests', { body, from: clientNumber(turn) });
+        }),
+    ),
     variant(crowd('health checks without end', async (sender) => () => sender.call('GET', '/livez'))),
     variant(crowd('keys that nobody has', async (sender) => () => sender.call('GET', '/v1/account', { apiKey: newApiKey() }))),
     variant(
@@ -86,14 +88,18 @@ export const CROWDS: readonly Crowd[] = [
         const emails = await Promise.all(Array.from({ length: 4 }, (_, number) => signUp(sender, clientNumber(1000 + number))));
         return signIns(sender, (turn) => ({ email: emails[turn % 4] ?? '', password: PASSWORD }));
     }),
-    crowd('wrong passwords of addresses that nobody has', async (sender) =>
-        signIns(sender, () => ({ email: `${freshName()}@crowd.example`, password: 'a guess' })),
+    variant(
+        crowd('wrong passwords of addresses that nobody has', async (sender) =>
+            signIns(sender, () => ({ email: `${freshName()}@crowd.example`, password: 'a guess' })),
+        ),
     ),
-    crowd('requests for mails to strangers', async (sender) => {
-        const browser = sender.openBrowser(clientNumber(1));
-        await browser.open('/forgot');
-        return () => browser.submit('/forgot', { email: `${freshName()}@crowd.example` });
-    }),
+    variant(
+        crowd('requests for mails to strangers', async (sender) => {
+            const browser = sender.openBrowser(clientNumber(1));
+            await browser.open('/forgot');
+            return () => browser.submit('/forgot', { email: `${freshName()}@crowd.example` });
+        }),
+    ),
     crowd('sign-ups', async (sender) => (turn) => signUpFrom(sender, clientNumber(turn % 50))),
     variant(
         crowd('forms of one person', async (sender) => {
@@ -104,19 +110,23 @@ export const CROWDS: readonly Crowd[] = [
             return () => browser.submit('/dashboard/keys', { name: 'one of many', expires: 'never' });
         }),
     ),
-    crowd('calls with one Idempotency-Key', async (sender, { apiKey }) => {
-        const headers = {
-            authorization: `Bearer ${apiKey}`,
-            'content-type': 'application/json',
-            'idempotency-key': freshName(),
-        };
-        const body = JSON.stringify({ domain: `${freshName()}.test`, task: 'Read the price of every pair of shoes once a day.' });
-        return () => sender.send('/v1/schema-requests', { method: 'POST', headers, body });
-    }),
-    sockets(
-        'idle connections of one client',
-        () => clientNumber(0),
-        () => undefined,
+    variant(
+        crowd('calls with one Idempotency-Key', async (sender, { apiKey }) => {
+            const headers = {
+                authorization: `Bearer ${apiKey}`,
+                'content-type': 'application/json',
+                'idempotency-key': freshName(),
+            };
+            const body = JSON.stringify({ domain: `${freshName()}.test`, task: 'Read the price of every pair of shoes once a day.' });
+            return () => sender.send('/v1/schema-requests', { method: 'POST', headers, body });
+        }),
+    ),
+    variant(
+        sockets(
+            'idle connections of one client',
+            () => clientNumber(0),
+            () => undefined,
+        ),
     ),
     variant(
         sockets(

@@ -62,7 +62,10 @@ const json = (select: unknown, schema?: object) => ({ type: 'json', select, ...(
 /** A new row is one entry here; specs and benches run all of them. */
 export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
     row('flattens eight copies of a page, again and again', (n) => ({ response: json(times(6 * n, EIGHT)), body: list(MIB) })),
-    row('flattens eight copies of a long text, again and again', (n) => ({ response: json(times(6 * n, EIGHT)), body: long(MIB) }), SAMPLE),
+    row('flattens eight copies of a long text, again and again', (n) => ({ response: json(times(6 * n, EIGHT)), body: long(MIB) }), {
+        ...VARIANT,
+        ...SAMPLE,
+    }),
     row('flattens eight copies behind pipes', (n) => ({ response: json(times(6 * n, EIGHT, '|')), body: list(MIB) }), VARIANT),
     row('selects one text of some MiB hundreds of times', (n) => ({
         response: json(`[${times(90 * n, 's', ',')}]`),
@@ -90,10 +93,14 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
         VARIANT,
     ),
     row('sorts copies of a page', (n) => ({ response: json(`${times(3 * n, EIGHT)}|sort_by(@,&name)`), body: list(MIB) }), VARIANT),
-    row('maps each thing to the whole list', (n) => ({
-        response: json('[*].[@,@,@,@,@,@,@,@]|map(&[@,@,@,@],@)|[][]|[*].[@,@,@,@]|[][]|[*].[@,@,@,@]'),
-        body: numbers(400_000 * n),
-    })),
+    row(
+        'maps each thing to the whole list',
+        (n) => ({
+            response: json('[*].[@,@,@,@,@,@,@,@]|map(&[@,@,@,@],@)|[][]|[*].[@,@,@,@]|[][]|[*].[@,@,@,@]'),
+            body: numbers(400_000 * n),
+        }),
+        VARIANT,
+    ),
     row(
         'turns a long text round and round',
         (n) => ({ response: json(`s|${times(20 * n, 'reverse(@)', '|')}`), body: long(4 * MIB) }),
@@ -145,7 +152,7 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
     row(
         'repeats the long name of a column in each row of a table',
         (n) => ({ response: { type: 'csv' }, contentType: 'text/csv', body: `${'x'.repeat(100_000 * n)}\n${'1\n'.repeat(100_000 * n)}` }),
-        SAMPLE,
+        { ...VARIANT, ...SAMPLE },
     ),
     row(
         'never ends a quoted value of a table',
@@ -173,7 +180,7 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
             contentType: 'application/xml',
             body: `<r>${`${'<a>'.repeat(90)}${'x'.repeat(100)}${'</a>'.repeat(90)}`.repeat(400 * n)}</r>`,
         }),
-        SAMPLE,
+        { ...VARIANT, ...SAMPLE },
     ),
     row(
         'expands entities of XML',
@@ -199,7 +206,7 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
             contentType: 'application/atom+xml',
             body: `<feed xmlns="http://www.w3.org/2005/Atom"><title>t</title><author><name>${'x'.repeat(100_000 * n)}</name></author>${'<entry><id>1</id></entry>'.repeat(2000 * n)}</feed>`,
         }),
-        SAMPLE,
+        { ...VARIANT, ...SAMPLE },
     ),
     row(
         'looks for an assignment that begins thousands of times and never ends',
@@ -208,7 +215,7 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
             contentType: 'text/html',
             body: `<script>${'x={"a":'.repeat(100_000 * n)}</script>`,
         }),
-        SAMPLE,
+        { ...VARIANT, ...SAMPLE },
     ),
     row(
         'spans a thousand columns with each cell of a table',

@@ -119,10 +119,12 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
             keys(300),
         ),
     ),
-    oneParam(
-        'a long text against many patterns',
-        { anyOf: Array.from({ length: 100 }, (_, at) => ({ pattern: pattern(at) })) },
-        'abcdefgh'.repeat(8000),
+    variant(
+        oneParam(
+            'a long text against many patterns',
+            { anyOf: Array.from({ length: 100 }, (_, at) => ({ pattern: pattern(at) })) },
+            'abcdefgh'.repeat(8000),
+        ),
     ),
     variant(
         oneParam(
@@ -229,6 +231,7 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
         calls: [{ endpoint: 'go', params: {} }],
     }),
     row({
+        isVariant: true,
         name: 'an example of a call that is as long as a package may be',
         document: (site) => {
             const names = Array.from({ length: 50 }, (_, at) => `p${at}`);
@@ -243,6 +246,7 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
         calls: [{ endpoint: 'go', params: {} }],
     }),
     row({
+        isVariant: true,
         name: '500 endpoints with many small values',
         document: (site) =>
             aPackage(site, {
