@@ -21,6 +21,8 @@ export interface Told {
     request_id: string;
     retry_after?: number;
     details?: Detail[];
+    /** Of a batch: all problems, of which `details` has the first. */
+    problems?: number;
     upgrade_url?: string;
 }
 

@@ -13,6 +13,7 @@ const DASHBOARD: readonly Entry[] = [
     { path: '/dashboard', label: 'Overview', audience: 'signed-in' },
     { path: '/dashboard/keys', label: 'Keys', audience: USERS },
     { path: '/dashboard/connections', label: 'Connections', audience: USERS },
+    { path: '/dashboard/jobs', label: 'Jobs', audience: USERS },
     { path: '/dashboard/usage', label: 'Usage', audience: USERS },
     { path: '/dashboard/statement', label: 'Statement', audience: MEMBERS },
     { path: '/dashboard/schemas', label: 'Schemas', audience: USERS },

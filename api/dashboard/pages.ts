@@ -6,6 +6,7 @@ import { docsPages } from './docs/pages.ts';
 import { domainPages } from './domains/pages.ts';
 import { factorPages } from './factors/pages.ts';
 import { invitePages } from './invite/pages.ts';
+import { jobPages } from './jobs/pages.ts';
 import { keyPages } from './keys/pages.ts';
 import { operationsPages } from './operations/pages.ts';
 import { overviewPages } from './overview/pages.ts';
@@ -30,6 +31,7 @@ export const PAGES: readonly Page[] = [
     ...overviewPages,
     ...keyPages,
     ...connectionPages,
+    ...jobPages,
     ...usagePages,
     ...schemaPages,
     ...domainPages,

@@ -18,6 +18,7 @@ import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types
 import type { Detail } from '../../shared/refusals.ts';
 import { type FormRead, readForm } from '../bodies/form.ts';
 import { type Comparison, compareVersions } from './compare-versions.ts';
+import { type CsvItems, type CsvOrder, itemsOfCsv } from './csv-items.ts';
 import { type Look, presentEndpoints, writeEndpoints } from './present-endpoints.ts';
 
 /** The tasks of the package thread, by name. Each takes time in proportion to the package. */
@@ -33,6 +34,7 @@ export interface PackageTasks {
     python: { task: { text: string; version: Parameters<typeof exportPython>[1] }; answer: string };
     form: { task: { bytes: Uint8Array }; answer: FormRead };
     source: { task: { text: string; isStored: boolean }; answer: string };
+    rows: { task: CsvOrder & { most: number }; answer: CsvItems };
     mistake: { task: { text: string }; answer: string };
     catalog: { task: { endpoints: string; look: Look }; answer: { endpoints: string; refused: number } };
 }
@@ -69,6 +71,8 @@ export function doPackageTask(task: PackageTask): unknown {
             return readForm(task.bytes);
         case 'source':
             return escapeHtml(task.isStored ? JSON.stringify(parse(task.text), undefined, 2) : task.text);
+        case 'rows':
+            return itemsOfCsv(task, task.most);
         case 'mistake':
             return placeOfMistake(task.text);
         case 'catalog':

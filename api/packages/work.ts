@@ -17,6 +17,7 @@ const THREADS: Readonly<Record<keyof PackageTasks, keyof typeof threads>> = {
     python: 'reading',
     form: 'reading',
     source: 'reading',
+    rows: 'reading',
     mistake: 'reading',
     catalog: 'reading',
 };

@@ -1,8 +1,8 @@
 import { isWebToken, newWebToken } from '../../../shared/domain/accounts/web-token.ts';
 import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import type { Endpoint, JsonObject } from '../../../shared/domain/types.ts';
-import { findKeyHash, listedKeys } from '../../../shared/store/accounts/api-keys.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
+import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
 import { type Problems, typed } from '../fields.ts';
 import type { ApiAnswer, Told } from '../internal-api.ts';
 import { type Answer, absent, type Sent, type Shown, type WorkspaceVisit } from '../page.ts';
@@ -34,8 +34,8 @@ export async function tryIt(visit: WorkspaceVisit): Promise<Answer> {
     const tried = await findTried(visit);
     if ('instead' in tried) return tried.instead;
     const { fields } = visit;
-    const as = await findCaller(visit);
-    if (as === undefined) return show(visit, tried, { problems: { key: 'Choose one of your active keys.' } });
+    const as = await actingCaller(visit);
+    if (as === undefined) return show(visit, tried, { problems: { key: CHOOSE_KEY } });
     const { params, problems } = readParams(tried.endpoint, fields);
     const wanted = fields.get('max_results') ?? '';
     if (wanted !== '' && !/^[1-9]\d{0,3}$/.test(wanted))
@@ -126,20 +126,13 @@ async function findTried(visit: WorkspaceVisit): Promise<Tried | { instead: Show
     return { site, version: loaded.version, endpoint, siteCredits: siteState.siteCredits };
 }
 
-/** The caller behind the key that was chosen: one of the visitor's own in this workspace, since it acts and pays as its maker. */
-async function findCaller({ app, fields, me, workspace }: WorkspaceVisit): Promise<Caller | undefined> {
-    const keyId = fields.get('key') ?? '';
-    const hash = await findKeyHash(app.db, { keyId, workspaceId: workspace.workspaceId, userId: me.userId });
-    return hash === undefined ? undefined : app.keys.find(hash);
-}
-
 async function show(
     visit: WorkspaceVisit,
     { site, version, endpoint, siteCredits }: Tried,
     { problems = {}, ...more }: { problems?: Problems; priced?: object; result?: object },
 ): Promise<Shown> {
-    const { app, fields, me, workspace } = visit;
-    const keys = (await listedKeys(app.db, workspace.workspaceId, me.userId)).filter(({ state }) => state === 'active');
+    const { fields, workspace } = visit;
+    const keys = await keysToActWith(visit);
     const params = paramFields(endpoint);
     const kept = typed(fields);
     return {
@@ -153,7 +146,7 @@ async function show(
             isByResult: endpoint.billing.unit === 'result',
             params,
             isShortened: endpoint.params.length > params.length,
-            keys: keys.map(({ keyId, name, prefix }) => ({ value: keyId, label: `${name} (${prefix}…)` })),
+            keys,
             workspaceName: workspace.name,
             problems,
             typed: kept,

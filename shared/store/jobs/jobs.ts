@@ -183,3 +183,19 @@ export async function readEventJobs(db: Db, jobIds: readonly string[], mostBytes
     const byId = new Map(rows.map((row) => [row.jobId, row]));
     return jobIds.map((jobId) => byId.get(jobId));
 }
+
+/** Failed items of one code. */
+export interface BatchFailures {
+    code: string;
+    items: number;
+}
+
+/** Why items of a batch failed, the most frequent reason first. */
+export async function failuresOf(db: Db, reader: Reader, batchId: string): Promise<BatchFailures[]> {
+    const rows: BatchFailures[] = await visible(db, reader)
+        .where({ 'j.batch_id': batchId, 'j.status': 'failed' })
+        .groupBy('j.code')
+        .orderByRaw('count(*) desc, j.code')
+        .select({ code: 'j.code', items: db.raw('count(*)::integer') });
+    return rows;
+}

@@ -75,6 +75,7 @@ export const MEANINGS: Readonly<Record<string, keyof Private | undefined>> = {
     ...none('task', 'read_or_write', 'auth_shape', 'output_shape', 'failure_mode', 'intent_category', 'frequency', 'requester_contact'),
     ...none('window', 'terms'),
     ...none('url', 'events'),
+    ...none('status', 'max_credits', 'stop', 'csv', 'head'),
     // Of links into the API, and of the head of a page.
     ...none('dry_run', 'format', 'intent', 'viewport', 'description'),
     // The forms' own: the tests of forms send each of them.

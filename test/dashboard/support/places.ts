@@ -24,6 +24,8 @@ export interface Values {
     connection_id: string;
     webhook_id: string;
     delivery_id: string;
+    job_id: string;
+    batch_id: string;
     /** A chapter of the API's routes. */
     chapter: string;
 }
@@ -45,6 +47,8 @@ export function absentValues(): Values {
         workspace: newId('wsp'),
         webhook_id: newId('whk'),
         delivery_id: newId('dlv'),
+        job_id: newId('job'),
+        batch_id: newId('bat'),
         ...schema,
         ...claim,
     };

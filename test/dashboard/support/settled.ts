@@ -15,7 +15,8 @@ import { createClaim } from '../../../shared/store/registry/claims.ts';
 import { addMaintainer } from '../../../shared/store/registry/maintainers.ts';
 import { publish } from '../../../shared/store/registry/publish.ts';
 import { create as createRequest } from '../../../shared/store/registry/schema-requests.ts';
-import { makeOwner } from '../../support/routes.ts';
+import { withKey } from '../../support/people.ts';
+import { dataOf, makeOwner } from '../../support/routes.ts';
 import { anEndpoint, aPackage } from '../../support/schemas.ts';
 import type { World } from '../../support/world.ts';
 import { givePasskey } from './factor.ts';
@@ -102,6 +103,7 @@ export async function settle(world: World): Promise<Settled> {
     };
     const contributed = await contribute(world, { workspaceId, userId });
     const hooked = await addHook(world, { workspaceId, userId });
+    const ordered = await orderCalls(world, laptop.apiKey, contributed);
     const claimed = await claim(world, { domain: contributed.site, workspaceId, userId });
     return {
         ...owner,
@@ -122,6 +124,7 @@ export async function settle(world: World): Promise<Settled> {
             claim_id: claimed.claimId,
             connection_id: await connectionOf(db, { workspaceId, userId, site: contributed.site }),
             ...hooked,
+            ...ordered,
             chapter: 'registry',
         },
         links,
@@ -139,6 +142,8 @@ export async function settle(world: World): Promise<Settled> {
             workspace,
             hooked.webhook_id,
             hooked.delivery_id,
+            ordered.job_id,
+            ordered.batch_id,
             `harbour-${userId}`,
             claimed.claimId,
             claimed.token,
@@ -161,6 +166,17 @@ async function addHook({ app: { db, secrets } }: World, { workspaceId, userId }:
     const webhookId = (await createWebhook(db, secrets, order))?.webhook.webhookId ?? '';
     const delivery = await testWebhook(db, { webhookId, workspaceId });
     return { webhook_id: webhookId, delivery_id: delivery?.deliveryId ?? '' };
+}
+
+/** A job, and a batch of two items. No worker takes them in these worlds. */
+async function orderCalls(world: World, apiKey: string, { site, endpoint }: { site: string; endpoint: string }) {
+    const caller = withKey(world, apiKey);
+    const call = { site, endpoint, params: { id: 7 } };
+    const job = dataOf<{ job_id: string }>(await caller.call('POST', '/v1/jobs', { body: call }));
+    const items = [1, 2].map((id) => ({ params: { id }, custom_id: `berth-${id}` }));
+    const order = { name: 'Berths of the week', defaults: { site, endpoint }, items };
+    const batch = dataOf<{ batch_id: string }>(await caller.call('POST', '/v1/batches', { body: order }));
+    return { job_id: job.job_id, batch_id: batch.batch_id };
 }
 
 /** A session of the same person in another browser. */

@@ -1,0 +1,20 @@
+import { findKeyHash, listedKeys } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import type { WorkspaceVisit } from './page.ts';
+
+/** The visitor's own active keys in this workspace, as choices of a form: what is ordered here runs with one of them. */
+export async function keysToActWith({ app, me, workspace }: WorkspaceVisit): Promise<{ value: string; label: string }[]> {
+    const keys = await listedKeys(app.db, workspace.workspaceId, me.userId);
+    return keys
+        .filter(({ state }) => state === 'active')
+        .map(({ keyId, name, prefix }) => ({ value: keyId, label: `${name} (${prefix}…)` }));
+}
+
+/** The caller behind the key that a form chose: one of the visitor's own in this workspace, since it acts and pays as its maker. */
+export async function actingCaller({ app, fields, me, workspace }: WorkspaceVisit): Promise<Caller | undefined> {
+    const keyId = fields.get('key') ?? '';
+    const hash = await findKeyHash(app.db, { keyId, workspaceId: workspace.workspaceId, userId: me.userId });
+    return hash === undefined ? undefined : app.keys.find(hash);
+}
+
+export const CHOOSE_KEY = 'Choose one of your active keys.';

@@ -1,0 +1,134 @@
+import type { Batch } from '../../../shared/contracts/batches.ts';
+import type { Job } from '../../../shared/contracts/jobs.ts';
+import { JOB_STATUSES } from '../../../shared/domain/jobs/states.ts';
+import { readerOf } from '../../../shared/fetch/present-job.ts';
+import { failuresOf } from '../../../shared/store/jobs/jobs.ts';
+import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
+import { memberCaller } from '../callers.ts';
+import type { Notice } from '../notices.ts';
+import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
+import { addressOf, chosen, dateOf, read, readList, refusalOf } from './ask.ts';
+import { forView as jobForView, ROWS, statusChoices } from './jobs.ts';
+
+const PATH = '/dashboard/jobs/batches';
+
+/** GET /dashboard/jobs/batches: newest first. */
+export async function listBatches(visit: WorkspaceVisit): Promise<Shown> {
+    const cursor = visit.query('cursor');
+    const { items, next } = await readList<Batch>(visit, '/v1/batches', { cursor, limit: ROWS });
+    return {
+        view: 'jobs/batches',
+        title: 'Batches',
+        model: {
+            batches: items.map(forView),
+            newest: cursor === undefined ? undefined : PATH,
+            older: next === null ? undefined : addressOf(PATH, { cursor: next }),
+        },
+    };
+}
+
+/** GET /dashboard/jobs/batches/{batch_id}. @param problem why a form did nothing */
+export async function showBatch(visit: WorkspaceVisit, problem?: string): Promise<Shown> {
+    const model = await progressOf(visit, problem);
+    const { batch } = model;
+    const status = problem === undefined ? 200 : 409;
+    return { view: 'jobs/batch', title: batch.name ?? 'Batch', status, usesHtmx: true, model };
+}
+
+/** GET …/progress: the part of that page that moves. */
+export async function showProgress(visit: WorkspaceVisit): Promise<Shown> {
+    return { view: 'jobs/progress', title: 'Batch', model: await progressOf(visit) };
+}
+
+async function progressOf(visit: WorkspaceVisit, problem?: string) {
+    const batch = await readBatch(visit);
+    const [failures, keys] = await Promise.all([
+        batch.counts.failed === 0 ? [] : failuresOf(visit.app.browse, readerOf(memberCaller(visit)), batch.batch_id),
+        keysToActWith(visit),
+    ]);
+    return { batch: forView(batch), failures, keys, problem };
+}
+
+async function readBatch(visit: WorkspaceVisit): Promise<Batch> {
+    const { body } = await read(visit, `/v1/batches/${encodeURIComponent(visit.params['batch_id'] ?? '')}`);
+    return body['data'] as Batch;
+}
+
+/** GET …/items: the items of a batch, by state. */
+export async function showItems(visit: WorkspaceVisit): Promise<Shown> {
+    const batch = await readBatch(visit);
+    const status = chosen(JOB_STATUSES, visit.query('status'));
+    const cursor = visit.query('cursor');
+    const { batch_id: id } = batch;
+    const { items, total, next } = await readList<Job>(visit, '/v1/jobs', { batch_id: id, status, cursor, limit: ROWS });
+    const path = `${PATH}/${id}/items`;
+    return {
+        view: 'jobs/items',
+        title: 'Items of a batch',
+        model: {
+            batch: forView(batch),
+            jobs: items.map(jobForView),
+            total,
+            typed: { status: status ?? '' },
+            statuses: statusChoices(),
+            newest: cursor === undefined ? undefined : addressOf(path, { status }),
+            older: next === null ? undefined : addressOf(path, { status, cursor: next }),
+        },
+    };
+}
+
+/** What a form does with a batch, and what the next page says. `resume` and `retry` run items with the rights of the key that was chosen. */
+const ACTS = {
+    pause: { method: 'POST', path: '/pause', needsKey: false, notice: 'batch-paused' },
+    resume: { method: 'POST', path: '/resume', needsKey: true, notice: 'batch-resumed' },
+    retry: { method: 'POST', path: '/retry', needsKey: true, notice: 'batch-retried' },
+    cancel: { method: 'DELETE', path: '', needsKey: false, notice: 'batch-cancelled' },
+} as const satisfies Record<string, { method: 'POST' | 'DELETE'; path: string; needsKey: boolean; notice: Notice }>;
+
+/** POST …/pause, …/resume, …/retry and …/cancel */
+export async function actOnBatch(visit: WorkspaceVisit, act: keyof typeof ACTS): Promise<Answer> {
+    const { method, path, needsKey, notice } = ACTS[act];
+    const { batch_id: id } = await readBatch(visit);
+    const as = needsKey ? await actingCaller(visit) : memberCaller(visit);
+    if (as === undefined) return showBatch(visit, CHOOSE_KEY);
+    const body = bodyOf(visit, act);
+    const answer = await visit.ask({ method, path: `/v1/batches/${id}${path}`, ...(body === undefined ? {} : { body }), as });
+    if (answer.ok) return { to: `${PATH}/${id}`, notice };
+    const { code, message, retry_after: retryAfter } = answer.refused;
+    if (code === 'BATCH_NOT_FOUND') throw refusalOf(answer.refused);
+    const shown = await showBatch(visit, message);
+    return retryAfter === undefined ? shown : { ...shown, status: 429, retryAfter };
+}
+
+function bodyOf({ fields }: WorkspaceVisit, act: keyof typeof ACTS): object | undefined {
+    if (act === 'retry') {
+        const code = fields.get('code') ?? '';
+        return code === '' ? {} : { codes: [code] };
+    }
+    if (act !== 'resume') return undefined;
+    const numbers = [
+        ['max_credits', numberIn(fields.get('max_credits'))] as const,
+        ['stop_after_failures', numberIn(fields.get('stop'))] as const,
+    ];
+    return Object.fromEntries(numbers.filter(([, value]) => value !== undefined));
+}
+
+/** What is no number goes to the API as it is, which says so. */
+function numberIn(text = ''): number | string | undefined {
+    if (text.trim() === '') return undefined;
+    return /^\d{1,13}$/.test(text.trim()) ? Number(text) : text;
+}
+
+function forView(batch: Batch) {
+    const { counts } = batch;
+    const ended = counts.succeeded + counts.failed + counts.cancelled + counts.expired;
+    return {
+        ...batch,
+        ended,
+        again: counts.failed + counts.cancelled + counts.expired,
+        percent: counts.total === 0 ? 100 : Math.floor((ended * 100) / counts.total),
+        createdAt: new Date(batch.created_at),
+        finishedAt: dateOf(batch.finished_at),
+        expiresAt: new Date(batch.expires_at),
+    };
+}

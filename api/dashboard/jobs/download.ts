@@ -1,0 +1,88 @@
+import type { Batch } from '../../../shared/contracts/batches.ts';
+import { jobOf, presentJob, readerOf } from '../../../shared/fetch/present-job.ts';
+import { type EndedRow, listEnded } from '../../../shared/store/jobs/jobs.ts';
+import { openResult } from '../../../shared/store/jobs/sealed.ts';
+import { memberCaller } from '../callers.ts';
+import { csvLine } from '../csv.ts';
+import type { Download } from '../download.ts';
+import type { WorkspaceVisit } from '../page.ts';
+import { read } from './ask.ts';
+
+/** Items of one statement; fewer where their results are large. */
+const STEP = 200;
+
+/** GET …/results.ndjson: what has ended so far, each item once, a line as the API sends it. */
+export async function downloadLines(visit: WorkspaceVisit): Promise<Download> {
+    const id = await batchIdOf(visit);
+    return { file: `${id}.ndjson`, type: 'application/x-ndjson', lines: inLines(visit, id) };
+}
+
+async function* inLines(visit: WorkspaceVisit, batchId: string): AsyncGenerator<string> {
+    let isEmpty = true;
+    for await (const row of endedItems(visit, batchId)) {
+        isEmpty = false;
+        yield `${await presentJob(visit.app, row, { result: true })}\n`;
+    }
+    if (isEmpty) yield '';
+}
+
+/** GET …/results.csv: the same as a table; what the site answered is JSON in one column. */
+export async function downloadCsv(visit: WorkspaceVisit): Promise<Download> {
+    const id = await batchIdOf(visit);
+    return { file: `${id}.csv`, type: 'text/csv; charset=utf-8', lines: asTable(visit, id) };
+}
+
+const COLUMNS = [
+    'job_id',
+    'custom_id',
+    'status',
+    'site',
+    'endpoint',
+    'version',
+    'attempts',
+    'credits_used',
+    'finished_at',
+    'code',
+    'message',
+    'result',
+];
+
+async function* asTable({ app, ...visit }: WorkspaceVisit, batchId: string): AsyncGenerator<string> {
+    yield csvLine(COLUMNS);
+    for await (const row of endedItems({ app, ...visit }, batchId)) {
+        const job = await jobOf(app, row);
+        const { error } = job;
+        const result = row.result === null ? undefined : await openResult(app.secrets, row.result, row.remaining ?? 0);
+        yield csvLine([
+            job.job_id,
+            job.custom_id,
+            job.status,
+            job.site,
+            job.endpoint,
+            job.version,
+            job.attempts,
+            job.credits_used,
+            job.finished_at,
+            error === null ? null : String(error['code']),
+            error === null ? null : String(error['message']),
+            result,
+        ]);
+    }
+}
+
+async function* endedItems(visit: WorkspaceVisit, batchId: string): AsyncGenerator<EndedRow> {
+    const reader = readerOf(memberCaller(visit));
+    for (let after = 0; !visit.gone.aborted; ) {
+        const rows = await listEnded(visit.app.browse, reader, { batchId, after, limit: STEP });
+        yield* rows;
+        const last = rows.at(-1);
+        if (last === undefined) return;
+        after = last.endNumber;
+    }
+}
+
+/** @throws Refusal NOT_FOUND */
+async function batchIdOf(visit: WorkspaceVisit): Promise<string> {
+    const { body } = await read(visit, `/v1/batches/${encodeURIComponent(visit.params['batch_id'] ?? '')}`);
+    return (body['data'] as Batch).batch_id;
+}

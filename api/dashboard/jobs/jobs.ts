@@ -1,0 +1,100 @@
+import type { Job } from '../../../shared/contracts/jobs.ts';
+import { hasJobEnded, JOB_STATUSES } from '../../../shared/domain/jobs/states.ts';
+import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
+import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
+import type { JsonObject } from '../../../shared/domain/types.ts';
+import { memberCaller } from '../callers.ts';
+import type { Told } from '../internal-api.ts';
+import type { Notice } from '../notices.ts';
+import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
+import { addressOf, chosen, dateOf, read, readList, refusalOf } from './ask.ts';
+
+const PATH = '/dashboard/jobs';
+/** Rows of one page. */
+export const ROWS = '50';
+/** Characters of params and of a result that are shown. */
+const SHOWN = 100_000;
+
+/** GET /dashboard/jobs: all jobs, the newest first. */
+export async function listJobs(visit: WorkspaceVisit): Promise<Shown> {
+    const { query } = visit;
+    const status = chosen(JOB_STATUSES, query('status'));
+    const asked = (query('site') ?? '').trim();
+    const site = asked === '' ? undefined : normaliseSite(asked);
+    const cursor = query('cursor');
+    const list =
+        site?.ok === false
+            ? { items: [], total: 0, next: null }
+            : await readList<Job>(visit, '/v1/jobs', { status, site: site?.site, cursor, limit: ROWS });
+    return {
+        view: 'jobs/list',
+        title: 'Jobs',
+        model: {
+            jobs: list.items.map(forView),
+            total: list.total,
+            typed: { status: status ?? '', site: asked },
+            statuses: statusChoices(),
+            problem: site?.ok === false ? 'This is not the domain of a site.' : undefined,
+            isNarrowed: status !== undefined || asked !== '',
+            newest: cursor === undefined ? undefined : addressOf(PATH, { status, site: asked }),
+            older: list.next === null ? undefined : addressOf(PATH, { status, site: asked, cursor: list.next }),
+        },
+    };
+}
+
+/** GET /dashboard/jobs/{job_id}. @param refused why a form did nothing */
+export async function showJob(visit: WorkspaceVisit, refused?: Told): Promise<Shown> {
+    const { body, isCut } = await read(visit, `/v1/jobs/${encodeURIComponent(visit.params['job_id'] ?? '')}`);
+    const job = body['data'] as Job;
+    const { params, result } = job;
+    const written = result == null ? undefined : writeJson((result as JsonObject)['data'] ?? null, SHOWN, { indent: 2 });
+    return {
+        view: 'jobs/one',
+        title: 'Job',
+        status: refused === undefined ? 200 : 409,
+        model: {
+            job: forView(job),
+            params: params == null ? undefined : writeJson(params, SHOWN, { indent: 2 }).text,
+            result: written?.text,
+            isCut: isCut || written?.isWhole === false,
+            hasEnded: hasJobEnded(job.status),
+            problem: refused?.message,
+        },
+    };
+}
+
+/** POST …/cancel */
+export async function cancelJob(visit: WorkspaceVisit): Promise<Answer> {
+    return remove(visit, '', 'job-cancelled');
+}
+
+/** POST …/delete-result */
+export async function deleteResult(visit: WorkspaceVisit): Promise<Answer> {
+    return remove(visit, '/result', 'job-result-deleted');
+}
+
+async function remove(visit: WorkspaceVisit, what: string, notice: Notice): Promise<Answer> {
+    const id = encodeURIComponent(visit.params['job_id'] ?? '');
+    const answer = await visit.ask({ method: 'DELETE', path: `/v1/jobs/${id}${what}`, as: memberCaller(visit) });
+    if (answer.ok) return { to: `${PATH}/${id}`, notice };
+    if (answer.refused.code === 'JOB_NOT_CANCELLABLE') return showJob(visit, answer.refused);
+    throw refusalOf(answer.refused);
+}
+
+/** A job with its times as dates. */
+export function forView(job: Job) {
+    return {
+        ...job,
+        code: job.error === null ? undefined : String(job.error['code']),
+        why: job.error === null ? undefined : String(job.error['message']),
+        createdAt: new Date(job.created_at),
+        startedAt: dateOf(job.started_at),
+        finishedAt: dateOf(job.finished_at),
+        expiresAt: new Date(job.expires_at),
+        nextAttemptAt: dateOf(job.next_attempt_at),
+    };
+}
+
+export function statusChoices(): { value: string; label: string }[] {
+    return [{ value: '', label: 'all' }, ...JOB_STATUSES.map((value) => ({ value, label: value }))];
+}

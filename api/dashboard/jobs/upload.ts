@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import type { Batch, BatchDryRun } from '../../../shared/contracts/batches.ts';
+import { isWebToken, newWebToken } from '../../../shared/domain/accounts/web-token.ts';
+import { BATCH_BODIES } from '../../../shared/domain/jobs/bounds.ts';
+import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
+import type { Endpoint } from '../../../shared/domain/types.ts';
+import type { Caller } from '../../../shared/store/accounts/callers.ts';
+import { type CsvItems, ITEM_NAME, MOST_COLUMNS } from '../../packages/csv-items.ts';
+import { workOnPackage } from '../../packages/work.ts';
+import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
+import { line, type Problems, readFields, typed } from '../fields.ts';
+import type { Told } from '../internal-api.ts';
+import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
+
+const PATH = '/dashboard/jobs/batches/new';
+/** Characters of a file. A form of it may be three times as long. */
+const CSV_CHARACTERS = 4 * 1024 * 1024;
+export const UPLOAD_BYTES = 3 * CSV_CHARACTERS;
+/** Problems of a file that a page names; it has the number of all. */
+const SHOWN_PROBLEMS = 20;
+/** Characters of a cell that are shown. */
+const CELL = 80;
+
+const FIELDS = {
+    site: line({ most: 253 }),
+    endpoint: line({ most: 64 }),
+    name: line({ least: 0, most: 200 }),
+    max_credits: line({ least: 0, most: 13 }),
+};
+
+/** What the form asks for, once its fields are right. */
+interface Order {
+    endpoint: Endpoint;
+    as: Caller;
+    rows: Extract<CsvItems, { ok: true }>;
+    /** The body of POST /v1/batches. */
+    body: string;
+}
+
+/** GET /dashboard/jobs/batches/new: an empty form, or one for the endpoint that a link names. */
+export async function showUpload(visit: WorkspaceVisit): Promise<Shown> {
+    const { query } = visit;
+    return form(visit, { typed: { site: query('site') ?? '', endpoint: query('endpoint') ?? '' } });
+}
+
+/**
+ * POST: with `step` check the file is read, each call judged and all priced; with `order` what was priced is ordered, under a token of its
+ * own, so that it is ordered once however often the form is sent. Another file, column or key is priced first.
+ */
+export async function orderByForm(visit: WorkspaceVisit): Promise<Answer> {
+    const { fields } = visit;
+    const read = await readOrder(visit);
+    if ('problems' in read) return form(visit, { problems: read.problems });
+    const { as, body } = read;
+    const [once, checked] = [fields.get('once') ?? '', hashOf(as, body)];
+    if (fields.get('step') !== 'order' || fields.get('checked') !== checked || !isWebToken(once)) return check(visit, read, checked);
+    const answer = await visit.ask({ method: 'POST', path: '/v1/batches', body, headers: { 'idempotency-key': `page-${once}` }, as });
+    if (!answer.ok) return form(visit, { rows: read.rows, endpoint: read.endpoint, ...refusal(read, answer.refused) });
+    const { batch_id: id } = answer.body['data'] as Batch;
+    return { to: `/dashboard/jobs/batches/${id}`, notice: 'batch-ordered' };
+}
+
+async function check(visit: WorkspaceVisit, order: Order, checked: string): Promise<Shown> {
+    const { rows, endpoint, body, as } = order;
+    const answer = await visit.ask({ method: 'POST', path: '/v1/batches?dry_run=true', body, as });
+    if (!answer.ok) return form(visit, { rows, endpoint, ...refusal(order, answer.refused) });
+    const priced = answer.body['data'] as BatchDryRun;
+    return form(visit, { rows, endpoint, priced: { ...priced, checked, once: newWebToken() } });
+}
+
+/** What the fields ask for, or what is wrong with them. */
+async function readOrder(visit: WorkspaceVisit): Promise<Order | { problems: Problems }> {
+    const { fields, me } = visit;
+    const read = readFields(fields, FIELDS);
+    const text = (fields.get('csv') ?? '').toWellFormed();
+    const problems: Record<string, string> = read.ok ? {} : { ...read.problems };
+    if (text.trim() === '') problems['csv'] = 'Choose a file, or paste its text.';
+    if (text.length > CSV_CHARACTERS) problems['csv'] = 'This file has more than 4 MiB. The command line takes more.';
+    const as = await actingCaller(visit);
+    if (as === undefined) problems['key'] = CHOOSE_KEY;
+    if (!read.ok || as === undefined || problems['csv'] !== undefined) return { problems };
+    const { site, endpoint: name, name: title, max_credits: most } = read.values;
+    if (most !== '' && !/^[1-9]\d*$/.test(most)) return { problems: { max_credits: 'Enter a whole number.' } };
+    const found = await findEndpoint(visit, site, name);
+    if ('problems' in found) return found;
+    const { endpoint } = found;
+    const columns = Array.from({ length: MOST_COLUMNS }, (_, place) => fields.get(`column-${place}`) ?? '');
+    const task = { text, params: endpoint.params.map(paramOf), columns, head: fields.get('head'), most: BATCH_BODIES.json.items };
+    const { answer: rows } = await workOnPackage('rows', me.userId, task);
+    if (!rows.ok) return { problems: { csv: rows.problem } };
+    const about = {
+        ...(title === '' ? {} : { name: title }),
+        ...(most === '' ? {} : { max_credits: Number(most) }),
+        defaults: { site: found.site, endpoint: name },
+    };
+    return { endpoint, as, rows, body: `${JSON.stringify(about).slice(0, -1)},"items":${rows.items}}` };
+}
+
+function paramOf({ name, schema }: Endpoint['params'][number]) {
+    return { name, schema };
+}
+
+async function findEndpoint(
+    { app }: WorkspaceVisit,
+    text: string,
+    name: string,
+): Promise<{ site: string; endpoint: Endpoint } | { problems: Problems }> {
+    const site = normaliseSite(text);
+    if (!site.ok) return { problems: { site: 'This is not the domain of a site.' } };
+    const { version } = await app.latest.find(site);
+    const loaded = version === undefined ? undefined : await app.versions.load(version.versionId);
+    if (loaded === undefined) return { problems: { site: 'The registry has no schema of this site.' } };
+    const endpoint = loaded.endpoints.get(name);
+    if (endpoint === undefined) return { problems: { endpoint: `${site.site} has no endpoint of this name.` } };
+    if (!endpoint.hosted) return { problems: { endpoint: 'Routebook does not call this endpoint.' } };
+    return { site: site.site, endpoint };
+}
+
+/** What was priced: another file, another column or another key is priced anew before it is ordered. */
+function hashOf({ keyId }: Caller, body: string): string {
+    return createHash('sha256').update(`${keyId}\n${body}`).digest('hex');
+}
+
+/** A refusal with its problems by line and column of the file. */
+function refusal({ rows }: Order, { message, details = [], problems = details.length }: Told) {
+    const wrong = details.slice(0, SHOWN_PROBLEMS).map(({ path, message: text }) => {
+        const [, where, item = '', field, param] = path.split('/');
+        const place = where === 'items' && /^\d+$/.test(item) ? rows.lines[Number(item)] : undefined;
+        const name = (field === 'params' ? param : field)?.replaceAll('~1', '/').replaceAll('~0', '~');
+        const column = name === undefined ? -1 : rows.columns.indexOf(name);
+        return { line: place, column: column < 0 ? name : rows.head[column], message: text };
+    });
+    return { problem: message, wrong, count: problems };
+}
+
+interface FormParts {
+    typed?: Readonly<Record<string, string>>;
+    problems?: Problems;
+    endpoint?: Endpoint;
+    rows?: Order['rows'];
+    priced?: BatchDryRun & { checked: string; once: string };
+    problem?: string;
+    wrong?: { line: number | undefined; column: string | undefined; message: string }[];
+    count?: number;
+}
+
+/** The file goes into the page as it was escaped beside the event loop: large ones take that long. */
+async function form(visit: WorkspaceVisit, { rows, endpoint, problems = {}, ...more }: FormParts): Promise<Shown> {
+    const { fields, me } = visit;
+    const text = (fields.get('csv') ?? '').toWellFormed().slice(0, CSV_CHARACTERS);
+    const source = text === '' ? '' : (await workOnPackage('source', me.userId, { text, isStored: false })).answer;
+    const isWrong = more.problem !== undefined || Object.keys(problems).length > 0;
+    const choices = [
+        { value: '', label: '– leave out' },
+        ...(endpoint?.params ?? []).map(({ name, required }) => ({ value: name, label: required ? `${name} (required)` : name })),
+        { value: ITEM_NAME, label: 'name of the call (custom_id)' },
+    ];
+    return {
+        view: 'jobs/upload',
+        title: 'New batch',
+        status: isWrong ? 422 : 200,
+        model: {
+            path: PATH,
+            keys: await keysToActWith(visit),
+            source,
+            problems,
+            typed: typed(fields, ['csv', 'head']),
+            priced: undefined,
+            problem: undefined,
+            wrong: [],
+            count: 0,
+            ...more,
+            table:
+                rows === undefined
+                    ? undefined
+                    : {
+                          head: JSON.stringify(rows.head),
+                          count: rows.count,
+                          columns: rows.head.map((name, place) => ({ name: cut(name), param: rows.columns[place] ?? '', place })),
+                          first: rows.first.map((cells, at) => ({ line: rows.lines[at], cells: cells.map(cut) })),
+                          missing: (endpoint?.params ?? [])
+                              .filter(
+                                  ({ name, required, default: fallback }) =>
+                                      required && fallback === undefined && !rows.columns.includes(name),
+                              )
+                              .map(({ name }) => name),
+                      },
+            choices,
+        },
+    };
+}
+
+function cut(cell: string): string {
+    return cell.length > CELL ? `${cell.slice(0, CELL).toWellFormed()}…` : cell;
+}

@@ -1,0 +1,127 @@
+import papaparse from 'papaparse';
+import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import type { JsonSchema } from '../../shared/domain/types.ts';
+
+/** What becomes of the columns of a file. */
+export interface CsvOrder {
+    text: string;
+    /** The params of the endpoint. */
+    params: readonly { name: string; schema: JsonSchema | undefined }[];
+    /** By place, the param that each column is, `custom_id`, or `''` for a column that is left out; undefined: by their names. */
+    columns?: readonly string[] | undefined;
+    /** The head that `columns` was chosen for; for another one, names decide. */
+    head?: string | undefined;
+}
+
+export type CsvItems =
+    | { ok: false; problem: string }
+    | {
+          ok: true;
+          head: string[];
+          columns: string[];
+          /** The items as a JSON array. */
+          items: string;
+          count: number;
+          /** The line of the file on which each item begins. */
+          lines: number[];
+          /** The first rows, as they stand in the file. */
+          first: string[][];
+      };
+
+/** The column that names an item, beside its params. */
+export const ITEM_NAME = 'custom_id';
+export const MOST_COLUMNS = 100;
+const DELIMITERS = [',', ';', '\t', '|'];
+const FIRST = 5;
+/** Characters of a cell that are read as JSON: deeper values could not be written again. */
+const MOST_JSON = 10_000;
+
+/** Makes items of the rows of a CSV file. Texts are read by the schema of their param; empty cells are left out. @param most items */
+export function itemsOfCsv({ text, params, columns: chosen, head: known }: CsvOrder, most: number): CsvItems {
+    const { data, errors } = papaparse.parse<string[]>(text.replace(/^\uFEFF/, ''), { delimitersToGuess: DELIMITERS });
+    const rows = withLines(data);
+    const fault = errors.find(({ type }) => type === 'Quotes');
+    if (fault !== undefined)
+        return { ok: false, problem: `Line ${fault.row === undefined ? 1 : fault.row + 1} has quotes that do not end.` };
+    const [first, ...items] = rows;
+    if (first === undefined || items.length === 0) {
+        return { ok: false, problem: 'There are no rows: the first line names the columns, and each further one is a call.' };
+    }
+    if (items.length > most) {
+        const many = items.length.toLocaleString('en');
+        return {
+            ok: false,
+            problem: `There are ${many} rows, and this form takes ${most.toLocaleString('en')}. The command line takes more.`,
+        };
+    }
+    const head = first.cells.map((cell) => cell.trim());
+    if (head.length > MOST_COLUMNS) return { ok: false, problem: `There are more than ${MOST_COLUMNS} columns.` };
+    const byName = new Map(params.map((param) => [param.name, param]));
+    const isSame = known === JSON.stringify(head);
+    const columns = head.map((column, place) => {
+        const name = isSame ? (chosen?.[place] ?? '') : guess(column, params);
+        return name === ITEM_NAME || byName.has(name) ? name : '';
+    });
+    const twice = columns.find((name, place) => name !== '' && columns.indexOf(name) !== place);
+    if (twice !== undefined) return { ok: false, problem: `Two columns are ${twice}. Leave one out.` };
+    const texts = items.map(({ cells }) => {
+        const values = new Map<string, unknown>();
+        let name: string | undefined;
+        for (const [place, column] of columns.entries()) {
+            const cell = cells[place] ?? '';
+            if (column === '' || cell === '') continue;
+            if (column === ITEM_NAME) name = cell;
+            else values.set(column, readCell(cell, byName.get(column)?.schema));
+        }
+        return JSON.stringify({ params: Object.fromEntries(values), ...(name === undefined ? {} : { custom_id: name }) });
+    });
+    return {
+        ok: true,
+        head,
+        columns,
+        items: `[${texts.join(',')}]`,
+        count: items.length,
+        lines: items.map(({ line }) => line),
+        first: items.slice(0, FIRST).map(({ cells }) => head.map((_, place) => cells[place] ?? '')),
+    };
+}
+
+/** Rows with something in them, each with the line on which it begins: a quoted cell may have several. */
+function withLines(data: readonly string[][]): { cells: string[]; line: number }[] {
+    let line = 1;
+    const rows: { cells: string[]; line: number }[] = [];
+    for (const cells of data) {
+        if (cells.some((cell) => cell !== '')) rows.push({ cells, line });
+        line += 1 + cells.reduce((sum, cell) => sum + breaksIn(cell), 0);
+    }
+    return rows;
+}
+
+function breaksIn(cell: string): number {
+    let breaks = 0;
+    for (let at = cell.indexOf('\n'); at !== -1; at = cell.indexOf('\n', at + 1)) breaks += 1;
+    return breaks;
+}
+
+function guess(column: string, params: CsvOrder['params']): string {
+    if (params.some(({ name }) => name === column)) return column;
+    const plain = plainName(column);
+    return params.find(({ name }) => plainName(name) === plain)?.name ?? (plain === plainName(ITEM_NAME) ? ITEM_NAME : '');
+}
+
+function plainName(name: string): string {
+    return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** A text, unless the schema takes other types alone. What cannot be read stays a text, and the API says what is wrong with it. */
+function readCell(cell: string, schema: JsonSchema | undefined): unknown {
+    const type = typeof schema === 'object' ? schema['type'] : 'string';
+    const types = Array.isArray(type) ? type : [type];
+    if (types.includes('string') || cell.length > MOST_JSON) return cell;
+    try {
+        const value = parseExact(cell);
+        return types.includes('array') && !Array.isArray(value) ? [value] : value;
+    } catch {
+        return types.includes('array') ? [cell] : cell;
+    }
+}
