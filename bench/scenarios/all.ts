@@ -1,3 +1,4 @@
+import { BATCHES } from './batches.ts';
 import { COMPARISON, STEADY, WORKERS } from './fetches.ts';
 import { FIND } from './find.ts';
 import { GROWTH } from './growth.ts';
@@ -16,6 +17,7 @@ export const ROUNDS: readonly Round[] = [
     WORKERS,
     STOCK,
     PARTS,
+    BATCHES,
     REGISTRY,
     FIND,
     STARTS,

@@ -232,7 +232,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** Asks every five milliseconds until the answer is 200 and shows this text; the time that it took, in milliseconds. */
-export async function untilReady(url: string, { shows = '', timeoutMs = 20_000 } = {}): Promise<number> {
+export async function untilReady(url: string, { shows = '', timeoutMs = 120_000 } = {}): Promise<number> {
     const began = performance.now();
     while (performance.now() - began < timeoutMs) {
         if (await isReady(url, shows)) return performance.now() - began;

@@ -25,6 +25,7 @@ export async function importPackage(session: Session, path: string, options: Imp
     });
     const { package: document, counts, carried, notCarried, leftToDo } = imported;
     const result = { counts, carried, not_carried: notCarried, left_to_do: leftToDo };
+    if (counts.carried === 0) throw nothingCarried(path, imported, result, terminal.paintError);
     if (options.out === '-') {
         for (const line of reportLines(imported, terminal.paintError)) session.note(line);
         return { result: { file: null, package: document, ...result }, lines: [textOf(document).trimEnd()] };
@@ -34,6 +35,17 @@ export async function importPackage(session: Session, path: string, options: Imp
     const { paint } = terminal;
     const head = `${paint('green', '✓')} ${paint('bold', file)}: ${counted(counts.carried, 'operation')} of ${counts.operations} carried over`;
     return { result: { file, package: document, ...result }, lines: [head, ...reportLines(imported, paint)] };
+}
+
+/** A draft without endpoints is of no use: nothing is written. */
+function nothingCarried(path: string, imported: Imported, fields: object, paint: Paint): CommandFault {
+    const { operations } = imported.counts;
+    const message =
+        operations === 0 ? `${path} has no operations.` : `None of the ${counted(operations, 'operation')} of ${path} can be carried over.`;
+    return new CommandFault('NOTHING_CARRIED', message, {
+        lines: reportLines({ ...imported, leftToDo: [] }, paint),
+        fields: { file: path, ...fields },
+    });
 }
 
 type Wishes = Parameters<typeof importDocument>[1];

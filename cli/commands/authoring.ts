@@ -74,7 +74,7 @@ function addImport(program: Command, run: Run): void {
         program
             .command('import')
             .description('draft a package from a package of another registry, or from an OpenAPI document')
-            .argument('<file>', 'a package of the format 0.1, or OpenAPI 3 in JSON or YAML'),
+            .argument('<file>', 'a package of the format 0.1, or OpenAPI 3 or Swagger 2.0 in JSON or YAML'),
     )
         .addHelpText(
             'after',

@@ -12,21 +12,20 @@ export type { NotCarried } from './operation.ts';
 export { readDocument } from './read-document.ts';
 
 /**
- * Makes a package of a parsed document: an OpenAPI 3.x document, or a package in the format 0.1 of similar registries. Nothing of it
- * is lost silently: what cannot be carried is listed, and the counts of operations sum.
+ * Makes a package of a parsed document: an OpenAPI 3.x document, or a package in the format 0.1 of similar registries. Swagger 2.0 is
+ * converted by `readDocument`. Nothing of it is lost silently: what cannot be carried is listed, and the counts of operations sum.
  * @throws CannotImport where the document is of neither kind
  */
 export function importDocument(document: unknown, options: ImportOptions = {}): Imported {
     if (!isObject(document)) throw new CannotImport('This is no document: an object was expected.');
     if (typeof document['openapi'] === 'string') {
         if (/^3\.\d/.test(document['openapi'])) return importOpenApi(document, options);
-        throw new CannotImport('Only OpenAPI 3.x can be imported.');
+        throw new CannotImport('Only OpenAPI 3.x and Swagger 2.0 can be imported.');
     }
-    if (document['swagger'] !== undefined)
-        throw new CannotImport('This is Swagger 2.0; convert it to OpenAPI 3 first (for example with swagger2openapi).');
+    if (document['swagger'] !== undefined) throw new CannotImport('Only OpenAPI 3.x and Swagger 2.0 can be imported.');
     if (document['schema_format_version'] !== undefined || (document['site'] !== undefined && hasTemplates(document)))
         return importRegistryPackage(document, options);
-    throw new CannotImport('This is neither an OpenAPI 3.x document nor a package with schema_format_version "0.1".');
+    throw new CannotImport('This is neither an OpenAPI nor a Swagger document, nor a package with schema_format_version "0.1".');
 }
 
 function hasTemplates(document: Record<string, unknown>): boolean {

@@ -1,27 +1,25 @@
 import { readFile, stat } from 'node:fs/promises';
-import { parse } from 'yaml';
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import type { JsonObject } from '../../shared/domain/types.ts';
 import { CannotImport } from './imported.ts';
+import { withFilesOfFolder } from './openapi/folder.ts';
+import { MAX_JSON_BYTES, parseDocument } from './parse-document.ts';
 
-const MAX_BYTES = 64 * 1024 * 1024;
-
-/** Reads a JSON or YAML file, whichever it is. @throws CannotImport where it is neither, or larger than 64 MiB */
+/**
+ * Reads a JSON or YAML file, whichever it is. The files beside it that an OpenAPI document refers to become a part of it, and
+ * Swagger 2.0 becomes OpenAPI 3.
+ * @throws CannotImport where it is neither JSON nor YAML, too large, or broken
+ */
 export async function readDocument(path: string): Promise<unknown> {
     const { size } = await stat(path);
-    if (size > MAX_BYTES) throw new CannotImport(`${path} is larger than 64 MiB.`);
-    return parseDocument((await readFile(path, 'utf8')).replace(/^\ufeff/, ''), path);
+    if (size > MAX_JSON_BYTES) throw new CannotImport(`${path} is larger than ${MAX_JSON_BYTES / 1024 / 1024} MiB.`);
+    const document = parseDocument(await readFile(path, 'utf8'), path);
+    if (!isObject(document) || (document['openapi'] === undefined && document['swagger'] === undefined)) return document;
+    const whole = await withFilesOfFolder(document as JsonObject, path);
+    // The converter is loaded for the few documents that need it.
+    return isSwagger2(whole) ? (await import('./openapi/swagger.ts')).fromSwagger(whole, path) : whole;
 }
 
-/** A text of either kind. `name` stands in the message. */
-function parseDocument(text: string, name: string): unknown {
-    try {
-        if (/^\s*[{[]/.test(text)) return JSON.parse(text);
-    } catch {
-        // YAML in flow style begins like JSON.
-    }
-    try {
-        // Aliases can multiply; a hundred times what is written is no honest document.
-        return parse(text, { maxAliasCount: 100, logLevel: 'silent' });
-    } catch {
-        throw new CannotImport(`${name} is neither JSON nor YAML.`);
-    }
+function isSwagger2({ swagger }: JsonObject): boolean {
+    return String(swagger).startsWith('2');
 }

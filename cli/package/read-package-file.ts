@@ -25,13 +25,12 @@ export interface PackageFile {
 export async function readPackageFile(path: string, terminal: Pick<Terminal, 'readAll'>): Promise<PackageFile> {
     const name = path === '-' ? 'stdin' : path;
     const text = (path === '-' ? await terminal.readAll() : await readText(path)).replace(/^\ufeff/, '');
-    const bytes = Buffer.byteLength(text);
-    if (bytes > PACKAGE_BYTES) {
-        const message = `${name} has ${bytes} bytes, and a package has at most ${PACKAGE_BYTES}.`;
-        throw new CommandFault('PAYLOAD_TOO_LARGE', message, { fields: { file: name } });
-    }
+    if (text.length > FILE_LENGTH) throw tooLarge(name, Buffer.byteLength(text));
     let positions: ((pointer: string) => Place) | undefined;
     const value = parse(text, name);
+    // Blanks and line breaks are not sent.
+    const bytes = Buffer.byteLength(JSON.stringify(value));
+    if (bytes > PACKAGE_BYTES) throw tooLarge(name, bytes);
     return {
         name,
         value,
@@ -41,6 +40,14 @@ export async function readPackageFile(path: string, terminal: Pick<Terminal, 're
             return positions(pointer);
         },
     };
+}
+
+/** With all that a layout adds. */
+const FILE_LENGTH = 8 * PACKAGE_BYTES;
+
+function tooLarge(name: string, bytes: number): CommandFault {
+    const message = `${name} has ${bytes} bytes, and a package has at most ${PACKAGE_BYTES}.`;
+    return new CommandFault('PAYLOAD_TOO_LARGE', message, { fields: { file: name } });
 }
 
 async function readText(path: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
 import { expect } from 'chai';
 import { findBrowser } from '../../cli/inspect/record.ts';
@@ -142,5 +142,13 @@ describe('drafts from what there is already', function () {
         expect(other.code).to.equal(1);
         expect(other.error).to.include({ code: 'CANNOT_IMPORT', file: 'session.har' });
         expect((await shell.run(['import', 'nothing.yaml', '--json'])).error).to.include({ code: 'FILE_NOT_FOUND' });
+        writeFileSync(
+            joinPath(shell.folder, 'empty.json'),
+            JSON.stringify({ openapi: '3.1.0', servers: [{ url: 'https://a.example' }], paths: {} }),
+        );
+        const empty = await shell.run(['import', 'empty.json', '--json']);
+        expect(empty.code).to.equal(1);
+        expect(empty.error).to.include({ code: 'NOTHING_CARRIED', message: 'empty.json has no operations.' });
+        expect(existsSync(joinPath(shell.folder, 'a.example.json'))).to.equal(false);
     });
 });

@@ -80,7 +80,7 @@ describe('routebook import, of OpenAPI documents', function () {
 
     it('refuses what is no OpenAPI 3 document, and says what to do', () => {
         for (const [document, message] of [
-            [{ swagger: '2.0', paths: {} }, /convert it to OpenAPI 3/],
+            [{ swagger: '1.2', paths: {} }, /Only OpenAPI 3.x and Swagger 2.0/],
             [{ openapi: '4.0.0' }, /Only OpenAPI 3/],
             [{ hello: 1 }, /neither an OpenAPI/],
             [[], /no document/],

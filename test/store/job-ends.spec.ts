@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { newId } from '../../shared/domain/text/ids.ts';
-import { beginAttempt, claimJobs } from '../../shared/store/jobs/claims.ts';
-import { endAttempt } from '../../shared/store/jobs/ends.ts';
+import { beginAttempts } from '../../shared/store/jobs/begins.ts';
+import { claimJobs } from '../../shared/store/jobs/claims.ts';
+import { endAttempts } from '../../shared/store/jobs/ends.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -33,11 +34,11 @@ describe('the turn of a job', () => {
         const jobId = await order(SITE);
         const [job] = await claim();
         if (job?.jobId !== jobId) throw new Error('the only job is claimed');
-        expect(await beginAttempt(world.app.db, job, { accountId: job.accountId, held: 1 })).to.equal('begun');
+        const { operation, accountId } = job;
+        expect(await beginAttempts(world.app.db, null, [{ jobId, operation, batchId: null, accountId, held: 1 }])).to.deep.equal(['begun']);
         const code = 'SITE_BUSY';
-        await endAttempt(world.app.db, job, null, async () => ({
-            ...{ status: 'queued', code, error: Buffer.from('{}'), afterMs: 120_000, isUntried: true },
-        }));
+        const decide = async () => ({ status: 'queued' as const, code, error: Buffer.from('{}'), afterMs: 120_000, isUntried: true });
+        await endAttempts(world.app.db, [{ jobId, operation, batchId: null, charge: null, bytes: 0, decide }]);
         const row = await world.app.db('jobs').where({ job_id: jobId }).first('status', 'attempts', 'code');
         expect(row).to.deep.equal({ status: 'expired', attempts: 0, code: null });
     });

@@ -8,6 +8,7 @@ import { sweepJobs } from '../../shared/store/jobs/retention.ts';
 import { sealError } from '../../shared/store/jobs/sealed.ts';
 import { type Repeated, repeat } from '../repeat.ts';
 import { type JobTools, runQueuedJob } from './run-queued-job.ts';
+import { openAttempts, openSlice, type Slice } from './slice.ts';
 
 /** How often to look for jobs whose turn has come, and to tell that this worker lives, in milliseconds. */
 const LOOK_MS = 200;
@@ -26,8 +27,9 @@ export interface Slots {
  * Takes jobs whose turn has come and runs them in the slots that live calls leave free. Live calls have slots of their own: none waits for
  * a job. Each second it renews what it has, takes jobs back from workers that died, and ends those that waited too long.
  */
-export function startJobs(tools: JobTools, slots: Slots): Repeated {
-    const { app } = tools;
+export function startJobs(given: Omit<JobTools, 'attempts'>, slots: Slots): Repeated {
+    const { app } = given;
+    const tools: JobTools = { ...given, attempts: openAttempts(app) };
     const { db, log, config } = app;
     const running = new Map<string, { stop: AbortController; done: Promise<void> }>();
     const accounts = createRests();
@@ -39,9 +41,9 @@ export function startJobs(tools: JobTools, slots: Slots): Repeated {
         const mayTake = Math.max(1, Math.floor(slots.all * config.workerJobShare));
         return Math.min(MOST, mayTake - running.size, slots.all - slots.live() - running.size);
     };
-    const begin = (job: ClaimedJob) => {
+    const begin = (job: ClaimedJob, slice: Slice) => {
         const stop = new AbortController();
-        const done = runQueuedJob(tools, job, stop.signal)
+        const done = runQueuedJob(tools, slice, job, stop.signal)
             .then((waiting) => {
                 if (waiting?.waitingFor == null) {
                     accounts.ended(job.accountId);
@@ -69,10 +71,13 @@ export function startJobs(tools: JobTools, slots: Slots): Repeated {
             for (let asked = free(); asked > 0 && !isStopped; asked = free()) {
                 const operations = Array.from({ length: asked }, () => newId('op'));
                 const claimed = await claimJobs(db, operations, { accounts: accounts.free(), sites: sites.free() });
+                const slices = new Map<string, Slice>();
                 for (const job of claimed) {
                     accounts.taken(job.accountId);
                     sites.taken(job.site);
-                    begin(job);
+                    const slice = slices.get(job.batchId ?? job.jobId) ?? openSlice(app, job);
+                    slices.set(job.batchId ?? job.jobId, slice);
+                    begin(job, slice);
                 }
                 if (claimed.length < asked) break;
             }

@@ -19,18 +19,21 @@ import { findKept, keepResult, questionFor } from '../../shared/fetch/kept-resul
 import type { FetchOrder } from '../../shared/fetch/order.ts';
 import { jobOf, type Passage, passCircuit } from '../../shared/fetch/run-job.ts';
 import { failureOf, recordFetch, recordKept } from '../../shared/fetch/settle.ts';
-import { persist } from '../../shared/platform/pg-errors.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
-import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import type { Balance } from '../../shared/store/credits/credits.ts';
 import { pauseRunning } from '../../shared/store/jobs/batch-ends.ts';
-import { type Begun, beginAttempt, type ClaimedJob, judgeRoom, keptBytes, putBack } from '../../shared/store/jobs/claims.ts';
-import { type AttemptEnd, endAttempt, endUnbegun, endWithKept, type HoldEnd } from '../../shared/store/jobs/ends.ts';
+import { type Begun, judgeRoom } from '../../shared/store/jobs/begins.ts';
+import { type ClaimedJob, keptBytes, putBack } from '../../shared/store/jobs/claims.ts';
+import { type AttemptEnd, endUnbegun, endWithKept, type HoldEnd } from '../../shared/store/jobs/ends.ts';
 import { makeSpace } from '../../shared/store/jobs/retention.ts';
 import { openRequest, sealError, sealResult } from '../../shared/store/jobs/sealed.ts';
+import type { Attempts, Slice } from './slice.ts';
 
 /** What a worker gives to a job. */
 export interface JobTools {
     app: App;
+    attempts: Attempts;
     /** Makes the call. @param signal aborts it */
     send(job: FetchJob, signal: AbortSignal): Promise<FetchOutcome>;
     /** Slots of all live workers. */
@@ -57,9 +60,8 @@ class NotYet extends Error {
 
 /** How often a job looks again for what it waits for, in milliseconds. */
 const LOOKS_MS = { credits: 5000, limits: 1000, storage: 60_000, outage: 5000, changed: 100 };
-/** The longest pause between two looks at full windows, and how long an end is tried again while the database is away, in milliseconds. */
+/** The longest pause between two looks at full windows, in milliseconds. */
 const MOST_LIMITS_MS = 5000;
-const SETTLE_MS = 4000;
 
 /** What a job waits for where a fetch would be refused. */
 const WAITS: Readonly<Record<string, WaitingFor>> = {
@@ -74,16 +76,16 @@ const WAITS: Readonly<Record<string, WaitingFor>> = {
  * send → settle. Nothing stays taken where one of them says no.
  * @returns what its account waits for; undefined where the job began or ended
  */
-export async function runQueuedJob(tools: JobTools, job: ClaimedJob, signal: AbortSignal): Promise<Waiting | undefined> {
+export async function runQueuedJob(tools: JobTools, slice: Slice, job: ClaimedJob, signal: AbortSignal): Promise<Waiting | undefined> {
     const { app } = tools;
     try {
-        const caller = await findCallerById(app.db, job.keyId);
+        const caller = await slice.caller();
         if (caller === undefined || caller.suspended) {
             if (job.batchId !== null) throw new NotYet(await pausedFor(app, job.batchId, 'key'));
             await endUnbegun(app.db, job, { status: 'cancelled' });
             return undefined;
         }
-        await attempt(tools, job, await orderOf(app, job, caller), signal);
+        await attempt(tools, slice, job, await orderOf(app, job, caller), signal);
         return undefined;
     } catch (error) {
         return waitOn(app, job, isGone(error) ? new Refusal('CONNECTION_REQUIRED', 'The connection of this job is gone.') : error);
@@ -95,14 +97,14 @@ function isGone(error: unknown): boolean {
     return error instanceof Refusal && error.code === 'CONNECTION_NOT_FOUND';
 }
 
-async function attempt(tools: JobTools, job: ClaimedJob, order: FetchOrder, signal: AbortSignal): Promise<void> {
+async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: FetchOrder, signal: AbortSignal): Promise<void> {
     const { app } = tools;
     const { caller } = order;
     judgeScopes(order);
     const asked = await admitFresh(app, order);
     if (!asked.ok) throw asked.refusal;
     const admitted = atPriceOfOrder(asked, job, order.body);
-    await needSpace(app, caller);
+    await needSpace(app, slice, caller);
     if (await answerFromKept(app, job, order, admitted)) return;
 
     const lease = await leaseOf(tools, order, admitted);
@@ -112,13 +114,16 @@ async function attempt(tools: JobTools, job: ClaimedJob, order: FetchOrder, sign
         const passed = await passCircuit(app, order, admitted);
         ({ passage } = passed);
         // Before the windows count it: they count an attempt once, however often it waits for credits.
-        const expected = await judgeBalance(app, order, admitted);
-        const room = job.batchId === null ? 'begun' : await judgeRoom(app.db, job.batchId, expected);
+        const balance = await slice.balance(caller.accountId);
+        const batch = job.batchId === null ? undefined : await slice.room(job.batchId);
+        const expected = judgeBalance(app, order, admitted, balance);
+        const room = job.batchId === null ? 'begun' : judgeRoom(batch, expected);
         if (room !== 'begun') return await notBegun(app, job, room);
+        slice.expect(expected);
         await count(app, caller, lease);
         isCounted = true;
         const hold = await holdWhole(app, order, admitted);
-        const begun = await beginAttempt(app.db, job, { accountId: caller.accountId, held: hold.amount });
+        const begun = await tools.attempts.begin({ ...idOf(job), accountId: caller.accountId, held: hold.amount });
         if (begun !== 'begun') {
             await app.credits.release(order);
             return await notBegun(app, job, begun);
@@ -127,7 +132,7 @@ async function attempt(tools: JobTools, job: ClaimedJob, order: FetchOrder, sign
         const outcome = bounded(await withFetchCursor(app, order, admitted, await tools.send(fetchJob, signal)));
         passage(outcome);
         await app.limits.end(lease);
-        await settle(app, job, order, { admitted, hold, fetchJob, outcome });
+        await settle(tools, job, order, { admitted, hold, fetchJob, outcome });
     } finally {
         passage?.();
         if (isCounted) await app.limits.end(lease);
@@ -182,9 +187,9 @@ function atPriceOfOrder(
 }
 
 /** @throws NotYet where the account keeps as many results as it may, and all of them are too young to go */
-async function needSpace({ db }: App, { accountId, plan }: Caller): Promise<void> {
+async function needSpace({ db }: App, slice: Slice, { accountId, plan }: Caller): Promise<void> {
     const most = RESULT_BYTES[plan];
-    if ((await keptBytes(db, accountId)) < most) return;
+    if ((await slice.keptBytes(accountId)) < most) return;
     await makeSpace(db, accountId, most - RESULT_MOST_BYTES);
     if ((await keptBytes(db, accountId)) >= most) throw new NotYet({ waitingFor: 'storage', afterMs: LOOKS_MS.storage });
 }
@@ -224,8 +229,12 @@ async function count({ limits }: App, { accountId, figures }: Caller, lease: Lea
 }
 
 /** @returns the credits that will be held. @throws Refusal INSUFFICIENT_CREDITS where it waits for some */
-async function judgeBalance(app: App, { caller }: FetchOrder, { price: { unit, maxUnits } }: Admitted): Promise<number> {
-    const { available = 0, held = 0 } = (await app.credits.balance(caller.accountId)) ?? {};
+function judgeBalance(
+    app: App,
+    { caller }: FetchOrder,
+    { price: { unit, maxUnits } }: Admitted,
+    { available, held }: Pick<Balance, 'available' | 'held'>,
+): number {
     if (available >= unit * maxUnits) return unit * maxUnits;
     if (held > 0 || available < unit) throw insufficientCredits(app, caller, unit, available);
     return Math.floor(available / unit) * unit;
@@ -269,7 +278,12 @@ interface Sent {
 }
 
 /** Charge and result, or release and failure: each pair in one transaction. */
-async function settle(app: App, job: ClaimedJob, order: FetchOrder, { admitted, hold, fetchJob, outcome }: Sent): Promise<void> {
+async function settle(
+    { app, attempts }: JobTools,
+    job: ClaimedJob,
+    order: FetchOrder,
+    { admitted, hold, fetchJob, outcome }: Sent,
+): Promise<void> {
     const { found } = admitted;
     const durationMs = performance.now() - order.times.began;
     const cost = outcome.ok ? pricing.costOf(found.endpoint, found.siteCredits, outcome, hold.amount) : null;
@@ -283,7 +297,7 @@ async function settle(app: App, job: ClaimedJob, order: FetchOrder, { admitted, 
         return failed(app, job, fetchJob, outcome.ok ? { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' } : outcome, ended);
     };
     await noteUse(app, order, fetchJob, outcome);
-    const settled = await persist(SETTLE_MS, () => endAttempt(app.db, job, cost, decide));
+    const settled = await attempts.end({ ...idOf(job), charge: cost, bytes: result?.length ?? 0, decide });
     if (settled === undefined) {
         // Cancelled, or given up while this worker was away; where an earlier try had settled it, this changes nothing.
         await app.credits.release(order);
@@ -320,6 +334,10 @@ async function sealRefusal({ secrets }: App, { message, extras }: Refusal): Prom
         ...(didYouMean === undefined ? {} : { didYouMean }),
         ...(retryable === undefined ? {} : { retryable }),
     });
+}
+
+function idOf({ jobId, operation, batchId }: ClaimedJob): Pick<ClaimedJob, 'jobId' | 'operation' | 'batchId'> {
+    return { jobId, operation, batchId };
 }
 
 /** Before anything was sent: it waits on, or the refusal is its end. */

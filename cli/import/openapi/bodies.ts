@@ -28,6 +28,8 @@ const NOTHING = { ok: true as const, params: [], template: undefined, format: 'j
 const MAX_FIELDS = 150;
 /** Of the params of an endpoint, those whose schemas have to be compiled; the rules allow 30 in all. */
 const MAX_STRUCTURED = 25;
+/** Of an object that `allOf` puts together; parts that hold themselves would go on for ever. */
+const MAX_PARTS = 300;
 const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** @param taken names of the params that the operation has elsewhere */
@@ -179,11 +181,12 @@ function formFault(key: string, used: ReadonlySet<string>): string | undefined {
 }
 
 /** The object that a schema describes, the parts of `allOf` put together; `undefined` where it may be something else. */
-function flattened(schema: Json | undefined, resolver: Resolver, level = 0): JsonObject | undefined {
+function flattened(schema: Json | undefined, resolver: Resolver, level = 0, budget = { parts: MAX_PARTS }): JsonObject | undefined {
     const resolved = resolver.resolve(schema);
-    if (resolved === undefined || level > 5 || resolved['oneOf'] !== undefined || resolved['anyOf'] !== undefined) return undefined;
+    if (resolved === undefined || level > 5 || --budget.parts < 0 || resolved['oneOf'] !== undefined || resolved['anyOf'] !== undefined)
+        return undefined;
     const types = typesOf(resolved);
-    const parts = Array.isArray(resolved['allOf']) ? resolved['allOf'].map((part) => flattened(part, resolver, level + 1)) : [];
+    const parts = Array.isArray(resolved['allOf']) ? resolved['allOf'].map((part) => flattened(part, resolver, level + 1, budget)) : [];
     if (parts.includes(undefined) || types.some((type) => type !== 'object' && type !== 'null')) return undefined;
     const all = [...parts.filter((part) => part !== undefined), resolved];
     const properties: JsonObject = {};

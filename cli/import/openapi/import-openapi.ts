@@ -6,6 +6,7 @@ import { guessCategory } from '../../inspect/category.ts';
 import { finish, type Imported, type ImportOptions } from '../imported.ts';
 import type { NotCarried, ReadOperation } from '../operation.ts';
 import { cleanLine, cleanText, shown } from '../texts.ts';
+import { referencesIn } from './folder.ts';
 import { readOperation } from './operations.ts';
 import { openResolver } from './refs.ts';
 import { openSchemaReader } from './schemas.ts';
@@ -39,6 +40,7 @@ export function importOpenApi(document: JsonObject, options: ImportOptions): Imp
         operations.push({ where, endpoint: read.endpoint, base: server.base });
     }
     noteServers(document, base, notCarried);
+    noteReferences(document, notCarried);
     noteSurroundings(document, notCarried);
     const own = site ?? siteOfBases(operations.map((operation) => operation.base)) ?? (base.ok ? new URL(base.base).hostname : 'unknown');
     return finish(headOf(document, own, operations, options), operations, notCarried, options);
@@ -97,6 +99,22 @@ function noteServers(document: JsonObject, base: Server, notCarried: NotCarried[
             why: `Of ${servers.length} servers one was taken; a package has one address for each endpoint.`,
             scope: 'document',
         });
+}
+
+const MAX_NOTED = 100;
+
+/** References out of the document, which only the files of its folder answer. */
+function noteReferences(document: JsonObject, notCarried: NotCarried[]): void {
+    const refs = new Set(referencesIn(document).map(({ $ref: ref }) => String(ref)));
+    const outside = [...refs].filter((ref) => !ref.startsWith('#'));
+    for (const ref of outside.slice(0, MAX_NOTED)) {
+        const why = /^[a-z][a-z0-9+.-]*:|^\/\//i.test(ref)
+            ? 'It refers to an address, and nothing is fetched; put the file into the folder of the document.'
+            : 'It refers to a file that is not in the folder of the document.';
+        notCarried.push({ where: `$ref ${shown(ref)}`, why, scope: 'document' });
+    }
+    if (outside.length > MAX_NOTED)
+        notCarried.push({ where: '$ref', why: `There are ${outside.length - MAX_NOTED} more such references.`, scope: 'document' });
 }
 
 /** What stands beside the paths and has no place in a package. */

@@ -180,64 +180,6 @@ export async function putBack(
         .update({ waiting_for: waitingFor, ...(isWhole ? { due_at: later } : {}) });
 }
 
-/** What became of the begin of a job. `limit`: its batch would pass its max_credits; `paused`: its batch does not run. */
-export type Begun = 'begun' | 'gone' | 'paused' | { limit: { held: number } };
-
-/** Whether an item may begin as its batch is now. @param held credits that would be held for it */
-export async function judgeRoom(
-    db: Db,
-    batchId: string,
-    held: number,
-    narrow: (batches: ReturnType<Db>) => unknown = () => undefined,
-): Promise<Exclude<Begun, 'gone'>> {
-    const batches = db('batches').where({ batch_id: batchId });
-    narrow(batches);
-    const batch = await batches.first<{ status: string; used: number; held: number; most: number | null }>({
-        status: 'status',
-        used: 'credits_used',
-        held: 'credits_held',
-        most: 'max_credits',
-    });
-    if (batch?.status !== 'running') return 'paused';
-    if (batch.most !== null && batch.used + batch.held + held > batch.most) return { limit: { held: batch.held } };
-    return 'begun';
-}
-
-/**
- * `queued → running`, right before the call is sent. `gone` where it was cancelled, or given to somebody else.
- * @param held credits that are held for it
- */
-export async function beginAttempt(
-    db: Db,
-    job: Pick<ClaimedJob, 'jobId' | 'operation' | 'batchId'>,
-    { accountId, held }: { accountId: string; held: number },
-): Promise<Begun> {
-    const { jobId, operation, batchId } = job;
-    const begin = async (trx: Db) => {
-        const begun = await trx('jobs')
-            .where({ job_id: jobId, operation, status: 'queued' })
-            .where('expires_at', '>', trx.raw('app_now()'))
-            .update({
-                status: 'running',
-                account_id: accountId,
-                held,
-                waiting_for: null,
-                attempts: trx.raw('attempts + 1'),
-                started_at: trx.raw('coalesce(started_at, app_now())'),
-            });
-        return begun === 1 ? 'begun' : 'gone';
-    };
-    if (batchId === null) return begin(db);
-    return db.transaction(async (trx): Promise<Begun> => {
-        const item = await trx('jobs').where({ job_id: jobId, operation, status: 'queued' }).forUpdate().first('job_id');
-        if (item === undefined) return 'gone';
-        const room = await judgeRoom(trx, batchId, held, (batches) => batches.forUpdate());
-        if (room !== 'begun') return room;
-        await trx('batches').where({ batch_id: batchId }).whereNotNull('waiting_for').update({ waiting_for: null });
-        return begin(trx);
-    });
-}
-
 /** Bytes of results that an account keeps. */
 export async function keptBytes(db: Db, accountId: string): Promise<number> {
     const row = await db('job_accounts').where({ account_id: accountId }).first('result_bytes');

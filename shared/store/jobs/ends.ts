@@ -1,60 +1,53 @@
-import type { JobStatus } from '../../domain/jobs/states.ts';
-import type { Effect, JsonObject } from '../../domain/types.ts';
+import type { Effect } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
-import { type MovedRow, move } from '../credits/moves.ts';
-import { recordEvent } from '../events/events.ts';
-import { closeBatch, endQueuedItems, nextEnd } from './batch-ends.ts';
+import { move, type Settlement } from '../credits/moves.ts';
+import { endQueuedItems } from './batch-ends.ts';
 import { lockJobAccounts } from './job-accounts.ts';
+import { type AttemptEnd, type HoldEnd, type JobEnd, type LockedJob, lockedColumns, writeEnds } from './write-ends.ts';
 
-/** What becomes of an attempt. */
-export type AttemptEnd =
-    | { status: 'succeeded'; result: Buffer; question: string | null }
-    | { status: 'failed'; code: string; error: Buffer }
-    /** It waits for another attempt; where that would begin too late, it has failed. `isUntried`: nothing was tried, and none is counted. */
-    | { status: 'queued'; code: string; error: Buffer; afterMs: number; isDeath?: boolean; isUntried?: boolean }
-    | { status: 'cancelled' };
+export type { AttemptEnd, HoldEnd } from './write-ends.ts';
 
-interface LockedJob {
-    job_id: string;
-    workspace_id: string;
-    monitor_id: string | null;
-    batch_id: string | null;
-    status: JobStatus;
-    effect: Effect;
-    operation: string | null;
-    site: string;
-    endpoint: string;
-    version: number;
-    attempts: number;
-    deaths: number;
+/** An attempt that ended: `decide` says what becomes of its job by how the hold ended. */
+export interface EndingAttempt {
+    jobId: string;
+    operation: string;
+    batchId: string | null;
+    /** Credits; null releases the hold. */
+    charge: number | null;
+    /** Bytes of its result. */
+    bytes: number;
+    decide(hold: HoldEnd): Promise<AttemptEnd>;
 }
 
-const TIMEOUT_MS = 5000;
+/** Undefined where another call ended it before: then nothing moved, unless an earlier try of this call did it. */
+export type EndedAttempt = { end: AttemptEnd; hold: HoldEnd } | undefined;
 
-/** How the hold of an attempt ended. */
-export type HoldEnd = Pick<MovedRow, 'marked' | 'charged' | 'available'> & {
-    /** This call ended it, as it wanted. */
-    won: boolean;
-};
-
-/**
- * Ends an attempt: its hold and its job, in one transaction. `decide` says what becomes of the job by how the hold ended.
- * @param charge credits; null releases the hold
- * @returns undefined where another call ended it before: then nothing moved, unless an earlier try of this call did it
- */
-export async function endAttempt(
-    db: Db,
-    { jobId, operation }: { jobId: string; operation: string },
-    charge: number | null,
-    decide: (hold: HoldEnd) => Promise<AttemptEnd>,
-): Promise<{ end: AttemptEnd; hold: HoldEnd } | undefined> {
+/** Ends attempts: their holds and their jobs, in one transaction. All are items of one batch, or it is a single job. */
+export async function endAttempts(db: Db, attempts: readonly EndingAttempt[]): Promise<EndedAttempt[]> {
     return db.transaction(async (trx) => {
-        const job = await lockJob(trx, { job_id: jobId, operation, status: 'running' });
-        if (job === undefined) return undefined;
-        const hold = await endHold(trx, operation, charge);
-        const end = await decide(hold);
-        await writeEnd(trx, job, end, hold);
-        return { end, hold };
+        const rows: LockedJob[] = await trx('jobs')
+            .whereIn(
+                'operation',
+                attempts.map(({ operation }) => operation),
+            )
+            .where({ status: 'running' })
+            .orderBy('job_id')
+            .forUpdate()
+            .select(lockedColumns(trx));
+        const jobs = new Map(rows.map((job) => [job.operation, job]));
+        const settlements = attempts.filter(({ operation }) => jobs.has(operation)).map(({ operation, charge }) => ({ operation, charge }));
+        const holds = await endHolds(trx, settlements);
+        const ended: EndedAttempt[] = [];
+        const ends: JobEnd[] = [];
+        for (const { operation, decide } of attempts) {
+            const job = jobs.get(operation);
+            const hold = holds.get(operation) ?? NO_HOLD;
+            const end = job && (await decide(hold));
+            if (job !== undefined && end !== undefined) ends.push({ job, end, hold });
+            ended.push(end && { end, hold });
+        }
+        await writeEnds(trx, ends);
+        return ended;
     });
 }
 
@@ -66,7 +59,7 @@ export async function endUnbegun(
 ): Promise<void> {
     await db.transaction(async (trx) => {
         const job = await lockJob(trx, { job_id: jobId, operation, status: 'queued' });
-        if (job !== undefined) await writeEnd(trx, job, end);
+        if (job !== undefined) await writeEnds(trx, [{ job, end }]);
     });
 }
 
@@ -79,7 +72,8 @@ export async function endWithKept(
     return db.transaction(async (trx) => {
         const job = await lockJob(trx, { job_id: jobId, operation, status: 'queued' });
         if (job === undefined) return false;
-        await writeEnd(trx, job, { status: 'succeeded', ...kept }, { available, charged: 0, marked: false, won: true });
+        const hold = { available, charged: 0, marked: false, won: true };
+        await writeEnds(trx, [{ job, end: { status: 'succeeded', ...kept }, hold }]);
         return true;
     });
 }
@@ -100,7 +94,7 @@ export async function cancelJob(db: Db, workspaceId: string, jobId: string): Pro
             if (job.effect === 'write' && hold?.sent_at != null) return 'not cancellable';
             await endHold(trx, operation, null);
         }
-        await writeEnd(trx, job, { status: 'cancelled' });
+        await writeEnds(trx, [{ job, end: { status: 'cancelled' } }]);
         return 'cancelled';
     });
 }
@@ -135,7 +129,8 @@ export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => 
                 return;
             }
             begun += 1;
-            await writeEnd(trx, job, await decide({ jobId, effect: job.effect, deaths: job.deaths }, hold), hold);
+            const end = await decide({ jobId, effect: job.effect, deaths: job.deaths }, hold);
+            await writeEnds(trx, [{ job, end, hold }]);
         });
     }
     return begun;
@@ -151,16 +146,19 @@ export async function expireJobs(db: Db, limit = 500): Promise<number> {
     const isLate = (items: ReturnType<Db>) => void items.where({ operation: null }).where('expires_at', '<=', db.raw('app_now()'));
     if (item !== undefined) await db.transaction((trx) => endQueuedItems(trx, item.batch_id, 'expired', isLate));
     return db.transaction(async (trx) => {
-        const late = await trx('jobs')
+        const late: LockedJob[] = await trx('jobs')
             .where({ status: 'queued', operation: null, batch_id: null })
             .where('expires_at', '<=', trx.raw('app_now()'))
             .orderBy('job_id')
             .limit(limit)
             .forUpdate()
             .skipLocked()
-            .select<(LockedJob & { account_id: string })[]>(...LOCKED, 'account_id');
+            .select(lockedColumns(trx));
         await lockJobAccounts(trx, late);
-        for (const job of late) await finish(trx, job, { status: job.attempts > 0 ? 'failed' : 'expired' });
+        await writeEnds(
+            trx,
+            late.map((job) => ({ job, end: { status: 'expired' } })),
+        );
         return late.length;
     });
 }
@@ -174,21 +172,6 @@ export async function endCancelling(db: Db): Promise<void> {
     if (batch !== undefined) await db.transaction((trx) => endQueuedItems(trx, batch.batch_id, 'cancelled'));
 }
 
-const LOCKED = [
-    'job_id',
-    'workspace_id',
-    'monitor_id',
-    'batch_id',
-    'status',
-    'effect',
-    'operation',
-    'site',
-    'endpoint',
-    'version',
-    'attempts',
-    'deaths',
-] as const;
-
 async function lockJob(
     trx: Db,
     which: Partial<Record<'job_id' | 'workspace_id' | 'operation' | 'status', string>>,
@@ -196,72 +179,19 @@ async function lockJob(
 ): Promise<LockedJob | undefined> {
     const jobs = trx('jobs').where(which).forUpdate();
     narrow(jobs);
-    return jobs.first(...LOCKED);
+    return jobs.first(lockedColumns(trx));
 }
+
+const TIMEOUT_MS = 5000;
+const NO_HOLD: HoldEnd = { won: false, marked: false, charged: 0, available: 0 };
 
 async function endHold(trx: Db, operation: string, charge: number | null): Promise<HoldEnd> {
-    const [row] = await move(trx, { orders: [], settlements: [{ operation, charge }], marks: [] }, TIMEOUT_MS);
-    return row ?? { won: false, marked: false, charged: 0, available: 0 };
+    return (await endHolds(trx, [{ operation, charge }])).get(operation) ?? NO_HOLD;
 }
 
-async function writeEnd(trx: Db, job: LockedJob, end: AttemptEnd, hold?: HoldEnd): Promise<void> {
-    if (job.effect === 'write' && hold?.marked === true) await trx('jobs').where({ job_id: job.job_id }).update({ was_sent: true });
-    if (end.status === 'cancelled') return finish(trx, job, { status: 'cancelled', code: null, error: null });
-    if (end.status === 'failed') return finish(trx, job, { status: 'failed', code: end.code, error: end.error });
-    if (end.status === 'succeeded') {
-        const { result, question } = end;
-        const paid = { credits_used: hold?.charged ?? 0, remaining: hold?.available ?? 0 };
-        return finish(trx, job, { status: 'succeeded', code: null, error: null, result, question, ...paid });
-    }
-    const { afterMs, isDeath = false, isUntried = false } = end;
-    const attempts = job.attempts - (isUntried ? 1 : 0);
-    // What was not tried has not failed: an earlier failure stays.
-    const failure = isUntried ? {} : { code: end.code, error: end.error };
-    const again = "app_now() + ? * interval '1 millisecond'";
-    const deaths = job.deaths + (isDeath ? 1 : 0);
-    if (job.batch_id !== null && (await isBeingCancelled(trx, job.batch_id))) {
-        return finish(trx, job, { status: 'cancelled', ...failure, deaths, attempts });
-    }
-    const waits = await trx('jobs')
-        .where({ job_id: job.job_id })
-        .whereRaw(`${again} < expires_at`, [afterMs])
-        .update({
-            status: 'queued',
-            operation: null,
-            lease_until: null,
-            held: 0,
-            due_at: trx.raw(again, [afterMs]),
-            ...failure,
-            deaths,
-            attempts,
-        });
-    if (waits === 0) await finish(trx, job, { status: attempts > 0 ? 'failed' : 'expired', ...failure, deaths, attempts });
-}
-
-/** Its row is locked, as every end of an item needs it. */
-async function isBeingCancelled(trx: Db, batchId: string): Promise<boolean> {
-    const batch = await trx('batches').where({ batch_id: batchId }).forUpdate().first('status');
-    return batch?.status === 'cancelling';
-}
-
-/**
- * The row of an end, and its event. Items of batches have their place among the results instead, and monitors tell of their runs
- * themselves.
- */
-async function finish(trx: Db, job: LockedJob, fields: { status: JobStatus } & Record<string, unknown>): Promise<void> {
-    const ended = { ...fields, operation: null, lease_until: null, held: 0, waiting_for: null, finished_at: trx.raw('app_now()') };
-    if (job.batch_id !== null) {
-        const end = await nextEnd(trx, job.batch_id);
-        await trx('jobs')
-            .where({ job_id: job.job_id })
-            .update({ ...ended, end_number: end });
-        return closeBatch(trx, job.batch_id);
-    }
-    const [row] = await trx('jobs').where({ job_id: job.job_id }).update(ended).returning(['code', 'credits_used']);
-    if (job.monitor_id !== null) return;
-    const { job_id: jobId, workspace_id: workspaceId, site, endpoint, version } = job;
-    const { status } = fields;
-    const data: JsonObject = { job_id: jobId, status, site, endpoint, version, credits_used: row.credits_used, code: row.code };
-    const type = `job.${status as 'succeeded' | 'failed' | 'cancelled' | 'expired'}` as const;
-    await recordEvent(trx, { type, workspaceId, data, about: jobId });
+/** By operation. */
+async function endHolds(trx: Db, settlements: readonly Settlement[]): Promise<Map<string, HoldEnd>> {
+    if (settlements.length === 0) return new Map();
+    const rows = await move(trx, { orders: [], settlements, marks: [] }, TIMEOUT_MS);
+    return new Map(rows.map((row) => [row.operation, row]));
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { wordsOf } from '../../../cli/inspect/harmless.ts';
 import type { PackageDocument, PackageEndpoint } from '../../../shared/domain/types.ts';
 
 /** A route as `test/fixtures/inspect/*.truth.json` holds it. */
@@ -9,6 +10,14 @@ export interface TrueRoute {
     query?: string[];
     body?: string[];
     may_have?: string[];
+    /** What stands in its body whatever the caller gives, where that tells it from others at its address. */
+    says?: string;
+}
+
+/** What an application has: routes that a draft has to hold, and others that it may hold. */
+export interface Truth {
+    routes: TrueRoute[];
+    may_exist?: TrueRoute[];
 }
 
 /** How a draft stands to the truth: routes that it lacks or has wrong, and endpoints that are no route. */
@@ -19,13 +28,13 @@ export interface Judgement {
     tooMany: string[];
 }
 
-export function truthOf(application: string): TrueRoute[] {
+export function truthOf(application: string): Truth {
     const file = join(import.meta.dirname, '../../fixtures/inspect', `${application}.truth.json`);
-    return (JSON.parse(readFileSync(file, 'utf8')) as { routes: TrueRoute[] }).routes;
+    return JSON.parse(readFileSync(file, 'utf8')) as Truth;
 }
 
 /** A route is right when its method, template and params are: each param in its place, none lacking, none too many. */
-export function judge(document: PackageDocument, routes: readonly TrueRoute[]): Judgement {
+export function judge(document: PackageDocument, { routes, may_exist: others = [] }: Truth): Judgement {
     const left = new Set(document.endpoints);
     const missing: string[] = [];
     for (const route of routes) {
@@ -33,6 +42,10 @@ export function judge(document: PackageDocument, routes: readonly TrueRoute[]): 
         if (found === undefined)
             missing.push(`${route.method} ${route.url} ${JSON.stringify(route.query ?? [])} ${JSON.stringify(route.body ?? [])}`);
         else left.delete(found);
+    }
+    for (const other of others) {
+        const found = [...left].find((endpoint) => isRight(endpoint, other));
+        if (found !== undefined) left.delete(found);
     }
     const tooMany = [...left].map(
         (endpoint) => `${endpoint.method} ${templateOf(endpoint)} ${namesIn(endpoint, 'query')} ${namesIn(endpoint, 'body')}`,
@@ -42,12 +55,19 @@ export function judge(document: PackageDocument, routes: readonly TrueRoute[]): 
 
 function isRight(endpoint: PackageEndpoint, route: TrueRoute): boolean {
     if (endpoint.method !== route.method || templateOf(endpoint) !== nameless(route.url)) return false;
+    if (route.says !== undefined && !JSON.stringify([endpoint.body, endpoint.params]).includes(route.says)) return false;
     if (route.body?.[0] === '*') return namesIn(endpoint, 'body').length === 1 && fits(namesIn(endpoint, 'query'), route.query, []);
     return fits(namesIn(endpoint, 'query'), route.query, route.may_have) && fits(namesIn(endpoint, 'body'), route.body, route.may_have);
 }
 
 function fits(names: readonly string[], wanted: readonly string[] = [], allowed: readonly string[] = []): boolean {
-    return wanted.every((name) => names.includes(name)) && names.every((name) => wanted.includes(name) || allowed.includes(name));
+    const [given, all] = [plain(names), [...plain(wanted), ...plain(allowed)]];
+    return plain(wanted).every((name) => given.includes(name)) && given.every((name) => all.includes(name));
+}
+
+/** Placeholders of a body are called after its keys, as identifiers. */
+function plain(names: readonly string[]): string[] {
+    return names.map((name) => (/^[\w-]+$/.test(name) ? wordsOf(name).join('_') : name));
 }
 
 /** The path with nameless placeholders; constants in the query belong to it. */

@@ -1,0 +1,148 @@
+import type { Batch } from '../../shared/contracts/batches.ts';
+import type { Figures } from '../results.ts';
+import { openAccount } from '../stack/neighbours.ts';
+import { SITE } from '../stack/package.ts';
+import { cpuSeconds, rssMb } from '../stack/processes.ts';
+import { fetches, production, warm } from './fetches.ts';
+import type { Bench, Round } from './scenario.ts';
+
+/** Live calls a second beside a batch; far below what the machine can do, so that waiting shows. */
+const LIVE_PER_SECOND = 60;
+const MANY = { 'per-minute': 1e9, 'per-hour': 1e9, 'per-day': 1e9, allowance: 1e9, credits: 1e9, concurrency: 1e9 };
+
+/** J1, J2, J3: items of batches against live fetches, how batches are taken and read, and who waits for whom. */
+export const BATCHES: Round = {
+    name: 'batches',
+    async open(bench) {
+        await warm(bench);
+        return async () => undefined;
+    },
+    scenarios: [
+        { name: 'batch_live_64', run: (bench) => liveFetches(bench, { inFlight: 64 }) },
+        { name: 'batch_items', run: batchItems },
+        { name: 'batch_lines', run: batchLines },
+        { name: 'batch_beside', run: besideBatch },
+    ],
+};
+
+function liveFetches(bench: Bench, pace: { inFlight: number } | { perSecond: number }): Promise<Figures> {
+    const { stack } = bench;
+    return fetches(bench, { service: stack.production, watched: production(stack), endpoints: ['item'], pace, measuredMs: 6000 });
+}
+
+/** From the order until the last item has ended, whatever all processes do for it; then its results as lines. */
+async function batchItems(bench: Bench): Promise<Figures> {
+    const items = bench.isQuick ? 3000 : 20_000;
+    const processes = Object.entries(production(bench.stack));
+    const cpuNow = () => processes.map(([, watched]) => cpuSeconds(watched.pid, watched));
+    const before = cpuNow();
+    const began = performance.now();
+    const { batch_id: id } = await order(bench, items);
+    const accepted = performance.now();
+    const ended = await untilEnded(bench, id);
+    const seconds = (performance.now() - accepted) / 1000;
+    const cpu = cpuNow().map((used, place) => ((used - (before[place] ?? 0)) * 1e6) / items);
+    if (ended.counts.succeeded !== items) throw new Error(`${ended.counts.succeeded} of ${items} items succeeded`);
+    return {
+        count: items,
+        per_second: items / seconds,
+        accepted_ms: accepted - began,
+        cpu_us: cpu.reduce((sum, one) => sum + one, 0),
+        ...Object.fromEntries(processes.map(([name], place) => [`cpu_${name}_us`, cpu[place] ?? Number.NaN])),
+        results_per_second: await readResults(bench, id, items),
+    };
+}
+
+/** How long the API takes for a batch of the greatest length, and how much memory. */
+async function batchLines(bench: Bench): Promise<Figures> {
+    const items = bench.isQuick ? 10_000 : 100_000;
+    const { pid } = bench.stack.production.api;
+    const idle = rssMb(pid);
+    let most = idle;
+    const watch = setInterval(() => {
+        most = Math.max(most, rssMb(pid));
+    }, 10);
+    const began = performance.now();
+    const { batch_id: id } = await order(bench, items).finally(() => clearInterval(watch));
+    const ms = performance.now() - began;
+    await cancel(bench, id);
+    return { count: items, accepted_ms: ms, api_more_mb: most - idle };
+}
+
+/** Live calls of the same account alone and beside a batch that fills the worker; then first items of accounts that come behind it. */
+async function besideBatch(bench: Bench): Promise<Figures> {
+    const alone = await liveFetches(bench, { perSecond: LIVE_PER_SECOND });
+    const { batch_id: id } = await order(bench, bench.isQuick ? 10_000 : 100_000);
+    try {
+        const beside = await liveFetches(bench, { perSecond: LIVE_PER_SECOND });
+        const first: number[] = [];
+        for (let account = 0; account < (bench.isQuick ? 1 : 5); account++) {
+            const key = await openAccount(bench.stack, `behind-${id.slice(4).toLowerCase()}-${account}`, 'pro', MANY);
+            const { data } = await call<{ job_id: string }>(bench, 'POST', '/v1/jobs', {
+                key,
+                body: JSON.stringify({ site: SITE, endpoint: 'item', params: { id: 1 } }),
+            });
+            const job = await call<{ created_at: string; started_at: string }>(bench, 'GET', `/v1/jobs/${data.job_id}?wait=30`, { key });
+            first.push(Date.parse(job.data.started_at) - Date.parse(job.data.created_at));
+        }
+        const { counts } = (await call<Batch>(bench, 'GET', `/v1/batches/${id}`)).data;
+        return {
+            ...beside,
+            alone_p50_ms: alone['p50_ms'] ?? Number.NaN,
+            alone_p99_ms: alone['p99_ms'] ?? Number.NaN,
+            first_ms: Math.max(...first),
+            still_queued: counts.queued,
+        };
+    } finally {
+        await cancel(bench, id);
+    }
+}
+
+async function order(bench: Bench, items: number): Promise<Batch> {
+    const line = (at: number) => JSON.stringify({ params: { id: at + 1, q: `shoes size ${at % 240}` } });
+    const body = `${Array.from({ length: items }, (_, at) => line(at)).join('\n')}\n`;
+    const path = `/v1/batches?site=${SITE}&endpoint=item`;
+    return (await call<Batch>(bench, 'POST', path, { body, type: 'application/x-ndjson' })).data;
+}
+
+async function untilEnded(bench: Bench, id: string): Promise<Batch> {
+    for (;;) {
+        const { data } = await call<Batch>(bench, 'GET', `/v1/batches/${id}?wait=30`);
+        if (data.finished_at !== null) return data;
+    }
+}
+
+async function cancel(bench: Bench, id: string): Promise<void> {
+    await call(bench, 'DELETE', `/v1/batches/${id}`);
+    await untilEnded(bench, id);
+}
+
+/** Lines a second of the results. */
+async function readResults(bench: Bench, id: string, items: number): Promise<number> {
+    const { base, apiKey } = bench.stack.production;
+    const began = performance.now();
+    const headers = { authorization: `Bearer ${apiKey}`, accept: 'application/x-ndjson' };
+    const response = await fetch(`${base}/v1/batches/${id}/results`, { headers });
+    let lines = 0;
+    for await (const chunk of response.body ?? []) for (const byte of chunk) if (byte === NEWLINE) lines++;
+    if (lines !== items) throw new Error(`${lines} of ${items} lines came`);
+    return (lines * 1000) / (performance.now() - began);
+}
+
+const NEWLINE = 10;
+
+async function call<Data>(
+    bench: Bench,
+    method: string,
+    path: string,
+    { key, body, type = 'application/json' }: { key?: string; body?: string; type?: string } = {},
+): Promise<{ data: Data }> {
+    const { base, apiKey } = bench.stack.production;
+    const response = await fetch(`${base}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${key ?? apiKey}`, ...(body === undefined ? {} : { 'content-type': type }) },
+        ...(body === undefined ? {} : { body }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as { data: Data };
+}

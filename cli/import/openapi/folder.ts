@@ -1,0 +1,88 @@
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { dirname, relative, resolve, sep } from 'node:path';
+import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import type { Json, JsonObject } from '../../../shared/domain/types.ts';
+import { CannotImport } from '../imported.ts';
+import { parseDocument } from '../parse-document.ts';
+
+const MAX_FILES = 2000;
+const MAX_BYTES = 32 * 1024 * 1024;
+/** Where the files of the folder stand in the document. */
+const KEY = 'x-routebook-files';
+
+/**
+ * Takes the files of the document's folder and its subfolders that its references name into the document, and points the references
+ * there. References to other places stay as they are.
+ * @param path of the document
+ * @throws CannotImport where the files are too many, too large, or neither JSON nor YAML
+ */
+export async function withFilesOfFolder(document: JsonObject, path: string): Promise<JsonObject> {
+    if (!hasReferencesToFiles(document)) return document;
+    const main = await realpath(path);
+    const folder = dirname(main);
+    const files: JsonObject = {};
+    /** The place of each file in the document, as the begin of a JSON pointer; undefined for what is not in the folder. */
+    const places = new Map<string, string | undefined>([[main, '#']]);
+    const waiting: { value: Json; file: string }[] = [{ value: document, file: main }];
+    const named = new Map<string, string | undefined>();
+    let bytes = 0;
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+        const { file, value } = next;
+        for (const holder of referencesIn(value)) {
+            const [target = '', pointer = ''] = splitOnce(holder['$ref'] as string);
+            const known = `${dirname(file)} ${target}`;
+            if (target !== '' && !named.has(known)) named.set(known, await inFolder(target, file, folder));
+            const name = target === '' ? file : named.get(known);
+            if (name === undefined) continue;
+            if (!places.has(name)) {
+                const { size } = await stat(name);
+                bytes += size;
+                if (places.size > MAX_FILES || bytes > MAX_BYTES)
+                    throw new CannotImport(
+                        `${path} refers to more than ${MAX_FILES.toLocaleString('en')} files or ${MAX_BYTES / 1024 / 1024} MiB.`,
+                    );
+                const read = parseDocument(await readFile(name, 'utf8'), relative(folder, name)) as Json;
+                const key = String(places.size);
+                places.set(name, `#/${KEY}/${key}`);
+                files[key] = read;
+                waiting.push({ value: read, file: name });
+            }
+            holder['$ref'] = `${places.get(name)}${pointer.startsWith('/') ? pointer : ''}`;
+        }
+    }
+    return { ...document, [KEY]: files };
+}
+
+function hasReferencesToFiles(document: JsonObject): boolean {
+    return referencesIn(document).some(({ $ref: ref }) => typeof ref === 'string' && !ref.startsWith('#'));
+}
+
+/** The objects of a value that hold a reference. */
+export function referencesIn(value: Json): JsonObject[] {
+    const found: JsonObject[] = [];
+    const seen = new Set<Json>();
+    const waiting: Json[] = [value];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+        if (typeof next !== 'object' || next === null || seen.has(next)) continue;
+        seen.add(next);
+        if (isObject(next) && typeof next['$ref'] === 'string') found.push(next);
+        waiting.push(...Object.values(next).filter((one) => typeof one === 'object'));
+    }
+    return found;
+}
+
+function splitOnce(reference: string): [string, string] {
+    const at = reference.indexOf('#');
+    return at === -1 ? [reference, ''] : [reference.slice(0, at), reference.slice(at + 1)];
+}
+
+/** The real path of a file that a reference names; undefined where it is an address, missing, or outside of the folder. */
+async function inFolder(target: string, from: string, folder: string): Promise<string | undefined> {
+    if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(target)) return undefined;
+    try {
+        const name = await realpath(resolve(dirname(from), decodeURIComponent(target)));
+        return name.startsWith(folder + sep) && (await stat(name)).isFile() ? name : undefined;
+    } catch {
+        return undefined;
+    }
+}

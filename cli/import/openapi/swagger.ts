@@ -1,0 +1,88 @@
+import { upgradeFromTwoToThree } from '@scalar/openapi-upgrader/2.0-to-3.0';
+import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import type { Json, JsonObject } from '../../../shared/domain/types.ts';
+import { CannotImport } from '../imported.ts';
+import { openResolver } from './refs.ts';
+
+const METHODS: ReadonlySet<string> = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'options']);
+
+/** Makes OpenAPI 3 of Swagger 2.0. @param name of the file, for messages @throws CannotImport where the converter gives up */
+export function fromSwagger(document: JsonObject, name: string): JsonObject {
+    if (!String(document['swagger']).startsWith('2')) throw new CannotImport('Only OpenAPI 3.x and Swagger 2.0 can be imported.');
+    // The converter changes what it is given, and YAML aliases share parts.
+    const own = tidied(structuredClone(document));
+    try {
+        return upgradeFromTwoToThree({ ...own, swagger: '2.0' }) as unknown as JsonObject;
+    } catch (error) {
+        throw new CannotImport(`${name} is Swagger 2.0 that cannot be converted: ${error instanceof Error ? error.message : error}.`);
+    }
+}
+
+/** What the converter stumbles over or takes another way: parameters by reference, broken ones, and defaults of forms. */
+function tidied(document: JsonObject): JsonObject {
+    const resolver = openResolver(document);
+    const consumes = textsOf(document['consumes']);
+    const paths = isObject(document['paths']) ? document['paths'] : {};
+    const whole: JsonObject = { ...document, paths: {} };
+    if (consumes.length === 0) delete whole['consumes'];
+    if (textsOf(document['produces']).length === 0) delete whole['produces'];
+    // Copied to where they are used.
+    delete whole['parameters'];
+    whole['paths'] = Object.fromEntries(
+        Object.entries(paths).map(([path, written]): [string, Json] => {
+            const item = resolver.resolve(written);
+            if (item === undefined) return [path, written];
+            const shared = parametersOf(item['parameters'], resolver);
+            const operations = Object.entries(item).flatMap(([key, value]): [string, Json][] => {
+                if (!METHODS.has(key)) return key === 'parameters' ? [] : [[key, value]];
+                return isObject(value) ? [[key, tidiedOperation(value, shared, consumes, resolver)]] : [];
+            });
+            return [path, Object.fromEntries(operations)];
+        }),
+    );
+    return whole;
+}
+
+type Resolver = ReturnType<typeof openResolver>;
+
+function tidiedOperation(
+    operation: JsonObject,
+    shared: readonly JsonObject[],
+    consumes: readonly string[],
+    resolver: Resolver,
+): JsonObject {
+    const own = parametersOf(operation['parameters'], resolver);
+    const keyOf = ({ in: place, name }: JsonObject) => (place === 'body' ? 'body' : `${place} ${name}`);
+    const keys = new Set(own.map(keyOf));
+    const parameters = [...shared.filter((one) => !keys.has(keyOf(one))), ...own].map((one) => structuredClone(one));
+    const fields = parameters.filter((one) => one['in'] === 'formData');
+    for (const field of fields) if (field['type'] === 'array') field['collectionFormat'] ??= 'csv';
+    const said = textsOf(operation['consumes']);
+    const types = said.length > 0 ? said : consumes;
+    const { consumes: _consumes, produces, ...rest } = operation;
+    return {
+        ...rest,
+        ...(textsOf(produces).length === 0 ? {} : { produces: textsOf(produces) }),
+        ...(fields.length > 0 ? { consumes: formTypes(types, fields) } : types.length > 0 ? { consumes: [...types] } : {}),
+        parameters,
+    };
+}
+
+/** A form without files is an ordinary one, unless the document says that it is multipart. */
+function formTypes(types: readonly string[], fields: readonly JsonObject[]): string[] {
+    const hasFile = fields.some((field) => field['type'] === 'file');
+    const forms = types.filter((type) => type === 'multipart/form-data' || (type === 'application/x-www-form-urlencoded' && !hasFile));
+    return forms.length > 0 ? forms : [hasFile ? 'multipart/form-data' : 'application/x-www-form-urlencoded'];
+}
+
+/** Those that say what they are and where they stand. */
+function parametersOf(list: Json | undefined, resolver: Resolver): JsonObject[] {
+    return (Array.isArray(list) ? list : []).flatMap((written) => {
+        const parameter = resolver.resolve(written);
+        return parameter !== undefined && typeof parameter['in'] === 'string' && typeof parameter['name'] === 'string' ? [parameter] : [];
+    });
+}
+
+function textsOf(list: Json | undefined): string[] {
+    return (Array.isArray(list) ? list : []).filter((one) => typeof one === 'string');
+}

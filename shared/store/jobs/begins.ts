@@ -1,0 +1,94 @@
+import type { Db } from '../../platform/db.ts';
+import type { ClaimedJob } from './claims.ts';
+
+/** What became of the begin of a job. `limit`: its batch would pass its max_credits; `paused`: its batch does not run. */
+export type Begun = 'begun' | 'gone' | 'paused' | { limit: { held: number } };
+
+/** Room for credits in a batch. */
+export interface Room {
+    status: string;
+    used: number;
+    held: number;
+    /** Null: no limit of its own. */
+    most: number | null;
+}
+
+const ROOM = { status: 'status', used: 'credits_used', held: 'credits_held', most: 'max_credits' };
+
+/** The room of a batch as it is now. */
+export async function readRoom(db: Db, batchId: string): Promise<Room | undefined> {
+    return db('batches').where({ batch_id: batchId }).first<Room>(ROOM);
+}
+
+/** Whether an item may begin in this room. @param held credits that would be held for it */
+export function judgeRoom(room: Room | undefined, held: number): Exclude<Begun, 'gone'> {
+    if (room?.status !== 'running') return 'paused';
+    if (room.most !== null && room.used + room.held + held > room.most) return { limit: { held: room.held } };
+    return 'begun';
+}
+
+/** A job that is about to be sent. */
+export interface Beginning extends Pick<ClaimedJob, 'jobId' | 'operation' | 'batchId'> {
+    accountId: string;
+    /** Credits that are held for it. */
+    held: number;
+}
+
+/**
+ * `queued → running`, right before the calls are sent: items of one batch in one transaction, or a single job. `gone` where one was
+ * cancelled, or given to somebody else.
+ */
+export async function beginAttempts(db: Db, batchId: string | null, jobs: readonly Beginning[]): Promise<Begun[]> {
+    return db.transaction(async (trx) => {
+        // Items first, then their batch, as everywhere.
+        const still: { operation: string }[] = await trx('jobs')
+            .whereIn(
+                'operation',
+                jobs.map(({ operation }) => operation),
+            )
+            .where({ status: 'queued' })
+            .where('expires_at', '>', trx.raw('app_now()'))
+            .orderBy('job_id')
+            .forUpdate()
+            .select('operation');
+        const waiting = new Set(still.map(({ operation }) => operation));
+        const room = batchId === null ? undefined : await lockRoom(trx, batchId);
+        const begun = jobs.map((job): Begun => {
+            if (!waiting.has(job.operation)) return 'gone';
+            if (batchId === null) return 'begun';
+            const answer = judgeRoom(room, job.held);
+            if (answer === 'begun' && room !== undefined) room.held += job.held;
+            return answer;
+        });
+        await markRunning(
+            trx,
+            jobs.filter((_, place) => begun[place] === 'begun'),
+        );
+        return begun;
+    });
+}
+
+async function lockRoom(trx: Db, batchId: string): Promise<Room | undefined> {
+    const room = await trx('batches')
+        .where({ batch_id: batchId })
+        .forUpdate()
+        .first<Room & { waiting: string | null }>({ ...ROOM, waiting: 'waiting_for' });
+    if (room !== undefined && room.waiting !== null) await trx('batches').where({ batch_id: batchId }).update({ waiting_for: null });
+    return room;
+}
+
+async function markRunning(trx: Db, jobs: readonly Beginning[]): Promise<void> {
+    if (jobs.length === 0) return;
+    await trx.raw(
+        `update jobs j
+         set status = 'running', account_id = n.account_id, held = n.held, waiting_for = null, attempts = j.attempts + 1,
+             started_at = coalesce(j.started_at, app_now())
+         from unnest(cast(:ids as text[]), cast(:accounts as text[]), cast(:held as bigint[])) as n (job_id, account_id, held)
+         where j.job_id = n.job_id`,
+        {
+            ids: jobs.map(({ jobId }) => jobId),
+            accounts: jobs.map(({ accountId }) => accountId),
+            held: jobs.map(({ held }) => held),
+        },
+    );
+}

@@ -1,0 +1,209 @@
+import type { JobStatus } from '../../domain/jobs/states.ts';
+import type { Effect } from '../../domain/types.ts';
+import type { Columns, Db } from '../../platform/db.ts';
+import type { MovedRow } from '../credits/moves.ts';
+import { type NewEvent, recordEvents } from '../events/events.ts';
+import { closeBatch, nextEnd } from './batch-ends.ts';
+
+/** What becomes of an attempt. */
+export type AttemptEnd =
+    | { status: 'succeeded'; result: Buffer; question: string | null }
+    | { status: 'failed'; code: string; error: Buffer }
+    /** It waits for another attempt; where that would begin too late, it has failed. `isUntried`: nothing was tried, and none is counted. */
+    | { status: 'queued'; code: string; error: Buffer; afterMs: number; isDeath?: boolean; isUntried?: boolean }
+    | { status: 'cancelled' };
+
+/** How the hold of an attempt ended. */
+export type HoldEnd = Pick<MovedRow, 'marked' | 'charged' | 'available'> & {
+    /** This call ended it, as it wanted. */
+    won: boolean;
+};
+
+/** A job that the transaction has locked. */
+export interface LockedJob {
+    job_id: string;
+    workspace_id: string;
+    account_id: string;
+    monitor_id: string | null;
+    batch_id: string | null;
+    status: JobStatus;
+    effect: Effect;
+    operation: string | null;
+    site: string;
+    endpoint: string;
+    version: number;
+    attempts: number;
+    deaths: number;
+    /** Milliseconds until it expires. */
+    left_ms: number;
+}
+
+export function lockedColumns(db: Db): Columns<LockedJob> {
+    return {
+        job_id: 'job_id',
+        workspace_id: 'workspace_id',
+        account_id: 'account_id',
+        monitor_id: 'monitor_id',
+        batch_id: 'batch_id',
+        status: 'status',
+        effect: 'effect',
+        operation: 'operation',
+        site: 'site',
+        endpoint: 'endpoint',
+        version: 'version',
+        attempts: 'attempts',
+        deaths: 'deaths',
+        left_ms: db.raw('(extract(epoch from expires_at - app_now()) * 1000)::float8'),
+    };
+}
+
+/** A job whose turn never came keeps the failure of an attempt before. */
+type Expired = { status: 'expired' };
+
+/** A locked job, and what becomes of it. `hold`: of its attempt, where it had one. */
+export interface JobEnd {
+    job: LockedJob;
+    end: AttemptEnd | Expired;
+    hold?: HoldEnd;
+}
+
+/** How a job ended. `isKept`: code and error stay as they are. */
+interface Final {
+    job: LockedJob;
+    status: JobStatus;
+    code: string | null;
+    error: Buffer | null;
+    isKept: boolean;
+    result: Buffer | null;
+    question: string | null;
+    credits: number | null;
+    remaining: number | null;
+    attempts: number;
+    deaths: number;
+    wasSent: boolean;
+}
+
+/** It waits for another attempt. */
+type Again = Pick<Final, 'job' | 'code' | 'error' | 'isKept' | 'attempts' | 'deaths' | 'wasSent'> & { afterMs: number };
+
+/** Writes what becomes of jobs whose holds have ended: of items of one batch, or of jobs without one. */
+export async function writeEnds(trx: Db, ends: readonly JobEnd[]): Promise<void> {
+    const batchId = ends[0]?.job.batch_id ?? null;
+    const mayWait = ends.some(({ end }) => end.status === 'queued');
+    const isCancelling = mayWait && batchId !== null && (await isBeingCancelled(trx, batchId));
+    const finals: Final[] = [];
+    const again: Again[] = [];
+    for (const one of ends) {
+        const next = becomes(one, isCancelling);
+        if ('afterMs' in next) again.push(next);
+        else finals.push(next);
+    }
+    if (again.length > 0) await queueAgain(trx, again);
+    if (finals.length === 0) return;
+    const last = batchId === null ? null : await nextEnd(trx, batchId, finals.length);
+    await writeFinals(trx, finals, last === null ? null : last - finals.length);
+    if (batchId === null) await recordEvents(trx, await eventsOf(trx, finals));
+    else await closeBatch(trx, batchId);
+}
+
+function becomes({ job, end, hold }: JobEnd, isCancelling: boolean): Final | Again {
+    const { attempts, deaths } = job;
+    const wasSent = job.effect === 'write' && hold?.marked === true;
+    const none = { result: null, question: null, credits: null, remaining: null };
+    const blank = { ...none, job, code: null, error: null, isKept: false, attempts, deaths, wasSent };
+    if (end.status === 'cancelled') return { ...blank, status: 'cancelled' };
+    if (end.status === 'expired') return { ...blank, isKept: true, status: attempts > 0 ? 'failed' : 'expired' };
+    if (end.status === 'failed') return { ...blank, status: 'failed', code: end.code, error: end.error };
+    if (end.status === 'succeeded') {
+        const { status, result, question } = end;
+        return { ...blank, status, result, question, credits: hold?.charged ?? 0, remaining: hold?.available ?? 0 };
+    }
+    const { afterMs, isDeath = false, isUntried = false } = end;
+    const tried = attempts - (isUntried ? 1 : 0);
+    const next = {
+        ...blank,
+        // What was not tried has not failed: an earlier failure stays.
+        ...(isUntried ? { isKept: true } : { code: end.code, error: end.error }),
+        attempts: tried,
+        deaths: deaths + (isDeath ? 1 : 0),
+    };
+    if (isCancelling) return { ...next, status: 'cancelled' };
+    if (afterMs < job.left_ms) return { ...next, afterMs };
+    return { ...next, status: tried > 0 ? 'failed' : 'expired' };
+}
+
+/** Its row is locked, as every end of an item needs it. */
+async function isBeingCancelled(trx: Db, batchId: string): Promise<boolean> {
+    const batch = await trx('batches').where({ batch_id: batchId }).forUpdate().first('status');
+    return batch?.status === 'cancelling';
+}
+
+/** Raw: what both have in common. */
+const COMMON = `
+    operation = null, lease_until = null, held = 0, attempts = n.attempts, deaths = n.deaths, was_sent = j.was_sent or n.was_sent,
+    code = case when n.is_kept then j.code else n.code end, error = case when n.is_kept then j.error else n.error end`;
+
+function common(rows: readonly (Final | Again)[]) {
+    return {
+        ids: rows.map(({ job }) => job.job_id),
+        attempts: rows.map(({ attempts }) => attempts),
+        deaths: rows.map(({ deaths }) => deaths),
+        sent: rows.map(({ wasSent }) => wasSent),
+        codes: rows.map(({ code }) => code),
+        errors: rows.map(({ error }) => error),
+        kept: rows.map(({ isKept }) => isKept),
+    };
+}
+
+const COMMON_ARRAYS = `cast(:ids as text[]), cast(:attempts as smallint[]), cast(:deaths as smallint[]), cast(:sent as boolean[]),
+    cast(:codes as text[]), cast(:errors as bytea[]), cast(:kept as boolean[])`;
+const COMMON_NAMES = 'job_id, attempts, deaths, was_sent, code, error, is_kept';
+
+async function queueAgain(trx: Db, rows: readonly Again[]): Promise<void> {
+    await trx.raw(
+        `update jobs j
+         set status = 'queued', due_at = app_now() + n.after_ms * interval '1 millisecond', ${COMMON}
+         from unnest(${COMMON_ARRAYS}, cast(:after as float8[])) as n (${COMMON_NAMES}, after_ms)
+         where j.job_id = n.job_id`,
+        { ...common(rows), after: rows.map(({ afterMs }) => afterMs) },
+    );
+}
+
+/** @param before the last place in the results that was taken before; null: these have none */
+async function writeFinals(trx: Db, rows: readonly Final[], before: number | null): Promise<void> {
+    await trx.raw(
+        `update jobs j
+         set status = n.status, waiting_for = null, finished_at = app_now(), end_number = :before + n.place,
+             result = coalesce(n.result, j.result), question = coalesce(n.question, j.question),
+             credits_used = coalesce(n.credits, j.credits_used), remaining = coalesce(n.remaining, j.remaining), ${COMMON}
+         from unnest(${COMMON_ARRAYS}, cast(:statuses as text[]), cast(:results as bytea[]), cast(:questions as text[]),
+                     cast(:credits as bigint[]), cast(:remaining as bigint[]))
+             with ordinality as n (${COMMON_NAMES}, status, result, question, credits, remaining, place)
+         where j.job_id = n.job_id`,
+        {
+            ...common(rows),
+            before,
+            statuses: rows.map(({ status }) => status),
+            results: rows.map(({ result }) => result),
+            questions: rows.map(({ question }) => question),
+            credits: rows.map(({ credits }) => credits),
+            remaining: rows.map(({ remaining }) => remaining),
+        },
+    );
+}
+
+/** Monitors tell of their runs themselves. */
+async function eventsOf(trx: Db, finals: readonly Final[]): Promise<NewEvent[]> {
+    const told = finals.filter(({ job }) => job.monitor_id === null);
+    if (told.length === 0) return [];
+    const ids = told.map(({ job }) => job.job_id);
+    const rows: { job_id: string; code: string | null; credits_used: number }[] = await trx('jobs')
+        .whereIn('job_id', ids)
+        .select('job_id', 'code', 'credits_used');
+    const written = new Map(rows.map((row) => [row.job_id, row]));
+    return told.map(({ status, job: { job_id: jobId, workspace_id: workspaceId, site, endpoint, version } }) => {
+        const row = written.get(jobId);
+        const data = { job_id: jobId, status, site, endpoint, version, credits_used: row?.credits_used ?? 0, code: row?.code ?? null };
+        return { type: `job.${status as 'succeeded' | 'failed' | 'cancelled' | 'expired'}` as const, workspaceId, data, about: jobId };
+    });
+}

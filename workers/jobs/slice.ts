@@ -1,0 +1,87 @@
+import type { App } from '../../shared/app.ts';
+import { openBatchByKey } from '../../shared/platform/batch-by-key.ts';
+import { isOutage, persist } from '../../shared/platform/pg-errors.ts';
+import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
+import type { Balance } from '../../shared/store/credits/credits.ts';
+import { type Beginning, type Begun, beginAttempts, type Room, readRoom } from '../../shared/store/jobs/begins.ts';
+import { type ClaimedJob, keptBytes } from '../../shared/store/jobs/claims.ts';
+import { type EndedAttempt, type EndingAttempt, endAttempts } from '../../shared/store/jobs/ends.ts';
+
+/** How long an end is tried again while the database is away, in milliseconds. */
+const SETTLE_MS = 4000;
+/** Bytes of results in one statement. */
+const RESULT_BYTES = 1024 * 1024;
+const MOST = 50;
+
+/**
+ * Items of one batch that were taken together, or a single job. What is the same for all of them is read once, and what one of them takes of
+ * credits and room counts for the next.
+ */
+export interface Slice {
+    caller(): Promise<Caller | undefined>;
+    /** What the account has, less what items of this slice are about to hold. */
+    balance(accountId: string): Promise<Pick<Balance, 'available' | 'held'>>;
+    /** The room of their batch, less what items of this slice are about to hold. */
+    room(batchId: string): Promise<Room | undefined>;
+    /** An item is about to hold these credits. */
+    expect(credits: number): void;
+    /** Bytes of results that the account keeps. */
+    keptBytes(accountId: string): Promise<number>;
+}
+
+export function openSlice({ db, credits }: App, { keyId }: Pick<ClaimedJob, 'keyId'>): Slice {
+    let expected = 0;
+    const caller = once(() => findCallerById(db, keyId));
+    const balance = once((accountId: string) => credits.balance(accountId));
+    const room = once((batchId: string) => readRoom(db, batchId));
+    const kept = once((accountId: string) => keptBytes(db, accountId));
+    return {
+        caller: () => caller(''),
+        async balance(accountId) {
+            const { available = 0, held = 0 } = (await balance(accountId)) ?? {};
+            return { available: Math.max(0, available - expected), held: held + expected };
+        },
+        async room(batchId) {
+            const now = await room(batchId);
+            return now && { ...now, held: now.held + expected };
+        },
+        expect(more) {
+            expected += more;
+        },
+        keptBytes: kept,
+    };
+}
+
+/** All items of a slice have one key, one batch and one account. */
+function once<Answer>(read: (id: string) => Promise<Answer>): (id: string) => Promise<Answer> {
+    let answer: Promise<Answer> | undefined;
+    return (id) => {
+        answer ??= read(id);
+        return answer;
+    };
+}
+
+/** Begins and ends of attempts: those of one batch that come together are one transaction. */
+export interface Attempts {
+    begin(job: Beginning): Promise<Begun>;
+    end(attempt: EndingAttempt): Promise<EndedAttempt>;
+}
+
+export function openAttempts({ db }: App): Attempts {
+    const alike = { keyOf: (one: { operation: string }) => one.operation, isCommonFate: isOutage, maxInFlight: 1, maxSize: MOST };
+    const keyOfBatch = ({ batchId, jobId }: { batchId: string | null; jobId: string }) => batchId ?? jobId;
+    const begins = openBatchByKey<Beginning, Begun>({
+        ...alike,
+        keyOfBatch,
+        run: (jobs) => beginAttempts(db, jobs[0]?.batchId ?? null, jobs),
+    });
+    const ends = openBatchByKey<EndingAttempt, EndedAttempt>({
+        ...alike,
+        keyOfBatch,
+        sharesFate: () => false,
+        sizeOf: ({ bytes }) => bytes,
+        maxTotal: RESULT_BYTES,
+        run: (attempts) => persist(SETTLE_MS, () => endAttempts(db, attempts)),
+    });
+    return { begin: begins.add, end: ends.add };
+}
