@@ -2,7 +2,7 @@ import { isOnDomain, registrableDomain } from '../../shared/domain/site/site-nam
 import type { Json } from '../../shared/domain/types.ts';
 import { type Exchange, readEntry } from './exchange.ts';
 import { factsOf, joinForms } from './form-facts.ts';
-import { addExchange, addressOf, type Group, openGroup, readBody, type SentBody } from './groups.ts';
+import { addExchange, addressOf, DISPATCHERS, type Group, openGroup, readBody, type SentBody } from './groups.ts';
 import type { Element } from './json-elements.ts';
 import { noiseOf } from './noise.ts';
 import { readPage } from './page.ts';
@@ -87,6 +87,11 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
         /html/.test(exchange.answer.type) && exchange.answer.text !== undefined && group.answers.html < MAX_PAGES
             ? readPage(exchange.answer.text, exchange.url)
             : undefined;
+    if (page?.isLogin === true && exchange.method === 'GET') {
+        ledger.drop('Pages that ask to sign in', 'they were answered in place of what was asked for');
+        if (group.sendings === 0 && group.form === undefined) collection.groups.delete(keyOf(exchange, body));
+        return;
+    }
     if (page?.isShell === true && exchange.method === 'GET') {
         ledger.drop('Pages without content', 'a script fills them, and what it fetches is described instead');
         if (group.sendings === 0 && group.form === undefined) collection.groups.delete(keyOf(exchange, body));
@@ -139,9 +144,15 @@ function takeForm(collection: Collection, form: Form, page: URL, ledger: Ledger)
     } else if (form.asksForPassword) ledger.drop('Forms', 'they ask for a password, and a package carries no credentials');
     else if (form.isScripted) ledger.drop('Forms', 'they say neither where nor how they are sent: a script does that');
     else if (form.takesFiles) ledger.drop('Forms', 'they send files, which a package cannot');
+    else if (form.fields.some(({ name, type }) => type === 'select' && DISPATCHERS.test(name)))
+        ledger.drop('Forms', 'they choose among other routes');
     else {
         const action = new URL(form.action);
-        if (form.method === 'GET') action.search = '';
+        if (form.method === 'GET') {
+            action.search = '';
+            for (const { name, word } of form.hidden)
+                if (word !== undefined && DISPATCHERS.test(name)) action.searchParams.append(name, word);
+        }
         const address = addressOf({ method: form.method, url: action });
         const key = `${address.key}  form`;
         const known = collection.groups.get(key) ?? openGroup(address);

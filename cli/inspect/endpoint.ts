@@ -108,7 +108,7 @@ function headersOrNone(group: Group): { headers?: Record<string, string> } {
 
 function effectOf({ method, operation }: Group, kind: Kind, paginates: boolean): { effect?: 'read' } {
     if (method !== 'POST' || kind === 'search') return {};
-    return (operation?.protocol === 'graphql' && !operation.writes) || paginates ? { effect: 'read' } : {};
+    return operation?.writes === false || paginates ? { effect: 'read' } : {};
 }
 
 function responseOf(group: Group, isPage: boolean): NonNullable<PackageEndpoint['response']> {

@@ -1,6 +1,6 @@
 import { type Group, mergeGroups } from './groups.ts';
 import type { SeenTexts } from './seen-texts.ts';
-import { asksForWords, decode, isApiRoot, isPlural, isRouteWord, namesPeople, type Piece } from './segments.ts';
+import { asksForWords, decode, isApiRoot, isLanguage, isPlural, isRouteWord, namesPeople, type Piece } from './segments.ts';
 import { featuresOf } from './shape.ts';
 
 /**
@@ -34,7 +34,7 @@ function foldBelow(groups: readonly Group[], place: number, seen: SeenTexts): vo
     for (const group of here) {
         const piece = group.segments[place];
         if (piece?.form === 'word' && varying.has(piece.core))
-            group.segments[place] = { form: 'slug', prefix: '', core: piece.core, suffix: '' };
+            group.segments[place] = { form: isLanguage(piece.core) ? 'locale' : 'slug', prefix: '', core: piece.core, suffix: '' };
     }
     for (const [, below] of Map.groupBy(here, (group) => textOf(group.segments[place]))) foldBelow(below, place + 1, seen);
 }
@@ -49,13 +49,22 @@ function varyingWords(
     const open = [...words.keys()].filter((word) => word !== '' && !isRouteWord(word) && !(isApiRoot(word) && place < 3));
     const varying = new Set<string>();
     for (const [word, groups] of words) if (areMembers(word, groups, parent, place)) varying.add(word);
+    const languages = open.filter(isLanguage);
+    // Where most are none, they are words like the others.
+    const isMostly = languages.length > 1 && languages.length * 2 >= open.length;
+    if (isMostly || siblings.some((group) => group.segments[place]?.form === 'locale')) for (const word of languages) varying.add(word);
     const isTold = (word: string) => seen.wasSaid(decode(word));
     const isRoot = parent === undefined || (parent.form === 'word' && isApiRoot(parent.core));
     for (const word of open) {
         const isAfterSearch = parent?.form === 'word' && (asksForWords(parent.core) || namesPeople(parent.core));
         if (isAfterSearch || parent?.prefix === '@' || isToldWithNext(words.get(word) ?? [], place, seen)) varying.add(word);
-        else if ((!isRoot && isTold(word)) || seen.wasName(decode(word))) varying.add(word);
+        else if (
+            seen.wasName(decode(word)) ||
+            (!isRoot && isTold(word) && isMember(words.get(word) ?? [], parent, place, varying.size + siblings.length))
+        )
+            varying.add(word);
     }
+    for (const word of likeFiles(words, open, parent, place)) varying.add(word);
     // Right below the beginning a single word that was also a value proves little.
     const told = isRoot ? open.filter(isTold) : [];
     for (const word of told)
@@ -74,6 +83,33 @@ function varyingWords(
         else if (alike.length >= 2 && [word, ...alike].filter((one) => !/^[a-z]+$/.test(one)).length > alike.length / 2) varying.add(word);
     }
     return varying;
+}
+
+/**
+ * Answers say many words, `local` and `default` among them. One in the middle of a path is a value only below the name of a collection or
+ * beside other values.
+ */
+function isMember(groups: readonly Group[], parent: Piece | undefined, place: number, beside: number): boolean {
+    const isLast = groups.some(({ segments }) => segments.length === place + 1);
+    return isLast || beside > 0 || parent?.form !== 'word' || isPlural(parent.core);
+}
+
+/** Three or more of one collection that are all asked for with the same params, such as `/locales/…?lng=`. */
+function likeFiles(
+    words: ReadonlyMap<string, readonly Group[]>,
+    open: readonly string[],
+    parent: Piece | undefined,
+    place: number,
+): string[] {
+    if (parent?.form !== 'word' || !isPlural(parent.core)) return [];
+    const byParams = new Map<string, string[]>();
+    for (const word of open) {
+        const groups = words.get(word) ?? [];
+        const isLeaf = groups.every(({ method, segments }) => method === 'GET' && segments.length === place + 1);
+        const params = [...new Set(groups.flatMap(({ query }) => [...query.keys()]))].sort().join(' ');
+        if (isLeaf && params !== '') byParams.set(params, [...(byParams.get(params) ?? []), word]);
+    }
+    return [...byParams.values()].filter((alike) => alike.length >= 3).flat();
 }
 
 function parentOf(group: Group | undefined, place: number): Piece | undefined {

@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.ts';
 import { type FormFacts, joinForms } from './form-facts.ts';
 import { isProgramWord, namesCredential } from './harmless.ts';
 import { addHeader, fixedHeader } from './headers.ts';
-import { type Operation, operationOf } from './operation.ts';
+import { namedOf, type Operation, operationOf } from './operation.ts';
 import type { Page } from './page.ts';
 import { parseJson } from './redact.ts';
 import { decode, type Piece, readSegment } from './segments.ts';
@@ -50,7 +50,8 @@ export interface Sample {
 }
 
 /** Query params that choose an action on sites whose routes have one address. */
-const DISPATCHERS = /^@?(?:action|do|cmd|command|op|operation|act|task|func|function|method|module|mod|route|request|service|controller)$/i;
+export const DISPATCHERS =
+    /^@?(?:action|do|cmd|command|op|operation|act|task|func|function|method|module|mod|route|request|service|controller)$/i;
 const CACHE_BREAKERS = /^(?:_|_t|_ts|_dc|cb|cachebuster?|nocache|rnd|rand|random|nc)$/i;
 const TRACKING = /^(?:utm_.*|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|_ga|_gl|igshid|ref_src)$/i;
 
@@ -95,7 +96,7 @@ export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' 
 export type SentBody =
     | { sort: 'none' }
     | { sort: 'unfit'; why: string }
-    | { sort: 'operation'; operation: Operation }
+    | { sort: 'operation'; format: BodyFormat; operation: Operation }
     | { sort: 'fields'; format: BodyFormat; fields: Map<string, Json[]> }
     | { sort: 'whole'; value: Json };
 
@@ -105,13 +106,21 @@ export function readBody({ method, body, url }: Exchange): SentBody {
     if (body.type === 'multipart/form-data') return { sort: 'unfit', why: 'its body is multipart (files), which a package cannot send' };
     if (body.type === 'application/x-www-form-urlencoded') {
         const fields = new Map<string, Json[]>();
-        for (const [name, value] of new URLSearchParams(body.text)) fields.set(name, [...(fields.get(name) ?? []), value]);
-        return { sort: 'fields', format: 'form', fields };
+        for (const [name, value] of new URLSearchParams(body.text)) {
+            const values = fields.get(name) ?? [];
+            values.push(value);
+            fields.set(name, values);
+        }
+        const isPlain = [...fields.values()].every((values) => values.length === 1);
+        const flat = Object.fromEntries([...fields].map(([name, [value]]) => [name, value ?? null]));
+        const named = isPlain ? namedOf(flat, url.pathname) : undefined;
+        return named === undefined ? { sort: 'fields', format: 'form', fields } : { sort: 'operation', format: 'form', operation: named };
     }
     const value = /json/.test(body.type) || body.type === '' ? parseJson(body.text) : undefined;
     if (value === undefined) return { sort: 'unfit', why: 'its body is neither JSON nor a form' };
     const operation = operationOf(value, url.pathname);
-    if (operation !== undefined) return 'fault' in operation ? { sort: 'unfit', why: operation.fault } : { sort: 'operation', operation };
+    if (operation !== undefined)
+        return 'fault' in operation ? { sort: 'unfit', why: operation.fault } : { sort: 'operation', format: 'json', operation };
     if (!isObject(value)) return { sort: 'whole', value };
     return { sort: 'fields', format: 'json', fields: new Map(Object.entries(value).map(([name, item]) => [name, [item]])) };
 }
@@ -141,7 +150,7 @@ function addQuery(group: Group, url: URL): void {
 
 function addBody(group: Group, sent: SentBody): void {
     if (sent.sort === 'none' || sent.sort === 'unfit') return;
-    const format = sent.sort === 'fields' ? sent.format : 'json';
+    const format = sent.sort === 'whole' ? 'json' : sent.format;
     group.body ??= { format, sendings: 0, fields: new Map(), whole: undefined };
     group.body.sendings++;
     if (sent.sort === 'whole') addShape(wholeOf(group.body), sent.value);

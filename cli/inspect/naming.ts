@@ -10,6 +10,7 @@ const NAME_BY_FORM: Readonly<Record<Exclude<SegmentForm, 'word'>, string>> = {
     date: 'date',
     version: 'version',
     code: 'code',
+    locale: 'locale',
     file: 'file',
     slug: 'slug',
     text: 'text',
@@ -35,7 +36,7 @@ function wantedName(piece: Piece, form: Exclude<SegmentForm, 'word'>, before: Pi
     const own = NAME_BY_FORM[form];
     if (piece.prefix === '@') return 'scope';
     const literal = before?.form === 'word' && !isApiRoot(before.core) ? identifier(singular(before.core)) : '';
-    if (form === 'date' || form === 'version' || form === 'file') return own;
+    if (form === 'date' || form === 'version' || form === 'file' || form === 'locale') return own;
     if (literal === '') return all.length === 0 || own === 'id' ? (own === 'slug' ? 'name' : own) : own === 'slug' ? 'name' : own;
     if (/^(?:search|find|lookup|autocomplete|suggest|typeahead)$/.test(literal)) return 'text';
     return own === 'id' && !literal.endsWith('id') ? `${literal}_id` : literal;

@@ -1,4 +1,8 @@
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import type { Json } from '../../shared/domain/types.ts';
 import type { Exchange } from './exchange.ts';
+import { DISPATCHERS } from './groups.ts';
+import { parseJson } from './redact.ts';
 
 /** Why an exchange is no route of the site, or `undefined`. `what` names its sort, so that a thousand images are one line. */
 export function noiseOf(exchange: Exchange): { what: string; why: string } | undefined {
@@ -28,6 +32,36 @@ const MEASURING_PATHS =
     /\/(?:collect|beacons?|telemetry|pixel|track(?:ing)?|rum|pageviews?|web-?vitals|matomo\.php|piwik\.php|csp-report|error-?report(?:ing)?|envelope|log-?events?|_vercel\/(?:insights|speed-insights)|cdn-cgi\/.*|gtm|utag)(?:\/|$)/i;
 const SIGNING =
     /(?:^|[/_.-])(?:log|sign)[-_]?(?:in|on|off|out|up)(?:$|[/_.-])|\/(?:oauth2?|sso|saml|authorize|register|forgot[-_]?password|reset[-_]?password|password[-_]?reset)(?:$|[/_.-])/i;
+
+const SIGNING_ACTS = /^(?:(?:log|sign)[-_]?(?:in|on|off|out|up)|register|resendpwd|lost-?password|resetpass(?:word)?|auth(?:enticate)?)$/i;
+const PASSWORDS = /^(?:pass(?:word|wd|phrase)?|pwd|new_?password|current_?password|wppassword|user_?pass(?:word)?)$/i;
+const PROGRAM_TEXTS = /\/(?:assets?|static|dist|build|i18n|langs?|languages?|locales?)\/(?:.*\/)?[^/]+\.json$/i;
+const MAX_BODY = 20_000;
+
+/** A piece of a page that is kept as a file and was asked for by a script. */
+function isTemplate({ url, resource, requestHeaders, answer }: Exchange): boolean {
+    const isByScript = resource === 'xhr' || resource === 'fetch' || /json/.test(requestHeaders.get('accept') ?? '');
+    return (
+        isByScript &&
+        /html/.test(answer.type) &&
+        /\.html?$/i.test(url.pathname) &&
+        !/<(?:html|body)\b/i.test(answer.text?.slice(0, 2000) ?? '')
+    );
+}
+
+/** By its address, by what it does there, or since it sends a password: that is nothing a package can repeat. */
+function isSigning({ url, body }: Exchange): boolean {
+    if (SIGNING.test(url.pathname)) return true;
+    if ([...url.searchParams].some(([name, value]) => DISPATCHERS.test(name) && SIGNING_ACTS.test(value))) return true;
+    if (body === undefined || body.text.length > MAX_BODY) return false;
+    const names =
+        body.type === 'application/x-www-form-urlencoded' ? [...new URLSearchParams(body.text).keys()] : keysOf(parseJson(body.text));
+    return names.some((name) => PASSWORDS.test(name));
+}
+
+function keysOf(value: Json | undefined): string[] {
+    return isObject(value) ? Object.keys(value) : [];
+}
 
 const RULES: readonly Rule[] = [
     { what: 'Preflights', why: 'the browser asks by itself whether it may ask', applies: ({ method }) => method === 'OPTIONS' },
@@ -63,7 +97,18 @@ const RULES: readonly Rule[] = [
         applies: ({ url }) => BUILD_FOLDERS.test(url.pathname),
     },
     { what: 'Downloads', why: 'what comes back is no JSON, page or text', applies: ({ answer }) => DOWNLOAD_TYPES.test(answer.type) },
-    { what: 'Signing in and out', why: 'a package carries no credentials', applies: ({ url }) => SIGNING.test(url.pathname) },
+    {
+        what: 'Templates of pages and texts of the program',
+        why: 'a script makes pages of them',
+        applies: (exchange) => isTemplate(exchange) || PROGRAM_TEXTS.test(exchange.url.pathname),
+    },
+    { what: 'Signing in and out', why: 'a package carries no credentials', applies: isSigning },
+    {
+        what: 'Pages of administrators',
+        why: 'they are not for callers of the site',
+        applies: ({ url }) =>
+            [...url.searchParams].some(([name, value]) => DISPATCHERS.test(name) && /^admin(?:istrat(?:or|ion))?$/i.test(value)),
+    },
     {
         what: 'Redirects',
         why: 'they are followed by themselves; where they lead to is a route',

@@ -1,18 +1,18 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
-import { isProgramWord, personalKind } from './harmless.ts';
+import { isProgramWord, personalKind, wordsOf } from './harmless.ts';
 
 /** A call that is told by its body and not by its address: what stays the same of the body, and what a caller gives. */
 export interface Operation {
-    protocol: 'graphql' | 'json-rpc';
+    protocol: 'graphql' | 'json-rpc' | 'named';
     name: string;
     /** What tells this operation from others at the same address. */
     key: string;
     writes: boolean;
-    /** The body around the arguments; `argumentsAt` names where they go. */
+    /** The body around the arguments; `argumentsAt` names where they go, '' where they stand beside it. */
     fixed: JsonObject;
-    argumentsAt: 'variables' | 'params';
+    argumentsAt: string;
     given: Json | undefined;
 }
 
@@ -22,8 +22,48 @@ export function operationOf(body: Json, path: string): Operation | { fault: stri
         return { fault: 'several operations are sent as one, which cannot be told apart' };
     if (!isObject(body)) return undefined;
     if (isRpc(body)) return rpcOf(body);
-    return isGraphql(body, path) ? graphqlOf(body) : undefined;
+    return isGraphql(body, path) ? graphqlOf(body) : namedOf(body, path);
 }
+
+/** Fields that name what a call does where many calls have one address. */
+const NAMES_ACT = /^(?:method|action|call|cmd|command|do|op|operation|act|task|func|function|procedure)$/i;
+const ARGUMENTS = /^(?:arguments|args|params|parameters|payload|data|input)$/i;
+/** What stands beside name and arguments and says nothing to the site. */
+const MARKS = /^(?:tag|id|seq|version)$/i;
+const GATEWAY = /(?:^|[/_.-])(?:ajax|rpc|gateway|xhr|command|dispatch(?:er)?)(?:$|[/_.-])|\.(?:php|cgi|aspx?|jsp|do|ashx)$/i;
+
+/** `{method: "torrent-get", arguments: {…}}` at any address, and `call=qsearch&q=…` where the address says that it takes many calls. */
+export function namedOf(body: JsonObject, path: string): Operation | undefined {
+    const keys = Object.keys(body);
+    if (keys.length > MAX_BESIDE) return undefined;
+    const key = keys.find((one) => NAMES_ACT.test(one));
+    const name = key === undefined ? undefined : body[key];
+    if (key === undefined || typeof name !== 'string' || !isActName(name)) return undefined;
+    const rest = keys.filter((one) => one !== key);
+    const at = rest.find((one) => ARGUMENTS.test(one) && isObject(body[one]));
+    const isWrapped = rest.every((one) => one === at || MARKS.test(one)) && (at !== undefined || /rpc/i.test(path));
+    if (!isWrapped && !GATEWAY.test(path)) return undefined;
+    const given = isWrapped
+        ? (body[at ?? ''] ?? undefined)
+        : Object.fromEntries(rest.filter((one) => one !== '__proto__').map((one) => [one, body[one] ?? null]));
+    const argumentsAt = isWrapped ? (at ?? 'arguments') : '';
+    return { protocol: 'named', name, key: `named ${name}`, writes: !readsByName(name), fixed: { [key]: name }, argumentsAt, given };
+}
+
+const MAX_BESIDE = 60;
+
+function isActName(name: string): boolean {
+    return /^[A-Za-z][\w.:-]{0,60}$/.test(name) && !/\d{3}/.test(name) && findSecrets(name) === undefined;
+}
+
+/** Whether a call is called as one that changes nothing: `torrent-get`, `listUsers`, `session.stats`. */
+function readsByName(name: string): boolean {
+    const words = wordsOf(name);
+    return READS.test(words[0] ?? '') || READS.test(words.at(-1) ?? '');
+}
+
+const READS =
+    /^(?:get|list|find|search|qsearch|query|read|fetch|count|show|describe|lookup|stats|status|info|suggest|autocomplete|ping|version)$/;
 
 function isRpc(body: JsonObject): boolean {
     return typeof body['method'] === 'string' && typeof body['jsonrpc'] === 'string';
@@ -40,7 +80,8 @@ function rpcOf(body: JsonObject): Operation | { fault: string } {
     if (!/^[A-Za-z][\w.:/-]{0,60}$/.test(method) || findSecrets(method) !== undefined)
         return { fault: 'the name of its method is no plain name' };
     const fixed: JsonObject = { jsonrpc: '2.0', id: 1, method };
-    return { protocol: 'json-rpc', name: method, key: `rpc ${method}`, writes: true, fixed, argumentsAt: 'params', given: body['params'] };
+    const writes = !readsByName(method);
+    return { protocol: 'json-rpc', name: method, key: `rpc ${method}`, writes, fixed, argumentsAt: 'params', given: body['params'] };
 }
 
 function graphqlOf(body: JsonObject): Operation | { fault: string } {

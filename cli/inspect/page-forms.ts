@@ -9,7 +9,7 @@ export interface Form {
     encoding: string;
     fields: Field[];
     /** Names of hidden inputs; what stands in them belongs to the page. */
-    hidden: { name: string; isToken: boolean }[];
+    hidden: { name: string; isToken: boolean; word: string | undefined }[];
     /** A selector that matches this form alone on its page, made of what its author wrote. */
     selector: string | undefined;
     asksForPassword: boolean;
@@ -94,7 +94,12 @@ function hiddenOf(inputs: readonly Selection[]): Form['hidden'] {
         .filter((input) => typeOf(input) === 'hidden')
         .map((input) => {
             const name = input.attr('name') ?? '';
-            return { name, isToken: namesCredential(name) || ['token', 'hash', 'uuid'].includes(formOf(input.attr('value') ?? '')) };
+            const value = input.attr('value') ?? '';
+            return {
+                name,
+                word: isProgramWord(value) ? value : undefined,
+                isToken: namesCredential(name) || ['token', 'hash', 'uuid'].includes(formOf(value)),
+            };
         });
 }
 

@@ -1,4 +1,5 @@
 import { type CheerioAPI, load } from 'cheerio';
+import { saysLogin } from '../../shared/domain/fetch/login-words.ts';
 import { type Form, readForms } from './page-forms.ts';
 import { hashOf } from './values.ts';
 
@@ -6,6 +7,8 @@ import { hashOf } from './values.ts';
 export interface Page {
     /** A page without content, which a script fills with what it fetches. */
     isShell: boolean;
+    /** It asks for a password and its heading says what for: it stands in place of what was asked for. */
+    isLogin: boolean;
     forms: Form[];
     /** Names of places where data stand in the page as JSON. */
     embedded: string[];
@@ -20,14 +23,48 @@ const LITTLE_TEXT = 40;
 
 /** Reads a page that stood at `url`. */
 export function readPage(html: string, url: URL): Page {
-    const $ = load(html.slice(0, MAX_PAGE));
+    const looked = html.slice(0, MAX_PAGE);
+    const $ = load(isTooDeep(looked) ? '' : looked);
     const forms = readForms($, url);
     const embedded = embeddedJson($);
     const hasScripts = $('script').length > 0;
     const skeleton = skeletonOf($);
-    $('script, style, noscript, template, svg, head').remove();
+    const isLogin = forms.some(({ asksForPassword }) => asksForPassword) && headingsOf($).some(saysLogin);
+    $('script, style, noscript, template, svg, head, pre, code, textarea').remove();
     const text = $('body').text().replaceAll(/\s+/g, ' ').trim();
-    return { isShell: hasScripts && forms.length === 0 && text.length < LITTLE_TEXT && embedded.length === 0, forms, embedded, skeleton };
+    const isEmpty = hasScripts && forms.length === 0 && text.length < LITTLE_TEXT && embedded.length === 0;
+    return { isShell: isEmpty || isTemplate(text), isLogin, forms, embedded, skeleton };
+}
+
+/** Whether the text of a page has places that a script is to fill. An article may show one or two, a page that is all filled no more. */
+function isTemplate(text: string): boolean {
+    return text.slice(0, MAX_LOOKED).split('{{').length > UNFILLED;
+}
+
+const MAX_LOOKED = 400_000;
+const UNFILLED = 5;
+
+/** Whether so many elements stand in one another that reading them takes too long; what need not be closed is not counted. */
+function isTooDeep(html: string): boolean {
+    let depth = 0;
+    for (const [, close, tag = ''] of html.matchAll(/<(\/?)([a-z][a-z\d-]{0,40})/gi)) {
+        if (UNCLOSED.has(tag.toLowerCase())) continue;
+        depth = close === '/' ? Math.max(0, depth - 1) : depth + 1;
+        if (depth > MAX_DEPTH) return true;
+    }
+    return false;
+}
+
+const MAX_DEPTH = 1000;
+const UNCLOSED: ReadonlySet<string> = new Set(
+    (
+        'area base br col embed hr img input link meta param source track wbr p li dt dd option optgroup tr td th thead tbody tfoot colgroup ' +
+        'html head body rp rt path circle rect line use'
+    ).split(' '),
+);
+
+function headingsOf($: CheerioAPI): string[] {
+    return ['title', 'h1', 'h2', 'legend'].map((tag) => $(tag).first().text());
 }
 
 function skeletonOf($: CheerioAPI): Set<number> {

@@ -61,7 +61,7 @@ function schemaOfSegment({ form }: Piece): JsonObject {
 }
 
 function queryParams(group: Group, fields: readonly Field[], constants: [string, string][], left: Request['left']): PackageParam[] {
-    const own = group.method === 'GET' ? fields : [];
+    const own = group.method === 'GET' ? fields.filter(({ type }) => type !== 'submit') : [];
     const shown = new Set(own.map(({ name }) => name));
     const params: PackageParam[] = [];
     for (const [name, values] of group.query) {
@@ -167,6 +167,7 @@ function placeInBody(
 }
 
 function aroundArguments(fixed: JsonObject, at: string, inside: JsonObject): JsonObject {
+    if (at === '') return { ...fixed, ...inside };
     const [only] = Object.keys(inside);
     // A single field of that name is the list of arguments itself.
     if (only === at && Object.keys(inside).length === 1) return { ...fixed, ...inside };

@@ -2,7 +2,7 @@ import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import { isProgramWord, personalKind } from './harmless.ts';
 
 /** What the form of a path segment says about it; `word` may be a part of the route or a value, which only more samples tell. */
-export type SegmentForm = 'word' | 'number' | 'uuid' | 'hash' | 'date' | 'version' | 'code' | 'token' | 'file' | 'slug' | 'text';
+export type SegmentForm = 'word' | 'number' | 'uuid' | 'hash' | 'date' | 'version' | 'code' | 'locale' | 'token' | 'file' | 'slug' | 'text';
 
 /** A segment as a template holds it: literal text around what varies. */
 export interface Piece {
@@ -49,6 +49,8 @@ const FORMS: readonly { form: SegmentForm; fits: (text: string, place: number) =
     { form: 'hash', fits: (text) => /^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,128}$/.test(text) || /^[0-9a-f]{32,128}$/i.test(text) },
     { form: 'text', fits: (text) => /[^\w.~-]/.test(text) || personalKind(text) !== undefined || /^-?\d+\.\d+$/.test(text) },
     { form: 'token', fits: isToken },
+    { form: 'locale', fits: (text) => /^[a-z]{2,3}[-_](?:[A-Z]{2}|[A-Z][a-z]{3}|\d{3})$/.test(text) },
+    { form: 'code', fits: isMixed },
     { form: 'code', fits: (text) => /^[A-Z]{2,5}$/.test(text) || /^[A-Za-z]{1,8}[-_]?\d{3,}$/.test(text) },
     { form: 'file', fits: (text) => /^[^.].*\.[A-Za-z][A-Za-z0-9]{0,7}$/.test(text) && !FORMAT_SUFFIX.test(text) },
     { form: 'slug', fits: (text) => text.split('-').length > 4 && /^[a-z0-9-]+$/i.test(text) },
@@ -60,6 +62,21 @@ function isToken(text: string): boolean {
     if (!/^[\w-]{10,}$/.test(text) || !/\d/.test(text) || !/[A-Za-z]/.test(text)) return false;
     const changes = [...text].filter((char, at) => at > 0 && sortOf(char) !== sortOf(text[at - 1] ?? '')).length;
     return changes / text.length >= 0.3;
+}
+
+/** Short ids such as `x1y2z3`: letters and digits by turns. */
+function isMixed(text: string): boolean {
+    return /^[a-z\d]{6,12}$/.test(text) && (text.match(/[a-z]\d|\d[a-z]/g)?.length ?? 0) >= 3;
+}
+
+/** Languages that sites put into their paths. */
+const LANGUAGES: ReadonlySet<string> = new Set(
+    'ar bg ca cs da de el en es et eu fa fi fr gl he hi hr hu id it ja ko lt lv nb nl no pl pt ro ru sk sl sr sv th tr uk vi zh'.split(' '),
+);
+
+/** Whether a segment may be the language of the pages below it. */
+export function isLanguage(text: string): boolean {
+    return LANGUAGES.has(text);
 }
 
 function sortOf(char: string): number {
@@ -82,8 +99,8 @@ const ROUTE_WORDS: ReadonlySet<string> = new Set(
         'about account accounts actions active activity add admin ajax alerts all analytics api app archive archives articles assets auth autocomplete ' +
         'batch best blog browse bulk by calendar callback cart catalog categories category channels chart check checkout clear comments config ' +
         'contact copy count counts create current dashboard data default delete detail details diff docs download downloads edit embed events ' +
-        'explore export faq favorites featured feed feeds files filter filters find flags followers following forum full graphql group groups health help ' +
-        'history home hot image images import index info init inbox item items jobs labels latest legal likes links list lists live lookup me ' +
+        'explore export faq favorites featured feed feeds files filter filters find flags flow flows followers following forum full global graphql group groups health help ' +
+        'history home hot image images import index info init inbox item items jobs labels latest legal likes links list lists live local lookup me ' +
         'media members merge message messages meta metadata metrics mine my new newest next news notes notifications options order orders page ' +
         'pages password permissions photos ping places popular post posts preferences preview previous price prices privacy products profile ' +
         'profiles projects public publish query questions random random ranking ratings raw readme recent recommended register related releases ' +

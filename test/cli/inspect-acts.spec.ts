@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { inspectCalls, routesOf, SHOP } from './inspect/har.ts';
+
+const page = (text: string) => `<html><head><title>Harbour</title></head><body><main>${text.repeat(20)}</main></body></html>`;
+const bodies = ({ package: { endpoints } }: Awaited<ReturnType<typeof inspectCalls>>) =>
+    endpoints.map(({ name, body, effect }) => ({ name, body, effect }));
+
+describe('routebook inspect tells routes that share an address', () => {
+    it('splits calls by the name of their method in the body, and tells reads from writes', async () => {
+        const call = (method: string, args: object) => ({
+            method: 'POST',
+            url: `${SHOP}/transmission/rpc`,
+            body: { method, arguments: args },
+        });
+        const inspected = await inspectCalls([
+            call('torrent-get', { ids: [1] }),
+            call('torrent-get', { ids: [2] }),
+            call('torrent-start', { ids: [1] }),
+            { method: 'POST', url: `${SHOP}/rpc`, body: { method: 'session-get' } },
+        ]);
+        expect(bodies(inspected)).to.deep.equal([
+            { name: 'torrent_get', body: { method: 'torrent-get', arguments: { ids: '{ids}' } }, effect: 'read' },
+            { name: 'torrent_start', body: { method: 'torrent-start', arguments: { ids: '{ids}' } }, effect: undefined },
+            { name: 'session_get', body: { method: 'session-get' }, effect: 'read' },
+        ]);
+    });
+
+    it('splits forms that are sent to one address by the call that they name', async () => {
+        const send = (form: Record<string, string>) => ({ method: 'POST', url: `${SHOP}/lib/ajax.php`, form });
+        const inspected = await inspectCalls([
+            send({ call: 'qsearch', q: 'tides' }),
+            send({ call: 'qsearch', q: 'ropes' }),
+            send({ call: 'medians', ns: 'gear' }),
+        ]);
+        expect(bodies(inspected).map(({ body }) => body)).to.deep.equal([
+            { call: 'qsearch', q: '{q}' },
+            { call: 'medians', ns: '{ns}' },
+        ]);
+    });
+
+    it('keeps words of the address that answers happen to say, and joins languages', async () => {
+        const inspected = await inspectCalls([
+            { url: `${SHOP}/meta/kinds`, json: { prefix: 'wp', scope: 'local' } },
+            { url: `${SHOP}/api/wp/v2/posts/1`, json: { id: 1, kind: 'wp' } },
+            { url: `${SHOP}/library/local/flows`, json: [{ id: 'n1' }] },
+            ...['en-US', 'de-DE'].map((locale) => ({ url: `${SHOP}/${locale}/weather`, json: { temperature: 1, wind: 2 } })),
+            ...['de', 'fr'].map((language) => ({ url: `${SHOP}/${language}/tides`, json: { high: 1, low: 2 } })),
+        ]);
+        expect(routesOf(inspected)).to.have.members([
+            'GET /meta/kinds',
+            'GET /api/wp/v2/posts/{post_id}',
+            'GET /library/local/flows',
+            'GET /{locale}/weather',
+            'GET /{locale}/tides',
+        ]);
+    });
+
+    it('leaves out pages that ask to sign in, what sends a password, pages of administrators and templates', async () => {
+        const login = '<h1>Login</h1><form method="post" action="/doku.php"><input name="u"><input type="password" name="p"></form>';
+        const inspected = await inspectCalls([
+            { url: `${SHOP}/doku.php?id=tides`, html: page('High water. ') },
+            { url: `${SHOP}/doku.php?id=tides&do=login`, html: page(login) },
+            { url: `${SHOP}/doku.php?id=tides&do=admin`, html: page('Users. ') },
+            { url: `${SHOP}/members`, html: page(login) },
+            { method: 'POST', url: `${SHOP}/start`, form: { user: 'ada', password: 'Leuchtfeuer' } },
+            { url: `${SHOP}/parts/dialog.html`, html: '<div translate>Sure?</div>', headers: { accept: 'application/json, text/plain' } },
+            { url: `${SHOP}/app`, html: page('<b>{{name}}</b> ') },
+        ]);
+        expect(routesOf(inspected)).to.deep.equal(['GET /doku.php']);
+        expect(inspected.report.dropped.map(({ what }) => what.replace(/ \(.*/, ''))).to.include.members([
+            'Signing in and out',
+            'Pages of administrators',
+            'Pages that ask to sign in',
+            'Templates of pages and texts of the program',
+            'Pages without content',
+        ]);
+    });
+
+    it('reads pages that are made to be slow, and those that nest without end', async () => {
+        const began = performance.now();
+        const pages = ['<script '.repeat(6000), '{{'.repeat(50_000), '<form><input name=a>'.repeat(1500), '<div>'.repeat(40_000)];
+        await inspectCalls(pages.map((html, place) => ({ url: `${SHOP}/p${place}x`, html })));
+        expect(performance.now() - began).to.be.lessThan(20_000);
+    });
+});
