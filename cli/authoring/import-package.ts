@@ -1,40 +1,66 @@
 import { isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
+import type { PackageDocument } from '../../shared/domain/types.ts';
 import { CommandFault } from '../failures.ts';
 import { CannotImport, type Imported, importDocument, type NotCarried, readDocument } from '../import/import.ts';
 import { counted } from '../package/judge-package.ts';
 import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
-import { type DraftPlace, textOf, writeDraft } from './write-draft.ts';
+import { type DraftPlace, refuseToReplace, textOf, writeDraft } from './write-draft.ts';
 
 export interface ImportFileOptions extends DraftPlace {
     site?: string;
     title?: string;
     category?: string;
+    /** Tags, paths and methods of the operations that are wanted. */
+    only?: string[];
+    single?: true;
 }
 
 /** `routebook import FILE`: a package of another registry, or an OpenAPI document, and a list of what could not be carried over. */
 export async function importPackage(session: Session, path: string, options: ImportFileOptions): Promise<Done> {
     const { terminal, settings } = session;
-    const { site, title, category } = options;
+    const { site, title, category, only = [], single } = options;
     const { egressAllow } = settings.egress();
     const imported = await read(path, {
         ...(site === undefined ? {} : { site }),
         ...(title === undefined ? {} : { title }),
         ...(category === undefined ? {} : { category }),
+        only,
+        single: single === true,
         isPortAllowed: (port) => isPortAllowed(egressAllow, port),
     });
-    const { package: document, counts, carried, notCarried, leftToDo } = imported;
+    const { package: document, packages, counts, carried, notCarried, leftToDo } = imported;
     const result = { counts, carried, not_carried: notCarried, left_to_do: leftToDo };
     if (counts.carried === 0) throw nothingCarried(path, imported, result, terminal.paintError);
+    const made = packages.length === 1 ? { package: document } : { package: document, packages };
     if (options.out === '-') {
         for (const line of reportLines(imported, terminal.paintError)) session.note(line);
-        return { result: { file: null, package: document, ...result }, lines: [textOf(document).trimEnd()] };
+        // Several packages are lines of JSON.
+        const texts = packages.length === 1 ? [textOf(document).trimEnd()] : packages.map((one) => JSON.stringify(one));
+        return { result: { file: null, ...made, ...result }, lines: texts };
     }
-    const file = options.out ?? `${document.site}.json`;
-    await writeDraft(file, document, options);
+    const files = filesOf(packages, options.out);
+    for (const { file } of files) if (options.force !== true) refuseToReplace(file);
+    for (const { file, document: one } of files) await writeDraft(file, one, options);
     const { paint } = terminal;
-    const head = `${paint('green', '✓')} ${paint('bold', file)}: ${counted(counts.carried, 'operation')} of ${counts.operations} carried over`;
-    return { result: { file, package: document, ...result }, lines: [head, ...reportLines(imported, paint)] };
+    const heads = files.map(({ file, document: { endpoints } }) => {
+        const count = packages.length === 1 ? `of ${counts.operations} carried over` : 'carried over';
+        return `${paint('green', '✓')} ${paint('bold', file)}: ${counted(endpoints.length, 'operation')} ${count}`;
+    });
+    const sum =
+        packages.length === 1 ? [] : [`${counts.carried} of ${counted(counts.operations, 'operation')} in ${packages.length} packages`];
+    const names = files.map(({ file }) => file);
+    const lines = [...heads, ...sum, ...reportLines(imported, paint)];
+    return { result: { file: names[0] ?? null, ...(names.length === 1 ? {} : { files: names }), ...made, ...result }, lines };
+}
+
+/** Each package by the name of its site; with `--out` the first by that name, and the others beside it. */
+function filesOf(packages: readonly PackageDocument[], out: string | undefined): { file: string; document: PackageDocument }[] {
+    return packages.map((document, index) => {
+        if (out === undefined) return { file: `${document.site}.json`, document };
+        const [label = ''] = document.site.split('.', 1);
+        return { file: index === 0 ? out : out.replace(/(\.json)?$/i, (end) => `-${label}${end}`), document };
+    });
 }
 
 /** A draft without endpoints is of no use: nothing is written. */
@@ -76,11 +102,11 @@ function reportLines({ notCarried, leftToDo }: Imported, paint: Paint): string[]
 }
 
 /** What the author has to do before the draft can be published. */
-export function toDoLines(leftToDo: readonly { path: string; message: string }[], paint: Paint): string[] {
+export function toDoLines(leftToDo: readonly { site?: string; path: string; message: string }[], paint: Paint): string[] {
     if (leftToDo.length === 0) return [];
     return [
         '',
         paint('bold', 'Left to do'),
-        ...leftToDo.map(({ path, message }) => `  ${paint('cyan', path === '' ? '/' : path)}  ${message}`),
+        ...leftToDo.map(({ site = '', path, message }) => `  ${paint('cyan', `${site}${path === '' ? '/' : path}`)}  ${message}`),
     ];
 }

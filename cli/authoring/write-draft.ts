@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { CommandFault } from '../failures.ts';
 import { writeText } from '../write-file.ts';
 
 /** Where a draft goes. */
@@ -10,6 +12,11 @@ export interface DraftPlace {
 /** Writes a draft where nothing is replaced by accident. @throws CommandFault where it cannot be written */
 export async function writeDraft(file: string, document: object, { force }: DraftPlace): Promise<void> {
     await writeText(file, textOf(document), { replaces: force === true });
+}
+
+/** Before the first of several files is written. @throws CommandFault FILE_EXISTS */
+export function refuseToReplace(file: string): void {
+    if (existsSync(file)) throw new CommandFault('FILE_EXISTS', `${file} exists already; --force replaces it, --out names another.`);
 }
 
 const WIDTH = 140;

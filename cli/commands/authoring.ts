@@ -76,11 +76,13 @@ function addImport(program: Command, run: Run): void {
             .description('draft a package from a package of another registry, or from an OpenAPI document')
             .argument('<file>', 'a package of the format 0.1, or OpenAPI 3 or Swagger 2.0 in JSON or YAML'),
     )
+        .option('--only <tag|path|method>', 'operations with this tag, path (and below; * for a part) or method; may be repeated', collect)
+        .option('--single', 'one package: of more operations than it takes, the most useful ones')
         .addHelpText(
             'after',
             examples(
-                ['import openapi.yaml', 'import package.json --out shop.json'],
-                'What cannot be carried over is listed with its reason.',
+                ['import openapi.yaml', 'import openapi.yaml --only GET --only /orders', 'import package.json --out shop.json'],
+                'What cannot be carried over is listed with its reason. A document with more\noperations than a package takes becomes several packages, by tag.',
             ),
         )
         .action((file: string, options: ImportFileOptions, command: Command) =>

@@ -1,16 +1,22 @@
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { settle } from '../inspect/settle.ts';
+import { authOf } from './auth.ts';
+import { divided, MAX_ENDPOINTS, mostUseful, type Part } from './divided.ts';
 import type { NotCarried, ReadOperation } from './operation.ts';
+import { placeNames } from './place-names.ts';
 import { shortened } from './shortened.ts';
 
 /** What became of a document. Each operation of it stands either in `carried` or, with `scope: 'operation'`, in `notCarried`. */
 export interface Imported {
+    /** The first of `packages`. */
     package: PackageDocument;
+    /** Several where the document has more than a package takes. */
+    packages: PackageDocument[];
     carried: { where: string; name: string }[];
     notCarried: NotCarried[];
     counts: { operations: number; carried: number; notCarried: number };
-    /** What stands between the draft and publishing; warnings too. */
-    leftToDo: { path: string; message: string }[];
+    /** What stands between the drafts and publishing; warnings too. */
+    leftToDo: { site?: string; path: string; message: string }[];
 }
 
 export interface ImportOptions {
@@ -20,57 +26,86 @@ export interface ImportOptions {
     /** A path of the taxonomy; without it it is taken from the document or guessed. */
     category?: string;
     isPortAllowed?: (port: number) => boolean;
+    /** Tags, paths and methods: operations that are none of these are left out. */
+    only?: readonly string[];
+    /** One package alone: of a document that has more than it takes, the most useful operations. */
+    single?: boolean;
 }
 
 /** The document is of no kind that can be imported; the message says what to do. */
 export class CannotImport extends Error {}
 
-/** Bounds of a package (docs/api.md, "Schema packages") and of the body that publishes it, with room for the envelope. */
-const MAX_ENDPOINTS = 500;
-const MAX_PARAMS = 2000;
+/** Bytes of the package that a server takes, with room for the envelope. */
 const MAX_BYTES = 4_000_000;
 
+type Head = Omit<PackageDocument, 'endpoints'>;
+
 /** Brings what was read under the rules of publishing, and lists what they refuse or have no room for. */
-export function finish(
-    head: Omit<PackageDocument, 'endpoints'>,
-    operations: readonly ReadOperation[],
-    notCarried: NotCarried[],
-    options: ImportOptions,
-): Imported {
+export function finish(head: Head, operations: readonly ReadOperation[], notCarried: NotCarried[], options: ImportOptions): Imported {
+    const parts = options.single === true ? [chosen(operations, notCarried)] : divided(operations);
+    const nameOf = placeNames(head.site);
+    const made = parts.map((part, index) => {
+        const site = index === 0 ? head.site : nameOf(part.tag ?? '');
+        const title = index === 0 || part.tag === undefined ? head.title : `${head.title}: ${part.tag}`.slice(0, 200);
+        return finishPart({ ...head, site, title }, part.operations, notCarried, options);
+    });
+    const [first] = made;
+    const packages = made.filter((one, index) => index === 0 || one.package.endpoints.length > 0);
+    const carried = made.flatMap((one) => one.carried);
+    const refused = notCarried.filter(({ scope }) => scope === 'operation').length;
+    return {
+        package: first?.package ?? { ...head, endpoints: [] },
+        packages: packages.map((one) => one.package),
+        carried,
+        notCarried,
+        counts: { operations: carried.length + refused, carried: carried.length, notCarried: refused },
+        leftToDo: packages.flatMap(({ package: { site }, leftToDo }) =>
+            packages.length === 1 ? leftToDo : leftToDo.map((one) => ({ site, ...one })),
+        ),
+    };
+}
+
+function chosen(operations: readonly ReadOperation[], notCarried: NotCarried[]): Part {
+    const { chosen: own, rest } = mostUseful(operations);
+    const why = `A package has at most ${MAX_ENDPOINTS} endpoints with 2,000 params; the most useful ones were taken.`;
+    for (const { where } of rest) notCarried.push({ where, why, scope: 'operation' });
+    return { tag: undefined, operations: own };
+}
+
+function finishPart(head: Head, operations: readonly ReadOperation[], notCarried: NotCarried[], options: ImportOptions) {
     const whereOf = new Map(operations.map(({ where, endpoint }) => [endpoint.name, where]));
-    const fitting = shortened(withinBounds(operations, notCarried), notCarried);
-    const settled = settle({ ...head, endpoints: fitting.map(({ endpoint }) => endpoint) }, options.isPortAllowed ?? (() => false));
+    const { auth, operations: own } = authOf(operations, notCarried);
+    const fitting = shortened(own, notCarried);
+    const whole = { ...head, ...(auth.length === 0 ? {} : { auth }), endpoints: fitting.map(({ endpoint }) => endpoint) };
+    const settled = settle(whole, options.isPortAllowed ?? (() => false));
     for (const { endpoint, why } of settled.refused)
         notCarried.push({ where: whereOf.get(endpoint.name) ?? endpoint.name, why, scope: 'operation' });
     for (const { endpoint, part, why } of settled.removed)
         notCarried.push({ where: `${whereOf.get(endpoint.name) ?? endpoint.name}, ${part}`, why, scope: 'part' });
-    const made = withoutLargest(settled.package, (name) => whereOf.get(name) ?? name, notCarried);
+    const made = withTests(withoutLargest(settled.package, (name) => whereOf.get(name) ?? name, notCarried));
     const carried = made.endpoints.map(({ name }) => ({ where: whereOf.get(name) ?? name, name }));
-    const refused = notCarried.filter(({ scope }) => scope === 'operation').length;
-    return {
-        package: made,
-        carried,
-        notCarried,
-        counts: { operations: carried.length + refused, carried: carried.length, notCarried: refused },
-        leftToDo: settled.leftToDo,
-    };
+    return { package: made, carried, leftToDo: settled.leftToDo };
 }
 
-function withinBounds(operations: readonly ReadOperation[], notCarried: NotCarried[]): ReadOperation[] {
-    let params = 0;
-    return operations.filter(({ where, endpoint }, index) => {
-        const own = endpoint.params?.length ?? 0;
-        const fits = index < MAX_ENDPOINTS && params + own <= MAX_PARAMS;
-        if (fits) params += own;
-        else if (index >= MAX_ENDPOINTS)
-            notCarried.push({
-                where,
-                why: `A package has at most ${MAX_ENDPOINTS} endpoints; publish the rest as another site of the domain.`,
-                scope: 'operation',
-            });
-        else notCarried.push({ where, why: `A package has at most ${MAX_PARAMS} params over all its endpoints.`, scope: 'operation' });
-        return fits;
-    });
+const WHO =
+    /^(?:get_|read_|fetch_|show_)?(?:me|whoami|self|current_user|users?_me|my_(?:user|profile|account)|user|account|profile|viewer)$/;
+
+/** Names the endpoint that proves a credential, where there is one that says whose it is. */
+function withTests({ auth, ...document }: PackageDocument): PackageDocument {
+    if (auth === undefined) return document;
+    const test = document.endpoints.find(
+        ({ name, method, auth: need, hosted, kind, params = [] }) =>
+            method === 'GET' &&
+            need === 'required' &&
+            hosted !== false &&
+            kind !== 'submit_form' &&
+            WHO.test(name) &&
+            params.every(({ required, default: standard }) => !required || standard !== undefined),
+    );
+    const [only] = auth;
+    const isTested = test !== undefined && auth.length === 1 && only !== undefined;
+    const { endpoints, ...head } = document;
+    return { ...head, auth: isTested ? [{ ...only, test: test.name }] : auth, endpoints };
 }
 
 /** Leaves the largest response schemas out until the package is small enough to be published. */

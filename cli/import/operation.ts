@@ -1,4 +1,4 @@
-import type { PackageEndpoint } from '../../shared/domain/types.ts';
+import type { PackageAuth, PackageEndpoint } from '../../shared/domain/types.ts';
 
 /** What of a document was not carried into the draft. */
 export interface NotCarried {
@@ -12,4 +12,8 @@ export interface NotCarried {
 export interface ReadOperation {
     where: string;
     endpoint: PackageEndpoint;
+    /** What it belongs to in the document. */
+    tag?: string;
+    /** Entries of the package's `auth` that its calls may take a credential for. */
+    auth?: readonly PackageAuth[];
 }

@@ -160,7 +160,7 @@ function siteOf({ domains }: Collection, options: InspectOptions): { site: strin
 }
 
 function fromDocument(document: unknown, options: InspectOptions): Inspected {
-    const { package: imported, carried, notCarried, leftToDo } = importDocument(document, options);
+    const { package: imported, carried, notCarried, leftToDo } = importDocument(document, { ...options, single: true });
     const whole = notCarried.filter(({ scope }) => scope === 'operation');
     const parts = notCarried.filter(({ scope }) => scope !== 'operation');
     const found = imported.endpoints.map(({ name, kind, method, url }) => ({ name, kind: kind ?? 'api_call', method, url, samples: 0 }));

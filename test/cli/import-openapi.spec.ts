@@ -233,8 +233,6 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(whys(imported, 'part')).to.include({
             'GET /shops/{shop-id}/items/{id}, created[deep]': 'An object in a query or a form has one level.',
             'GET /shops/{shop-id}/items/{id}, color': 'An object in a query or a form is known in the style deepObject alone.',
-            'GET /shops/{shop-id}/items/{id}, header x-api-key':
-                'A package may not set the header "x-api-key": it carries a credential. Leave it out.',
             'GET /shops/{shop-id}/items/{id}, header User-Agent':
                 'A package may not set the header "user-agent": we say who we are ourselves. Leave it out.',
             'GET /shops/{shop-id}/items/{id}, sid': 'A package carries no cookies.',
@@ -428,7 +426,7 @@ describe('routebook import, of OpenAPI documents', function () {
         ]);
     });
 
-    it('keeps endpoints that need signing in for self execution, and lists what else has no place', () => {
+    it('says which endpoints need a credential, and lists what has no place', () => {
         const imported = importWhole({
             security: [{ key: [] }],
             components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
@@ -448,14 +446,16 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(
             imported.package.endpoints.map(({ name, hosted = true, kind, response }) => [name, hosted, kind, response?.type]),
         ).to.deep.equal([
-            ['closed', false, 'api_call', 'json'],
+            ['closed', true, 'api_call', 'json'],
             ['open', true, 'api_call', 'json'],
             ['both', true, 'api_call', 'json'],
-            ['image', false, 'api_call', 'binary'],
-            ['text', false, 'api_call', 'csv'],
-            ['page', false, 'navigate', 'html'],
+            ['stream', true, 'api_call', 'ndjson'],
+            ['image', true, 'api_call', 'binary'],
+            ['text', true, 'api_call', 'csv'],
+            ['page', true, 'navigate', 'html'],
         ]);
-        expect(Object.keys(whys(imported, 'operation'))).to.have.members(['GET /stream']);
+        expect(whys(imported, 'operation')).to.deep.equal({});
+        expect(endpoint(imported, 'stream')).to.deep.include({ auth: 'required', response: { type: 'ndjson', sse: true } });
         expect(whys(imported, 'part')['GET /closed, callbacks']).to.match(/no calls from the site/);
         expect(whys(imported, 'document')['webhooks']).to.match(/1 webhooks/);
     });
@@ -571,20 +571,170 @@ describe('routebook import, of OpenAPI documents', function () {
         );
     });
 
-    it('imports the first 500 operations and 2,000 params, and lists the rest', () => {
+    it('divides what is more than a package takes by tag, and carries all of it', () => {
         const paths = Object.fromEntries(
-            Array.from({ length: 620 }, (_, index) => [`/things${index}`, { get: operation(`thing${index}`) }]),
+            Array.from({ length: 900 }, (_, index) => [
+                `/things${index}`,
+                { get: { ...operation(`thing${index}`), tags: [['Red things', 'blue', 'GREEN'][index % 3]] } },
+            ]),
         );
         const many = importWhole({ paths });
-        expect(many.counts).to.deep.equal({ operations: 620, carried: 500, notCarried: 120 });
-        expect(faultsOf(many.package)).to.deep.equal([]);
+        expect(many.counts).to.deep.equal({ operations: 900, carried: 900, notCarried: 0 });
+        expect(many.packages.map(({ site, endpoints }) => [site, endpoints.length])).to.deep.equal([
+            ['shop.example', 300],
+            ['blue.shop.example', 300],
+            ['green.shop.example', 300],
+        ]);
+        expect(many.packages.map(({ title }) => title)).to.deep.equal(['Shop', 'Shop: blue', 'Shop: GREEN']);
+        expect(many.packages.flatMap(faultsOf)).to.deep.equal([]);
+        expect(many.packages.every(({ endpoints }) => new Set(endpoints.map(({ url }) => url)).size === endpoints.length)).to.equal(true);
         const parameters = Array.from({ length: 90 }, (_, index) => ({ name: `p${index}`, in: 'query', schema: { type: 'string' } }));
         const wide = importWhole({
             paths: Object.fromEntries(
                 Array.from({ length: 30 }, (_, index) => [`/wide${index}`, { get: { ...operation(`wide${index}`), parameters } }]),
             ),
         });
-        expect(wide.counts).to.deep.equal({ operations: 30, carried: 22, notCarried: 8 });
+        expect(wide.counts).to.deep.equal({ operations: 30, carried: 30, notCarried: 0 });
+        expect(wide.packages.map(({ endpoints }) => endpoints.length)).to.deep.equal([22, 8]);
+    });
+
+    it('chooses the most useful operations where one package is wanted, and lists the rest', () => {
+        const paths = Object.fromEntries(
+            Array.from({ length: 620 }, (_, index) => [
+                `/things${index}`,
+                index < 300 ? { delete: operation(`remove${index}`) } : { get: { ...operation(`thing${index}`), summary: 'A thing.' } },
+            ]),
+        );
+        const one = importDocument(whole({ paths }), { single: true });
+        expect(one.packages).to.have.length(1);
+        expect(one.counts).to.deep.equal({ operations: 620, carried: 500, notCarried: 120 });
+        expect(one.package.endpoints.filter(({ method }) => method === 'GET')).to.have.length(320);
+        expect(faultsOf(one.package)).to.deep.equal([]);
+    });
+
+    it('takes the operations of a tag, a path or a method alone where it is told to', () => {
+        const tagged = (name: string, ...tags: string[]) => ({ ...operation(name), tags });
+        const document = whole({
+            paths: {
+                '/orders': { get: tagged('a', 'Orders'), post: tagged('b', 'Orders') },
+                '/orders/{id}/lines': { get: tagged('c', 'Orders', 'Lines') },
+                '/ordersets': { get: tagged('d') },
+                '/users/{id}/orders': { get: tagged('e', 'Users') },
+            },
+        });
+        const named = (...only: string[]) => importDocument(document, { only }).package.endpoints.map(({ name }) => name);
+        expect(named('orders')).to.deep.equal(['a', 'b', 'c']);
+        expect(named('/orders')).to.deep.equal(['a', 'b', 'c']);
+        expect(named('/users/*/orders', '/ordersets')).to.deep.equal(['d', 'e']);
+        expect(named('post')).to.deep.equal(['b']);
+        expect(named('GET', 'Orders', 'users')).to.deep.equal(['a', 'c', 'e']);
+        expect(() => named('nothing')).to.throw(CannotImport, /No operation has the tag, path or method nothing/);
+        expect(whys(importDocument(document, { only: ['GET'] }), 'document')).to.deep.equal({ '--only': 'Left 1 of 5 operations out.' });
+    });
+
+    it('reads operations that stand behind a # of one path, as those of AWS do', () => {
+        const imported = importWhole({
+            paths: {
+                '/{bucket}#acl': {
+                    get: {
+                        ...operation('acl'),
+                        parameters: [{ name: 'acl', in: 'query', required: true, schema: { type: 'boolean', enum: [true] } }],
+                    },
+                },
+                '/{bucket}#tagging': {
+                    get: { ...operation('tagging'), parameters: [{ name: 'id', in: 'query', required: true, schema: { type: 'string' } }] },
+                },
+                '/#X-Target=Shop.List': {
+                    post: {
+                        ...operation('list'),
+                        parameters: [{ name: 'X-Target', in: 'header', required: true, schema: { type: 'string', enum: ['Shop.List'] } }],
+                    },
+                },
+            },
+        });
+        expect(faultsOf(imported.package)).to.deep.equal([]);
+        expect(requestFor(imported.package, 'acl', { bucket: 'b' }).url).to.equal('https://api.shop.example/b?acl=true');
+        expect(requestFor(imported.package, 'tagging', { bucket: 'b', id: '7' }).url).to.equal('https://api.shop.example/b?id=7');
+        expect(requestFor(imported.package, 'list').headers).to.include({ 'x-target': 'Shop.List' });
+    });
+
+    it('carries descriptions, defaults, examples and choices of params, wherever they stand', () => {
+        const imported = importWhole({
+            components: {
+                schemas: { Size: { type: 'string', enum: ['s', 'm'], description: 'How large.', examples: ['m'] } },
+                examples: { Ada: { value: 'ada' } },
+            },
+            paths: {
+                '/a/{size}': {
+                    get: {
+                        ...operation('a'),
+                        parameters: [
+                            { name: 'size', in: 'path', required: true, schema: { $ref: '#/components/schemas/Size' } },
+                            {
+                                name: 'who',
+                                in: 'query',
+                                required: true,
+                                examples: { x: { $ref: '#/components/examples/Ada' } },
+                                schema: { type: 'string' },
+                            },
+                            { name: 'limit', in: 'query', schema: { type: 'integer', default: 20, example: 5 } },
+                            { name: 'ids', in: 'query', example: [1, 2], schema: { type: 'array', items: { type: 'integer' } } },
+                        ],
+                    },
+                    post: {
+                        ...operation('b'),
+                        parameters: [{ name: 'size', in: 'path', required: true, schema: { type: 'string' } }],
+                        requestBody: {
+                            required: true,
+                            content: {
+                                'application/json': {
+                                    example: { name: 'Ada' },
+                                    schema: {
+                                        type: 'object',
+                                        properties: {
+                                            name: { type: 'string' },
+                                            age: { type: 'integer', description: 'In years.', example: 36 },
+                                        },
+                                    },
+                                },
+                            },
+                        },
+                    },
+                },
+            },
+        });
+        const shownOf = (name: string) =>
+            (endpoint(imported, name).params ?? []).map(({ name: param, description, default: standard, example }) =>
+                JSON.parse(JSON.stringify([param, description ?? null, standard ?? null, example ?? null])),
+            );
+        expect(shownOf('a')).to.deep.equal([
+            ['size', 'How large.', null, 'm'],
+            ['who', null, null, 'ada'],
+            ['limit', null, 20, 5],
+            ['ids', null, null, [1, 2]],
+        ]);
+        expect(endpoint(imported, 'a').params?.[0]?.schema).to.deep.equal({ type: 'string', enum: ['s', 'm'] });
+        expect(endpoint(imported, 'a').examples).to.deep.equal([{ params: { size: 'm', who: 'ada' } }]);
+        expect(shownOf('b').slice(1)).to.deep.equal([
+            ['name', null, null, 'Ada'],
+            ['age', 'In years.', null, 36],
+        ]);
+        expect(faultsOf(imported.package)).to.deep.equal([]);
+    });
+
+    it('takes the category from what titles say, not from the words of paths', () => {
+        const paths = Object.fromEntries(
+            ['status', 'health', 'config', 'target', 'alert'].map((word) => [`/${word}/rule/flag`, { get: operation(word) }]),
+        );
+        const weather = importWhole({ info: { title: 'Weather forecast', description: 'Temperature, wind and rain.' }, paths });
+        expect(weather.package.intent_category).to.equal('weather/forecast');
+    });
+
+    it('needs a site for a document whose host no public site has', () => {
+        const local = { servers: [{ url: 'http://shop.local' }], paths: { '/a': { get: operation('a') } } };
+        expect(whys(importWhole(local), 'operation')).to.deep.equal({
+            'GET /a': 'shop.local is the name of no public site; name the site.',
+        });
     });
 
     it('takes no credential over that stands in an example or a text', () => {

@@ -4,7 +4,7 @@ import type { BodyFormat, Json, JsonObject, PackageParam } from '../../../shared
 import { identifier } from '../../inspect/naming.ts';
 import { cleanText, shown } from '../texts.ts';
 import { fileIn } from './files.ts';
-import { PARAM_NAME } from './params.ts';
+import { examplesOf, isFit, PARAM_NAME } from './params.ts';
 import { plainSchema } from './plain-schema.ts';
 import type { Resolver } from './refs.ts';
 import { type SchemaReader, typesOf } from './schemas.ts';
@@ -59,7 +59,15 @@ export function readBody(
                 : `Its body is ${types.slice(0, 3).map(shown).join(', ')}, and a package takes JSON, forms and plain texts over.`,
         );
     const media = isObject(content[type]) ? content[type] : {};
-    const read = { schema: media['schema'], encoding: media['encoding'], required: body['required'] === true, taken, resolver, schemas };
+    const read = {
+        media,
+        schema: media['schema'],
+        encoding: media['encoding'],
+        required: body['required'] === true,
+        taken,
+        resolver,
+        schemas,
+    };
     const contentType = json !== undefined && /\+json/.test(json) ? (json.split(';', 1)[0] ?? json).trim().toLowerCase() : undefined;
     if (json !== undefined) return { ...readJson(read), contentType };
     return type === plain ? asText(read) : readForm(read, body, type === form ? 'form' : 'multipart');
@@ -71,6 +79,7 @@ function without(body: JsonObject, why: string): ReadBody {
 }
 
 interface Reading {
+    media: JsonObject;
     schema: Json | undefined;
     encoding: Json | undefined;
     required: boolean;
@@ -102,6 +111,7 @@ function readJson(reading: Reading): Extract<ReadBody, { ok: true }> {
             required: required && reading.required,
             ...described(schema, reading.resolver),
             schema: reading.schemas.ofRequest(schema),
+            ...exampleOf(key, schema, reading),
         });
     }
     return {
@@ -222,6 +232,15 @@ function placeholder(key: string, used: ReadonlySet<string>): string {
         const name = count === 1 ? plain : `${plain}_${count}`;
         if (!used.has(name)) return name;
     }
+}
+
+/** Of the field itself, or of an example of the whole body. Structures are left to the schema. */
+function exampleOf(key: string, schema: Json, { media, resolver }: Reading): { example?: Json } {
+    const bodies = examplesOf(media, resolver).filter(isObject);
+    const values = [...examplesOf({ schema }, resolver), ...bodies.map((body) => body[key])];
+    const types = typesOf(resolver.resolve(schema) ?? {});
+    const value = values.find((one) => one !== undefined && isFit(one, types.length === 0 ? {} : { type: types }));
+    return value === undefined ? {} : { example: value };
 }
 
 function described(schema: Json | undefined, resolver: Resolver): { description?: string } {

@@ -1,15 +1,17 @@
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import { isCategory } from '../../../shared/domain/package/taxonomy.ts';
-import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
+import { normaliseSite, registrableDomain } from '../../../shared/domain/site/site-name.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import { guessCategory } from '../../inspect/category.ts';
-import { finish, type Imported, type ImportOptions } from '../imported.ts';
+import { CannotImport, finish, type Imported, type ImportOptions } from '../imported.ts';
+import { readOnly } from '../only.ts';
 import type { NotCarried, ReadOperation } from '../operation.ts';
 import { cleanLine, cleanText, shown } from '../texts.ts';
 import { referencesIn } from './folder.ts';
 import { readOperation } from './operations.ts';
 import { openResolver } from './refs.ts';
 import { openSchemaReader } from './schemas.ts';
+import { readSchemes } from './security.ts';
 import { chooseServer, type Server, serverOfSite, siteOfBases } from './servers.ts';
 
 const METHODS: ReadonlySet<string> = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace', 'query']);
@@ -21,29 +23,50 @@ export function importOpenApi(document: JsonObject, options: ImportOptions): Imp
     const named = options.site === undefined ? undefined : normaliseSite(options.site);
     const site = named?.ok === true ? named.site : options.site;
     const base = chooseServer(document['servers'], site) ?? serverOfSite(site);
+    const found = wantedOf(operationsOf(document, resolver, notCarried), options, notCarried).map((one) => ({
+        ...one,
+        server: chooseServer(one.operation['servers'], site) ?? chooseServer(one.item['servers'], site) ?? base,
+    }));
+    const bases = found.flatMap(({ server }) => (server.ok ? [server.base] : []));
+    const own = site ?? siteOfBases(bases) ?? (base.ok ? new URL(base.base).hostname : 'unknown');
+    const schemes = readSchemes(document, resolver, registrableDomain(own));
     const context = {
         resolver,
         schemas: openSchemaReader(resolver),
         security: document['security'],
-        schemes: schemesOf(document),
+        schemes,
         names: new Set<string>(),
     };
-    const operations: (ReadOperation & { base: string })[] = [];
-    for (const { where, method, path, item, operation } of operationsOf(document, resolver, notCarried)) {
-        const server = chooseServer(operation['servers'], site) ?? chooseServer(item['servers'], site) ?? base;
+    const operations: ReadOperation[] = [];
+    for (const { where, method, path, item, operation, tags, server } of found) {
         const read = server.ok ? readOperation({ where, method, path, item, operation, base: server.base }, context) : server;
         if (!read.ok || !server.ok) {
             notCarried.push({ where, why: read.ok ? '' : read.why, scope: 'operation' });
             continue;
         }
         for (const { name, why } of read.left) notCarried.push({ where: `${where}, ${name}`, why, scope: 'part' });
-        operations.push({ where, endpoint: read.endpoint, base: server.base });
+        operations.push({ where, endpoint: read.endpoint, tag: tags[0] ?? firstSegment(path), auth: read.auth });
     }
     noteServers(document, base, notCarried);
     noteReferences(document, notCarried);
     noteSurroundings(document, notCarried);
-    const own = site ?? siteOfBases(operations.map((operation) => operation.base)) ?? (base.ok ? new URL(base.base).hostname : 'unknown');
+    for (const { where, why } of schemes.notes) notCarried.push({ where, why, scope: 'document' });
     return finish(headOf(document, own, operations, options), operations, notCarried, options);
+}
+
+/** Those that a person wants, where they say so. */
+function wantedOf(found: readonly FoundOperation[], { only = [] }: ImportOptions, notCarried: NotCarried[]): readonly FoundOperation[] {
+    if (only.length === 0) return found;
+    const isWanted = readOnly(only);
+    const wanted = found.filter(isWanted);
+    if (wanted.length === 0) throw new CannotImport(`No operation has the tag, path or method ${only.map(shown).join(', ')}.`);
+    const left = found.length - wanted.length;
+    if (left > 0) notCarried.push({ where: '--only', why: `Left ${left} of ${found.length} operations out.`, scope: 'document' });
+    return wanted;
+}
+
+function firstSegment(path: string): string {
+    return path.split('/').find((segment) => segment !== '' && !segment.includes('{') && !/^(?:api|rest|v\d[\d.]*)$/i.test(segment)) ?? '';
 }
 
 interface FoundOperation {
@@ -52,6 +75,7 @@ interface FoundOperation {
     path: string;
     item: JsonObject;
     operation: JsonObject;
+    tags: string[];
 }
 
 function operationsOf(document: JsonObject, resolver: ReturnType<typeof openResolver>, notCarried: NotCarried[]): FoundOperation[] {
@@ -65,24 +89,23 @@ function operationsOf(document: JsonObject, resolver: ReturnType<typeof openReso
         }
         return Object.entries(item).flatMap(([key, operation]) =>
             METHODS.has(key) && isObject(operation)
-                ? [{ where: `${key.toUpperCase()} ${shown(path)}`, method: key.toUpperCase(), path, item, operation }]
+                ? [
+                      {
+                          where: `${key.toUpperCase()} ${shown(path)}`,
+                          method: key.toUpperCase(),
+                          path,
+                          item,
+                          operation,
+                          tags: textsOf(operation['tags']),
+                      },
+                  ]
                 : [],
         );
     });
 }
 
-/** Names of the ways of signing in, with what a caller would have to have. */
-function schemesOf(document: JsonObject): Map<string, string> {
-    const components = isObject(document['components']) ? document['components'] : {};
-    const schemes = isObject(components['securitySchemes']) ? components['securitySchemes'] : {};
-    return new Map(
-        Object.entries(schemes).map(([name, scheme]) => [
-            name,
-            isObject(scheme)
-                ? `${shown(String(scheme['type'] ?? ''))} ${shown(String(scheme['scheme'] ?? scheme['in'] ?? ''))}`.trim()
-                : 'unknown',
-        ]),
-    );
+function textsOf(list: Json | undefined): string[] {
+    return (Array.isArray(list) ? list : []).filter((one) => typeof one === 'string');
 }
 
 function noteServers(document: JsonObject, base: Server, notCarried: NotCarried[]): void {
@@ -134,8 +157,10 @@ function headOf(document: JsonObject, site: string, operations: readonly ReadOpe
         isObject(tag) && typeof tag['name'] === 'string' ? [tag['name']] : [],
     );
     const title = options.title ?? cleanLine(info['title'], 200) ?? site;
-    const words = [site, title, ...tags, ...operations.map(({ endpoint }) => new URL(endpoint.url).pathname)];
     const description = cleanText(info['description'], 1500);
+    // Titles tell what a site is for; paths are full of words such as `status` and `api`.
+    const titles = operations.slice(0, 200).map(({ tag = '', endpoint }) => `${tag} ${endpoint.description?.split('\n', 1)[0] ?? ''}`);
+    const words = [site, title, title, description?.slice(0, 300) ?? '', ...tags, ...titles];
     return {
         format: 'routebook/1' as const,
         site,

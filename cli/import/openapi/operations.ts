@@ -1,5 +1,6 @@
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
-import type { Json, JsonObject, Kind, Method, PackageEndpoint, PackageParam } from '../../../shared/domain/types.ts';
+import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
+import type { Json, JsonObject, Kind, Method, PackageAuth, PackageEndpoint, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier, nameEndpoint } from '../../inspect/naming.ts';
 import { cleanText, shown } from '../texts.ts';
 import { readAnswer } from './answers.ts';
@@ -7,6 +8,7 @@ import { readBody } from './bodies.ts';
 import { readParams } from './params.ts';
 import type { Resolver } from './refs.ts';
 import type { SchemaReader } from './schemas.ts';
+import type { Access, CredentialHeader, Schemes } from './security.ts';
 
 export interface Operation {
     where: string;
@@ -22,13 +24,13 @@ export interface OperationContext {
     schemas: SchemaReader;
     /** The document's own `security`, where an operation has none. */
     security: Json | undefined;
-    schemes: ReadonlyMap<string, string>;
+    schemes: Schemes;
     /** Names of endpoints that are given away. */
     names: Set<string>;
 }
 
 export type ReadOperationResult =
-    | { ok: true; endpoint: PackageEndpoint; left: { name: string; why: string }[] }
+    | { ok: true; endpoint: PackageEndpoint; auth: readonly PackageAuth[]; left: { name: string; why: string }[] }
     | { ok: false; why: string };
 
 const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
@@ -36,12 +38,15 @@ const MAX_URL = 2048;
 
 /** Reads one operation into an endpoint, or says in a sentence why it has no place in a package. */
 export function readOperation(found: Operation, context: OperationContext): ReadOperationResult {
-    const { method, path, item, operation, base } = found;
+    const { method, item, operation, base } = found;
     const { resolver, schemas } = context;
     if (!KNOWN_METHODS.has(method)) return { ok: false, why: `A package has no ${method} requests.` };
-    if (path.includes('#')) return { ok: false, why: 'Its path has a fragment, which no server sees.' };
-    const params = readParams([item['parameters'], operation['parameters']], path, resolver, schemas);
+    // What stands behind a # tells operations of one path apart, such as those of AWS; their parameters tell the server.
+    const [path = ''] = found.path.split('#', 1);
+    const said = context.schemes.accessOf(operation['security'] ?? context.security);
+    const params = readParams([item['parameters'], operation['parameters']], path, resolver, schemas, said.entries);
     if (!params.ok) return params;
+    const access = said.entries.length === 0 && said.fault === undefined ? context.schemes.accessByHeaders(params.credentials) : said;
     const written = operation['requestBody'];
     const request = resolver.resolve(written);
     if (written !== undefined && request === undefined) return { ok: false, why: 'Its body refers to nothing in this document.' };
@@ -51,7 +56,6 @@ export function readOperation(found: Operation, context: OperationContext): Read
     if (!answer.ok) return answer;
     const url = urlOf(base, path, params.placeholders);
     if (url === undefined) return { ok: false, why: 'Its path makes no valid URL.' };
-    const security = securityOf(operation['security'] ?? context.security, context.schemes);
     const headers = {
         ...params.headers,
         ...(answer.accept === undefined ? {} : { accept: answer.accept }),
@@ -70,14 +74,17 @@ export function readOperation(found: Operation, context: OperationContext): Read
         ...(body.template === undefined ? {} : { body: body.template }),
         ...(body.format !== 'json' && body.params.length > 0 ? { body_format: body.format } : {}),
         ...(body.isOptional && body.params.length > 0 ? { body_required: false } : {}),
-        ...(security === undefined ? {} : { hosted: false }),
+        ...(access.fault === undefined ? {} : { hosted: false }),
+        auth: access.need,
+        ...(access.scopes.length === 0 ? {} : { scopes: [...access.scopes] }),
         ...(Object.keys(answer.response).length > 0 ? { response: answer.response } : {}),
     };
-    const example = security === undefined && method === 'GET' ? exampleOf(params.params) : undefined;
+    const example = access.fault === undefined && method === 'GET' ? exampleOf(params.params) : undefined;
     return {
         ok: true,
         endpoint: example === undefined ? endpoint : { ...endpoint, examples: [{ params: example }] },
-        left: [...params.left, ...body.left, ...leftOf(operation, security)],
+        auth: access.entries,
+        left: [...params.left, ...body.left, ...unusedOf(params.credentials, access), ...leftOf(operation, access)],
     };
 }
 
@@ -99,21 +106,16 @@ function urlOf(base: string, path: string, placeholders: ReadonlyMap<string, str
     return href.length > MAX_URL ? undefined : href;
 }
 
-/** The ways of signing in that a caller cannot do without, in words; `undefined` where none is needed. */
-function securityOf(security: Json | undefined, schemes: ReadonlyMap<string, string>): string | undefined {
-    if (!Array.isArray(security) || security.length === 0) return undefined;
-    const ways = security.map((way) => (isObject(way) ? Object.keys(way) : []));
-    if (ways.some((way) => way.length === 0)) return undefined;
-    return ways.map((way) => way.map((name) => `${shown(name)} (${schemes.get(name) ?? 'not described'})`).join(' and ')).join(' or ');
+/** Headers with credentials that the entries of `auth` do not send. */
+function unusedOf(credentials: readonly CredentialHeader[], { entries }: Access): { name: string; why: string }[] {
+    return credentials
+        .filter(({ name }) => !entries.some((entry) => (entry.name ?? 'authorization').toLowerCase() === name.toLowerCase()))
+        .map(({ name }) => ({ name: `header ${shown(name)}`, why: headerNameFault(name.toLowerCase())?.message ?? '' }));
 }
 
-function leftOf(operation: JsonObject, security: string | undefined): { name: string; why: string }[] {
+function leftOf(operation: JsonObject, { fault }: Access): { name: string; why: string }[] {
     const left: { name: string; why: string }[] = [];
-    if (security !== undefined)
-        left.push({
-            name: 'security',
-            why: `It needs ${security}; a package carries no credentials, so it is for self execution alone (hosted: false).`,
-        });
+    if (fault !== undefined) left.push({ name: 'security', why: `${fault} It is for self execution alone (hosted: false).` });
     if (isObject(operation['callbacks'])) left.push({ name: 'callbacks', why: 'A package has no calls from the site to somebody else.' });
     return left;
 }

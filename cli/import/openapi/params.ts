@@ -4,12 +4,13 @@ import { judgeBySchema } from '../../../shared/domain/json/schema/interpret.ts';
 import { isSimple } from '../../../shared/domain/json/schema/simple.ts';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
-import type { Json, JsonObject, JsonSchema, PackageParam } from '../../../shared/domain/types.ts';
+import type { Json, JsonObject, JsonSchema, PackageAuth, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/naming.ts';
 import { cleanText, shown } from '../texts.ts';
 import { plainSchema } from './plain-schema.ts';
 import type { Resolver } from './refs.ts';
 import type { SchemaReader } from './schemas.ts';
+import type { CredentialHeader } from './security.ts';
 import { readStructure, styled } from './styles.ts';
 
 /** The params of an operation that do not stand in a body, or why there is no operation without one that cannot be carried. */
@@ -19,6 +20,8 @@ export type ReadParams =
           params: PackageParam[];
           headers: Record<string, string>;
           placeholders: Map<string, string>;
+          /** Headers with credentials, which are no params. */
+          credentials: CredentialHeader[];
           left: { name: string; why: string }[];
       }
     | { ok: false; why: string };
@@ -31,19 +34,29 @@ interface Collected {
     headers: Record<string, string>;
     /** Name in the document → name in the package, for path params. */
     placeholders: Map<string, string>;
+    credentials: CredentialHeader[];
     left: { name: string; why: string }[];
 }
 
-/** Reads the parameters of a path and of its operation, whose own win. */
-export function readParams(lists: readonly (Json | undefined)[], path: string, resolver: Resolver, schemas: SchemaReader): ReadParams {
+/**
+ * Reads the parameters of a path and of its operation, whose own win.
+ * @param auth ways to authenticate, which take the place of parameters of their names
+ */
+export function readParams(
+    lists: readonly (Json | undefined)[],
+    path: string,
+    resolver: Resolver,
+    schemas: SchemaReader,
+    auth: readonly PackageAuth[] = [],
+): ReadParams {
     const found = new Map<string, JsonObject>();
     for (const item of lists.flatMap((list): Json[] => (Array.isArray(list) ? list : []))) {
         const param = resolver.resolve(item);
         if (param === undefined) return { ok: false, why: 'A parameter refers to nothing in this document.' };
         if (typeof param['name'] === 'string' && typeof param['in'] === 'string') found.set(`${param['in']} ${param['name']}`, param);
     }
-    const out: Collected = { params: [], headers: {}, placeholders: new Map(), left: [] };
-    const all = [...found.values()];
+    const out: Collected = { params: [], headers: {}, placeholders: new Map(), credentials: [], left: [] };
+    const all = [...found.values()].filter((param) => !isCredential(param, auth));
     const taken = new Set(all.filter((param) => param['in'] !== 'path').map((param) => String(param['name'])));
     for (const name of namesIn(path)) {
         const param = found.get(`path ${name}`);
@@ -53,7 +66,7 @@ export function readParams(lists: readonly (Json | undefined)[], path: string, r
                 ok: false,
                 why: `The path parameter ${shown(name)} has the style ${shown(String(style))}, which a template cannot hold.`,
             };
-        addPathParam(name, param, taken, out, schemas);
+        addPathParam(name, param, taken, out, { resolver, schemas });
     }
     const inPlace = (place: string) => all.filter((param) => param['in'] === place);
     for (const param of inPlace('query')) {
@@ -69,19 +82,38 @@ export function readParams(lists: readonly (Json | undefined)[], path: string, r
     return { ok: true, ...out };
 }
 
+/** A connection brings it along. */
+function isCredential(param: JsonObject, auth: readonly PackageAuth[]): boolean {
+    const name = String(param['name']).toLowerCase();
+    return auth.some((entry) => entry.type === param['in'] && entry.name?.toLowerCase() === name);
+}
+
 /** Names between braces, each once; `+` and `*` of URI templates aside. */
 export function namesIn(path: string): string[] {
     return [...new Set([...path.matchAll(/\{([^{}]+)\}/g)].map((match) => match[1] ?? ''))];
 }
 
-function addPathParam(name: string, param: JsonObject | undefined, taken: Set<string>, out: Collected, schemas: SchemaReader): void {
+function addPathParam(
+    name: string,
+    param: JsonObject | undefined,
+    taken: Set<string>,
+    out: Collected,
+    { resolver, schemas }: { resolver: Resolver; schemas: SchemaReader },
+): void {
     const plain = /^[A-Za-z_][A-Za-z0-9_]{0,60}$/.test(name) ? name : identifier(name) || 'value';
     let unique = plain;
     for (let count = 2; taken.has(unique); count++) unique = `${plain}_${count}`;
     taken.add(unique);
     out.placeholders.set(name, unique);
     const schema = plainSchema(schemas.ofRequest(schemaOf(param)));
-    out.params.push({ name: unique, source: 'path', required: true, ...describedBy(param), schema, ...exampleOf(param) });
+    out.params.push({
+        name: unique,
+        source: 'path',
+        required: true,
+        ...describedBy(param, resolver),
+        schema,
+        ...exampleOf(param, resolver, schema),
+    });
     if (param === undefined) out.left.push({ name: shown(name), why: 'The document does not describe it; it was taken for a text.' });
 }
 
@@ -94,17 +126,23 @@ function addQueryParam(param: JsonObject, out: Collected, resolver: Resolver, sc
         return undefined;
     };
     if (!PARAM_NAME.test(name)) return leave('Its name has characters that the name of a param may not have.');
-    const base = { name, source: 'query' as const, required, ...describedBy(param) };
+    const base = { name, source: 'query' as const, required, ...describedBy(param, resolver) };
     const isJson = param['content'] !== undefined;
     const structure = isJson ? undefined : readStructure(name, schemaOf(param), param, { resolver, schemas });
     if (structure !== undefined) {
         if (!structure.ok) return leave(structure.why);
         out.left.push(...structure.left);
-        out.params.push({ ...base, schema: structure.schema, ...styled(structure) });
+        const { style } = structure;
+        const example = style === 'deepObject' ? {} : listExampleOf(param, resolver, structure.schema);
+        out.params.push({ ...base, schema: structure.schema, ...styled(structure), ...example });
         return undefined;
     }
     const schema = isJson ? { type: 'string' } : plainSchema(schemas.ofRequest(schemaOf(param)));
-    out.params.push({ ...base, schema, ...defaultOf(resolver.resolve(schemaOf(param)) ?? {}, schema), ...exampleOf(param) });
+    const resolved = resolver.resolve(schemaOf(param)) ?? {};
+    // What can be said in one way alone nobody has to say.
+    const [only, ...others] = required && Array.isArray(resolved['enum']) ? resolved['enum'] : [];
+    const standard = others.length === 0 && isFit(only, schema) ? { default: only, required: false } : defaultOf(resolved, schema);
+    out.params.push({ ...base, schema, ...standard, ...exampleOf(param, resolver, schema) });
     return undefined;
 }
 
@@ -117,11 +155,14 @@ const SENT_ANYWAY: ReadonlySet<string> = new Set(['user-agent', 'host', 'connect
 function addHeader(param: JsonObject, out: Collected, resolver: Resolver, schemas: SchemaReader): string | undefined {
     const written = String(param['name']);
     const lower = written.toLowerCase();
-    if (SAID_ELSEWHERE.has(lower)) return undefined;
     const required = param['required'] === true;
+    if (PARAM_NAME.test(written) && headerNameFault(lower) !== undefined && headerNameFault(lower, { isCredential: true }) === undefined) {
+        out.credentials.push({ name: written, required, ...describedBy(param) });
+        return undefined;
+    }
+    if (SAID_ELSEWHERE.has(lower)) return undefined;
     const leave = (why: string) => {
-        if (required && !SENT_ANYWAY.has(lower) && !/auth|token|key|secret|session|signature/i.test(written))
-            return `It needs the header ${shown(written)}. ${why}`;
+        if (required && !SENT_ANYWAY.has(lower)) return `It needs the header ${shown(written)}. ${why}`;
         out.left.push({ name: `header ${shown(written)}`, why });
         return undefined;
     };
@@ -141,10 +182,10 @@ function addHeader(param: JsonObject, out: Collected, resolver: Resolver, schema
         name,
         source: 'header',
         required,
-        ...describedBy(param),
+        ...describedBy(param, resolver),
         schema,
         ...defaultOf(resolved, schema),
-        ...exampleOf(param),
+        ...exampleOf(param, resolver, schema),
     });
     return undefined;
 }
@@ -160,8 +201,9 @@ function schemaOf(param: JsonObject | undefined): Json | undefined {
     return param?.['schema'];
 }
 
-function describedBy(param: JsonObject | undefined): { description?: string } {
-    const description = cleanText(param?.['description'], 600);
+function describedBy(param: JsonObject | undefined, resolver?: Resolver): { description?: string } {
+    const ofSchema = () => resolver?.resolve(schemaOf(param))?.['description'];
+    const description = cleanText(param?.['description'], 600) ?? cleanText(ofSchema(), 600);
     return description === undefined ? {} : { description };
 }
 
@@ -170,15 +212,32 @@ function defaultOf(schema: JsonObject, bound: JsonSchema): { default?: Json } {
     return isFit(value, bound) ? { default: value } : {};
 }
 
-function exampleOf(param: JsonObject | undefined): { example?: Json } {
-    const schema = param?.['schema'];
-    const value = param?.['example'] ?? (isObject(schema) ? schema['example'] : undefined);
-    return isFit(value, isObject(schema) ? plainSchema({ ...(typeof schema['type'] === 'string' ? { type: schema['type'] } : {}) }) : true)
-        ? { example: value }
-        : {};
+/** The first example that fits, of the parameter or of its schema. */
+function exampleOf(param: JsonObject | undefined, resolver: Resolver, bound: JsonSchema): { example?: Json } {
+    const value = examplesOf(param, resolver).find((one) => isFit(one, bound));
+    return value === undefined ? {} : { example: value };
 }
 
-function isFit(value: Json | undefined, schema: JsonSchema): value is Json {
+/** Of a list: all its items fit. */
+function listExampleOf(param: JsonObject, resolver: Resolver, bound: JsonSchema): { example?: Json } {
+    const items = isObject(bound) ? (bound['items'] as JsonSchema | undefined) : undefined;
+    const value = examplesOf(param, resolver).find(
+        (one) => Array.isArray(one) && one.length > 0 && one.length <= 20 && one.every((item) => isFit(item, items ?? {})),
+    );
+    return value === undefined ? {} : { example: value };
+}
+
+/** What a document gives as examples, the surest first. */
+export function examplesOf(param: JsonObject | undefined, resolver: Resolver): Json[] {
+    const schema = resolver.resolve(schemaOf(param));
+    const named = isObject(param?.['examples']) ? Object.values(param['examples']) : [];
+    const ofNamed = named.slice(0, 10).map((one) => resolver.resolve(one)?.['value']);
+    const ofSchema = Array.isArray(schema?.['examples']) ? schema['examples'].slice(0, 10) : [];
+    return [param?.['example'], ...ofNamed, schema?.['example'], ...ofSchema].filter((one) => one !== undefined);
+}
+
+/** Whether a plain value can be given, and is no long text. */
+export function isFit(value: Json | undefined, schema: JsonSchema): value is Json {
     if (value === undefined || value === '' || !['string', 'number', 'boolean'].includes(typeof value)) return false;
     return (typeof value !== 'string' || value.length <= 200) && isSimple(schema) && judgeBySchema(schema, value);
 }

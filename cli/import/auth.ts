@@ -1,0 +1,37 @@
+import type { PackageAuth } from '../../shared/domain/types.ts';
+import type { NotCarried, ReadOperation } from './operation.ts';
+
+/** A package says at most so many ways to authenticate. */
+const MAX_AUTH = 10;
+
+/** The `auth` of a package: the ways that its operations use, those of most first. */
+export function authOf(
+    operations: readonly ReadOperation[],
+    notCarried: NotCarried[],
+): { auth: PackageAuth[]; operations: readonly ReadOperation[] } {
+    const uses = new Map<PackageAuth, number>();
+    for (const { auth = [] } of operations) for (const entry of auth) uses.set(entry, (uses.get(entry) ?? 0) + 1);
+    const used = [...uses].sort(([, a], [, b]) => b - a).map(([entry]) => entry);
+    const auth = used.slice(0, MAX_AUTH);
+    for (const { id } of used.slice(MAX_AUTH))
+        notCarried.push({ where: `security ${id}`, why: `A package has at most ${MAX_AUTH} ways to authenticate.`, scope: 'document' });
+    const kept = new Set(auth);
+    return {
+        auth,
+        operations: operations.map((operation) => {
+            const { auth: need, scopes, ...endpoint } = operation.endpoint;
+            if (auth.length === 0) return { ...operation, endpoint };
+            const own = operation.auth ?? [];
+            const isReached = own.some((entry) => kept.has(entry));
+            if (need === 'required' && !isReached) return { ...operation, endpoint: { ...endpoint, auth: 'none', hosted: false } };
+            return {
+                ...operation,
+                endpoint: {
+                    ...endpoint,
+                    auth: isReached ? (need ?? 'none') : 'none',
+                    ...(isReached && scopes !== undefined && scopes.length > 0 ? { scopes } : {}),
+                },
+            };
+        }),
+    };
+}

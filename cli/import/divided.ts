@@ -1,0 +1,86 @@
+import type { ReadOperation } from './operation.ts';
+
+/** Bounds of a package (docs/api.md, "Schema packages"). */
+export const MAX_ENDPOINTS = 500;
+const MAX_PARAMS = 2000;
+
+/** Operations of one package. */
+export interface Part {
+    /** The tag that it is called by; none where all fit into one. */
+    tag: string | undefined;
+    operations: ReadOperation[];
+}
+
+/**
+ * Divides operations into as few packages as their bounds allow, by tag, the most useful tags first. A tag that is too large for one
+ * package takes several.
+ */
+export function divided(operations: readonly ReadOperation[]): Part[] {
+    if (fits(operations)) return [{ tag: undefined, operations: [...operations] }];
+    const groups = [...Map.groupBy(operations, ({ tag }) => tag ?? '')].flatMap(([tag, own]) =>
+        inPieces(own).map((piece) => ({ tag, operations: piece, worth: piece.reduce((sum, one) => sum + usefulness(one), 0) })),
+    );
+    const parts: (Part & { endpoints: number; params: number })[] = [];
+    for (const { tag, operations: own } of groups.sort((a, b) => b.worth - a.worth)) {
+        const params = paramsOf(own);
+        const room = parts.find((part) => part.endpoints + own.length <= MAX_ENDPOINTS && part.params + params <= MAX_PARAMS);
+        if (room === undefined) parts.push({ tag, operations: [...own], endpoints: own.length, params });
+        else {
+            room.operations.push(...own);
+            room.endpoints += own.length;
+            room.params += params;
+        }
+    }
+    return parts;
+}
+
+/** The most useful operations that fit into one package, in the order of the document, and those that do not. */
+export function mostUseful(operations: readonly ReadOperation[]): { chosen: ReadOperation[]; rest: ReadOperation[] } {
+    const chosen = new Set<ReadOperation>();
+    let params = 0;
+    for (const operation of operations.toSorted((a, b) => usefulness(b) - usefulness(a))) {
+        const own = operation.endpoint.params?.length ?? 0;
+        if (chosen.size >= MAX_ENDPOINTS || params + own > MAX_PARAMS) continue;
+        chosen.add(operation);
+        params += own;
+    }
+    return { chosen: operations.filter((one) => chosen.has(one)), rest: operations.filter((one) => !chosen.has(one)) };
+}
+
+function fits(operations: readonly ReadOperation[]): boolean {
+    return operations.length <= MAX_ENDPOINTS && paramsOf(operations) <= MAX_PARAMS;
+}
+
+function paramsOf(operations: readonly ReadOperation[]): number {
+    return operations.reduce((sum, { endpoint }) => sum + (endpoint.params?.length ?? 0), 0);
+}
+
+function inPieces(operations: readonly ReadOperation[]): ReadOperation[][] {
+    const pieces: ReadOperation[][] = [];
+    let left = [...operations];
+    while (left.length > 0) {
+        const { chosen, rest } = mostUseful(left);
+        // One with more params than a package takes stands alone, and is refused by the rules.
+        pieces.push(chosen.length > 0 ? chosen : left);
+        left = chosen.length > 0 ? rest : [];
+    }
+    return pieces;
+}
+
+const WORTH: Readonly<Record<string, number>> = { GET: 3, HEAD: 1, POST: 1, PUT: 0.5, PATCH: 0.5, DELETE: 0 };
+
+/** Reads that need little come first: they are what most people and agents call. */
+function usefulness({ endpoint }: ReadOperation): number {
+    const { method, kind, params = [], auth, hosted, description = '', url } = endpoint;
+    const needed = params.filter(({ required, default: standard }) => required && standard === undefined).length;
+    return (
+        (WORTH[method] ?? 0) +
+        (kind === 'search' ? 2 : 0) +
+        (auth === 'required' ? 0 : 2) +
+        (hosted === false ? -2 : 0) +
+        (description === '' ? 0 : 1) +
+        (description.startsWith('Deprecated.') ? -3 : 0) -
+        0.5 * Math.min(6, needed) -
+        0.3 * Math.min(8, url.split('/').length - 3)
+    );
+}

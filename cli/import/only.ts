@@ -1,0 +1,26 @@
+import { CannotImport } from './imported.ts';
+
+/** Says which operations a person wants. */
+export type Wanted = (operation: { method: string; path: string; tags: readonly string[] }) => boolean;
+
+const METHOD = /^(?:get|head|post|put|patch|delete)$/i;
+
+/**
+ * Reads `--only`: methods, paths (with all below them, `*` for a part) and tags. Of one kind any is enough; of several kinds each has to fit.
+ * @throws CannotImport for an empty one
+ */
+export function readOnly(only: readonly string[]): Wanted {
+    if (only.some((one) => one.trim() === '')) throw new CannotImport('--only names a tag, a path or a method.');
+    const methods = new Set(only.filter((one) => METHOD.test(one)).map((one) => one.toUpperCase()));
+    const paths = only.filter((one) => one.startsWith('/')).map(pathPattern);
+    const tags = new Set(only.filter((one) => !METHOD.test(one) && !one.startsWith('/')).map((one) => one.toLowerCase()));
+    return ({ method, path, tags: own }) =>
+        (methods.size === 0 || methods.has(method)) &&
+        (paths.length === 0 || paths.some((pattern) => pattern.test(path))) &&
+        (tags.size === 0 || own.some((tag) => tags.has(tag.toLowerCase())));
+}
+
+function pathPattern(path: string): RegExp {
+    const parts = path.replace(/\/+$/, '').split('*');
+    return new RegExp(`^${parts.map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')).join('[^/]*')}(?:/|#|$)`);
+}

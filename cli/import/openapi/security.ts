@@ -1,0 +1,236 @@
+import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
+import { isOnDomain } from '../../../shared/domain/site/site-name.ts';
+import type { AuthNeed, Json, JsonObject, OAuthFlow, PackageAuth, PackageOAuth } from '../../../shared/domain/types.ts';
+import { nameEndpoint } from '../../inspect/naming.ts';
+import { cleanText, shown } from '../texts.ts';
+import type { Resolver } from './refs.ts';
+
+/** What a call of an operation needs of a credential. */
+export interface Access {
+    need: AuthNeed;
+    /** Entries of `auth` that a credential may be for. */
+    entries: readonly PackageAuth[];
+    scopes: readonly string[];
+    /** Why no credential that a package knows is enough; the operation is described then, and not called. */
+    fault?: string;
+}
+
+/** The ways of a document to authenticate. */
+export interface Schemes {
+    /** @param security of the operation, or of the document where it has none */
+    accessOf(security: Json | undefined): Access;
+    /** Of an operation that describes its credential as headers alone. */
+    accessByHeaders(headers: readonly CredentialHeader[]): Access;
+    /** What of them was carried in another way, or not at all. */
+    notes: readonly { where: string; why: string }[];
+}
+
+/** A header of an operation whose name says that it carries a credential. */
+export interface CredentialHeader {
+    name: string;
+    required: boolean;
+    description?: string;
+}
+
+const NONE: Access = { need: 'none', entries: [], scopes: [] };
+const MAX_SCOPES = 100;
+const MAX_NEEDED = 50;
+const SCOPE = /^[!#-[\]-~]{1,200}$/;
+const VISIBLE = /^[!-z|~]{1,100}$/;
+
+type Read = { ok: true; entry: PackageAuth; why?: string } | { ok: false; why: string };
+
+/** Reads `components.securitySchemes`. @param registrable the domain of the site, on which tokens have to be granted */
+export function readSchemes(document: JsonObject, resolver: Resolver, registrable: string | undefined): Schemes {
+    const ids = new Set<string>();
+    const notes: { where: string; why: string }[] = [];
+    /** Entries by what is sent: two schemes that are sent alike are one. */
+    const bySending = new Map<string, PackageAuth>();
+    const known = new Map<string, Read>();
+    const components = isObject(document['components']) ? document['components'] : {};
+    const written = isObject(components['securitySchemes']) ? components['securitySchemes'] : {};
+
+    const shared = (entry: PackageAuth): PackageAuth => {
+        const key = JSON.stringify([entry.type, entry.name?.toLowerCase(), entry.prefix, entry.oauth2?.token_url]);
+        const same = bySending.get(key);
+        if (same === undefined) {
+            const own = { ...entry, id: nameEndpoint(entry.id, ids) };
+            bySending.set(key, own);
+            return own;
+        }
+        if (same.oauth2 !== undefined) same.oauth2 = together(same.oauth2, entry.oauth2);
+        return same;
+    };
+
+    const find = (name: string): Read => {
+        const read = known.get(name);
+        if (read !== undefined) return read;
+        const made = readScheme(name, resolver.resolve(Object.hasOwn(written, name) ? written[name] : undefined), registrable);
+        const kept: Read = made.ok ? { ...made, entry: shared(made.entry) } : made;
+        if (kept.why !== undefined) notes.push({ where: `security ${shown(name)}`, why: kept.why });
+        known.set(name, kept);
+        return kept;
+    };
+
+    const wayOf = (way: JsonObject): { entry: PackageAuth; scopes: string[] } | string => {
+        const found = Object.keys(way).map((name) => ({ name, read: find(name) }));
+        const entries = new Set<PackageAuth>();
+        for (const { name, read } of found) {
+            if (!read.ok) return `It needs ${shown(name)}. ${read.why}`;
+            entries.add(read.entry);
+        }
+        const all = [...entries];
+        // A token that was granted is a bearer token too.
+        const tokens = all.filter(({ type }) => type === 'oauth2' || type === 'bearer');
+        const entry = all.length === tokens.length ? (tokens.find(({ type }) => type === 'oauth2') ?? tokens[0]) : all[0];
+        if (entry === undefined || (all.length > 1 && all.length !== tokens.length))
+            return `It needs ${found.map(({ name }) => shown(name)).join(' and ')} at once, and a call takes one credential.`;
+        const scopes = Object.values(way).flatMap((list): Json[] => (Array.isArray(list) ? list : []));
+        return { entry, scopes: entry.oauth2 === undefined ? [] : declared(entry.oauth2, scopes) };
+    };
+
+    return {
+        notes,
+        accessOf(security) {
+            if (!Array.isArray(security) || security.length === 0) return NONE;
+            const ways = security.slice(0, 50).filter(isObject);
+            const isOptional = ways.some((way) => Object.keys(way).length === 0);
+            const read = ways.filter((way) => Object.keys(way).length > 0).map(wayOf);
+            const carried = read.filter((way) => typeof way !== 'string');
+            const fault = read.find((way) => typeof way === 'string');
+            if (carried.length === 0) return isOptional || fault === undefined ? NONE : { ...NONE, fault };
+            return {
+                need: isOptional ? 'optional' : 'required',
+                entries: [...new Set(carried.map(({ entry }) => entry))],
+                scopes: carried[0]?.scopes ?? [],
+            };
+        },
+        accessByHeaders(headers) {
+            const needed = headers.filter(({ required }) => required);
+            if (needed.length > 1)
+                return {
+                    ...NONE,
+                    fault: `It needs ${needed.map(({ name }) => shown(name)).join(' and ')}, and a call takes one credential.`,
+                };
+            const [only] = needed.length === 1 ? needed : headers;
+            if (only === undefined) return NONE;
+            const entry = shared(headerEntry(only.name, only.name, only.description));
+            return { need: only.required ? 'required' : 'optional', entries: [entry], scopes: [] };
+        },
+    };
+}
+
+function readScheme(name: string, scheme: JsonObject | undefined, registrable: string | undefined): Read {
+    if (scheme === undefined) return { ok: false, why: 'The document does not describe this scheme.' };
+    const description = textOf(scheme['description']);
+    const base = { id: name, ...(description === undefined ? {} : { description }) };
+    const type = String(scheme['type'] ?? '').toLowerCase();
+    if (type === 'apikey') return readKey(name, scheme, description);
+    if (type === 'http') {
+        const way = String(scheme['scheme'] ?? '').toLowerCase();
+        if (way === 'basic' || way === 'bearer') return { ok: true, entry: { ...base, type: way } };
+        return { ok: false, why: `The HTTP scheme ${shown(way)} is not sent as a value of the caller's.` };
+    }
+    if (type === 'oauth2') return readOAuth(base, scheme, registrable);
+    if (type === 'openidconnect')
+        return {
+            ok: true,
+            entry: { ...base, type: 'bearer' },
+            why: 'How its tokens are granted stands at another address; it is carried as a bearer token that callers bring.',
+        };
+    return { ok: false, why: `A package has no way to authenticate of type ${shown(String(scheme['type'] ?? ''))}.` };
+}
+
+function readKey(id: string, scheme: JsonObject, description: string | undefined): Read {
+    const { name, in: place } = scheme;
+    if (typeof name !== 'string' || !VISIBLE.test(name)) return { ok: false, why: 'Its key has no name that a package could hold.' };
+    if (scheme['x-amazon-apigateway-authtype'] === 'awsSigv4')
+        return { ok: false, why: 'Its requests are signed, and a package signs none.' };
+    if (place === 'query') return { ok: true, entry: { id, type: 'query', name, ...(description === undefined ? {} : { description }) } };
+    if (place === 'cookie' && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
+        return { ok: true, entry: { id, type: 'cookie', name, ...(description === undefined ? {} : { description }) } };
+    if (place !== 'header') return { ok: false, why: `A key has no place in ${shown(String(place))}.` };
+    const fault = headerNameFault(name.toLowerCase(), { isCredential: true });
+    return fault === undefined ? { ok: true, entry: headerEntry(id, name, description) } : { ok: false, why: fault.message };
+}
+
+/** What stands before the value is often said in the description alone. */
+function headerEntry(id: string, name: string, description: string | undefined): PackageAuth {
+    const base = { id, ...(description === undefined ? {} : { description }) };
+    if (name.toLowerCase() !== 'authorization') return { ...base, type: 'header', name };
+    const said = /authorization["'`]?\s*[:=]\s*["'`]?([A-Za-z][A-Za-z-]{1,24}) +["'`<{[($A-Za-z0-9]/i.exec(description ?? '')?.[1];
+    const isBearer = said?.toLowerCase() === 'bearer' || /\bbearer\b/i.test(`${id} ${description ?? ''}`);
+    if (isBearer) return { ...base, type: 'bearer' };
+    if (said?.toLowerCase() === 'basic') return { ...base, type: 'basic' };
+    return { ...base, type: 'header', name, ...(said === undefined ? {} : { prefix: `${said} ` }) };
+}
+
+function readOAuth(base: { id: string; description?: string }, scheme: JsonObject, registrable: string | undefined): Read {
+    const flows = isObject(scheme['flows']) ? scheme['flows'] : {};
+    const found = (['authorizationCode', 'clientCredentials'] as const).flatMap((name) => {
+        const flow = flows[name];
+        return isObject(flow) ? [{ name, flow }] : [];
+    });
+    const token = (why: string): Read => ({
+        ok: true,
+        entry: { ...base, type: 'bearer' },
+        why: `${why} It is carried as a bearer token that callers bring.`,
+    });
+    const [first] = found;
+    if (first === undefined) return token('A package has no OAuth flow but authorization code and client credentials.');
+    const tokenUrl = addressOf(first.flow['tokenUrl']);
+    const pageUrl = first.name === 'authorizationCode' ? addressOf(first.flow['authorizationUrl']) : undefined;
+    if (tokenUrl === undefined || (first.name === 'authorizationCode' && pageUrl === undefined))
+        return token('Its tokens are granted at no address with https.');
+    const outside = [tokenUrl, pageUrl].find((url) => url !== undefined && !isOnDomain(new URL(url).hostname, registrable ?? ''));
+    if (outside !== undefined)
+        return token(
+            `Its tokens are granted at ${shown(new URL(outside).hostname)}, which is not on ${registrable ?? 'the domain of the site'}.`,
+        );
+    const usable = found.filter(({ flow }) => addressOf(flow['tokenUrl']) === tokenUrl);
+    const oauth2: PackageOAuth = {
+        ...(pageUrl === undefined ? {} : { authorization_url: pageUrl }),
+        token_url: tokenUrl,
+        flows: usable.map(({ name }): OAuthFlow => (name === 'authorizationCode' ? 'authorization_code' : 'client_credentials')),
+    };
+    const scopes = usable.flatMap(({ flow }) => Object.entries(isObject(flow['scopes']) ? flow['scopes'] : {}));
+    for (const [name, text] of scopes) addScope(oauth2, name, cleanText(text, 400));
+    return { ok: true, entry: { ...base, type: 'oauth2', oauth2 } };
+}
+
+function addScope(oauth2: PackageOAuth, name: string, description?: string): boolean {
+    if (!SCOPE.test(name)) return false;
+    if (oauth2.scopes?.some((scope) => scope.name === name) === true) return true;
+    if ((oauth2.scopes?.length ?? 0) >= MAX_SCOPES) return false;
+    oauth2.scopes = [...(oauth2.scopes ?? []), { name, ...(description === undefined ? {} : { description }) }];
+    return true;
+}
+
+/** Scopes that an operation needs, all of which the entry lists. */
+function declared(oauth2: PackageOAuth, scopes: readonly Json[]): string[] {
+    const own = new Set(scopes.filter((scope): scope is string => typeof scope === 'string'));
+    return [...own].filter((scope) => addScope(oauth2, scope)).slice(0, MAX_NEEDED);
+}
+
+function together(one: PackageOAuth, other: PackageOAuth | undefined): PackageOAuth {
+    const page = one.authorization_url ?? other?.authorization_url;
+    const made: PackageOAuth = {
+        ...one,
+        ...(page === undefined ? {} : { authorization_url: page }),
+        flows: [...new Set([...(one.flows ?? []), ...(other?.flows ?? [])])],
+    };
+    for (const { name, description } of other?.scopes ?? []) addScope(made, name, description);
+    return made;
+}
+
+/** An address in canonical form that a package takes. */
+function addressOf(written: Json | undefined): string | undefined {
+    const url = typeof written === 'string' ? URL.parse(written) : null;
+    const isFine = url !== null && url.protocol === 'https:' && url.port === '' && url.username === '' && url.hash === '';
+    return isFine && !/[{}]|%7b/i.test(url.href) && url.href.length <= 2048 ? url.href : undefined;
+}
+
+function textOf(value: Json | undefined): string | undefined {
+    return cleanText(value, 600);
+}
