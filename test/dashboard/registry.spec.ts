@@ -172,8 +172,12 @@ describe('the registry on the web', function () {
             }
         });
 
-        it('has a curl line for its own endpoint and links to every download', async () => {
+        it('has each endpoint as curl, JavaScript, Python and MCP, and links to every download', async () => {
             const { html, words } = await show('/registry/lens-shop.example');
+            expect(words)
+                .to.include("import { Routebook } from 'routebook/client';")
+                .and.include('routebook.fetch("lens-shop.example", "find_lenses", params={"q": "wide"})')
+                .and.include('Arguments of the tool fetch');
             expect(words).to.include('"endpoint":"find_lenses","params":{"q":"wide"}').and.include('/v1/catalog/lens-shop.example');
             for (const format of ['', '?format=openapi', '?format=tools']) {
                 const path = `/v1/schemas/lens-shop.example/package${format}`;

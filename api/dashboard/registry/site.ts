@@ -4,11 +4,14 @@ import * as schemas from '../../../shared/store/registry/schemas.ts';
 import { siteWarnings } from '../../../shared/store/registry/site-warnings.ts';
 import { endpointHealth, siteTraffic } from '../../../shared/store/usage/traffic.ts';
 import { type Answer, USERS, type Visit } from '../page.ts';
-import { describeEndpoint } from './describe-endpoint.ts';
+import { copyAs } from './copy-as.ts';
+import { describeEndpoint, exampleOf } from './describe-endpoint.ts';
 import { findSite, siteAbsent } from './find-site.ts';
 
 const ENDPOINTS = 20;
 const VERSIONS = 5;
+/** Characters of code that a page has: endpoints beyond have it once they are tried. */
+const CODE = 8000;
 const MOST_WORDS = 160;
 /** Endpoints that are looked through for one to show a call of: reading all of a large package would take too long. */
 const LOOKED_THROUGH = 100;
@@ -37,6 +40,12 @@ export async function showSite(visit: Visit): Promise<Answer> {
     const pages = Math.ceil(names.length / ENDPOINTS);
     const number = Math.min(pages, Math.max(1, Number(/^\d{1,3}$/.exec(visit.query('page') ?? '')?.[0] ?? 1)));
     const shown = names.slice((number - 1) * ENDPOINTS, number * ENDPOINTS).flatMap((name) => loaded.endpoints.get(name) ?? []);
+    let codeLeft = CODE;
+    const codeWithin = (endpoint: Endpoint) => {
+        const code = codeOf(app.publicUrl(), site, endpoint);
+        if (code !== undefined) codeLeft -= code.curl.length + code.javascript.length + code.python.length + code.mcp.text.length;
+        return codeLeft < 0 ? undefined : code;
+    };
     const isExample = (endpoint: Endpoint) => endpoint.hosted && !isRefused(endpoint);
     const example = shown.find(isExample) ?? firstOf(loaded.endpoints, isExample) ?? shown[0];
     return {
@@ -51,6 +60,7 @@ export async function showSite(visit: Visit): Promise<Answer> {
             endpoints: shown.map((endpoint) => ({
                 ...describeEndpoint(endpoint, { siteCredits, health: health.get(endpoint.name) }),
                 isRefused: isRefused(endpoint),
+                code: codeWithin(endpoint),
             })),
             total: names.length,
             number,
@@ -58,10 +68,7 @@ export async function showSite(visit: Visit): Promise<Answer> {
             versions: history.versions,
             versionCount: history.total,
             mayTry: me === undefined || (me.current !== undefined && USERS.includes(me.current.role)),
-            calls:
-                example === undefined
-                    ? undefined
-                    : callsOf(app.publicUrl(), site, describeEndpoint(example, { siteCredits, health: undefined })),
+            calls: example === undefined ? undefined : callsOf(app.publicUrl(), site, example),
         },
     };
 }
@@ -75,12 +82,17 @@ function firstOf(endpoints: ReadonlyMap<string, Endpoint>, isWanted: (endpoint: 
     return undefined;
 }
 
-/** Lines that work in a terminal once a key stands in `ROUTEBOOK_KEY`. */
-function callsOf(base: string, site: string, { name, example }: { name: string; example: object }) {
-    const body = JSON.stringify({ site, endpoint: name, params: example }).replaceAll("'", `'\\''`);
+/** A call of an example of it; undefined for one that is not hosted. */
+function codeOf(base: string, site: string, endpoint: Endpoint) {
+    const { name, effect, hosted } = endpoint;
+    return hosted ? copyAs({ base, site, endpoint: name, effect, params: exampleOf(endpoint) }) : undefined;
+}
+
+/** Lines that work in a terminal once a key stands in `ROUTEBOOK_API_KEY`. */
+function callsOf(base: string, site: string, example: Endpoint) {
     return {
         catalog: `curl -s -G ${base}/v1/catalog/${site} --data-urlencode 'intent=what I want to do there, in a few words'`,
-        fetch: `curl -s ${base}/v1/fetch -H "Authorization: Bearer $ROUTEBOOK_KEY" -H 'Content-Type: application/json' -d '${body}'`,
+        fetch: { name: example.name, code: codeOf(base, site, example) },
         tools: `curl -s '${base}/v1/schemas/${site}/package?format=tools'`,
     };
 }

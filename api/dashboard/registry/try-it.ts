@@ -6,6 +6,7 @@ import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
 import { type Problems, typed } from '../fields.ts';
 import type { ApiAnswer, Told } from '../internal-api.ts';
 import { type Answer, absent, type Sent, type Shown, type WorkspaceVisit } from '../page.ts';
+import { type CallCode, type CopiedCall, copyAs } from './copy-as.ts';
 import { describeEndpoint } from './describe-endpoint.ts';
 import { findSite } from './find-site.ts';
 import { paramFields, readParams, toProblems } from './try-form.ts';
@@ -56,7 +57,7 @@ export async function tryIt(visit: WorkspaceVisit): Promise<Answer> {
 }
 
 interface Order {
-    body: { params: JsonObject };
+    body: { params: JsonObject; max_results?: number };
     as: Caller;
 }
 
@@ -95,7 +96,13 @@ interface PlannedRequest {
 async function run(visit: WorkspaceVisit, tried: Tried, { body, as, once }: Order & { once: string }): Promise<Shown> {
     const answer = await visit.ask({ method: 'POST', path: '/v1/fetch', body, headers: { 'idempotency-key': `page-${once}` }, as });
     if (!answer.ok && answer.refused.code === 'INVALID_PARAMS') return refuse(visit, tried, answer.refused);
-    return show(visit, tried, { result: answer.ok ? resultOf(answer) : { refused: answer.refused } });
+    return show(visit, tried, { result: answer.ok ? resultOf(answer) : { refused: answer.refused }, code: codeOf(visit, tried, body) });
+}
+
+/** What was tried, to be copied into a program. */
+function codeOf({ app }: WorkspaceVisit, { site, endpoint }: Tried, { params, max_results: maxResults }: Order['body']) {
+    const call: CopiedCall = { base: app.publicUrl(), site, endpoint: endpoint.name, effect: endpoint.effect, params };
+    return copyAs(maxResults === undefined ? call : { ...call, maxResults });
 }
 
 function resultOf({ body, headers, isCut }: ApiAnswer & { ok: true }) {
@@ -129,7 +136,7 @@ async function findTried(visit: WorkspaceVisit): Promise<Tried | { instead: Show
 async function show(
     visit: WorkspaceVisit,
     { site, version, endpoint, siteCredits }: Tried,
-    { problems = {}, ...more }: { problems?: Problems; priced?: object; result?: object },
+    { problems = {}, ...more }: { problems?: Problems; priced?: object; result?: object; code?: CallCode | undefined },
 ): Promise<Shown> {
     const { fields, workspace } = visit;
     const keys = await keysToActWith(visit);
@@ -153,6 +160,7 @@ async function show(
             sent: ['key', 'max_results', ...params.map(({ name }) => name)].map((name) => ({ name, value: fields.get(name) ?? '' })),
             priced: undefined,
             result: undefined,
+            code: undefined,
             ...more,
         },
     };
