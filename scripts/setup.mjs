@@ -47,6 +47,8 @@ const NODE_PACKAGES = {
 const RUNS_THE_PRODUCT = ['prestart', 'preapi', 'preworker', 'premigrate', 'preadmin'];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+/** What `import 'routebook/client'` finds; `npm pack` replaces it by what is compiled. */
+const clientFolder = join(root, 'cli/dist/cli/client');
 const modules = join(root, 'node_modules');
 const stampFile = join(modules, '.routebook-setup');
 const ownNode = join(modules, '.bin', 'node');
@@ -61,6 +63,7 @@ try {
 }
 
 function setUp() {
+    leadToClient();
     const wanted = wantedStamp();
     if (isDone(wanted)) return;
     alone(() => {
@@ -74,6 +77,14 @@ function setUp() {
             if (node !== undefined) rmSync(node.folder, { recursive: true, force: true });
         }
     });
+}
+
+/** In a clone the client is its sources. */
+function leadToClient() {
+    if (!existsSync(join(root, 'cli/client')) || existsSync(join(clientFolder, 'index.js'))) return;
+    mkdirSync(clientFolder, { recursive: true });
+    for (const file of ['index.d.ts', 'index.js']) writeAtomically(join(clientFolder, file), "export * from '../../../client/index.ts';\n");
+    writeAtomically(join(root, 'cli/dist/package.json'), '{ "type": "module" }\n');
 }
 
 function isDone(wanted) {

@@ -1,5 +1,6 @@
 // Compiles the command line and the client into dist/, as they are published: Node does not read TypeScript below node_modules.
 // Only what an entry point reaches is kept, so that nothing of the server travels along. Run by `npm pack` and `npm publish`.
+// With `--client` the client alone, into clients/javascript/dist/: it imports no package.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +9,8 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
-const dist = join(folder, 'dist');
+const isClient = process.argv.includes('--client');
+const dist = isClient ? join(folder, '../clients/javascript/dist') : join(folder, 'dist');
 const own = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
 /** Specifiers of an emitted file, of imports, of `import()` and of the files that threads run. */
@@ -20,10 +22,12 @@ compile();
 // shared/platform/version.ts looks here for the version.
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify({ type: 'module', version: own.version })}\n`);
 const kept = [
-    ...keepReached(['cli/bin/routebook.js', 'cli/client/index.js'], finishCode, [
-        ...Object.keys({ ...own.dependencies, ...own.optionalDependencies }),
-        own.name,
-    ]),
+    ...(isClient
+        ? keepReached(['cli/client/index.js'], finishCode, [own.name])
+        : keepReached(['cli/bin/routebook.js', 'cli/client/index.js'], finishCode, [
+              ...Object.keys({ ...own.dependencies, ...own.optionalDependencies }),
+              own.name,
+          ])),
     ...keepReached(['cli/client/index.d.ts'], finishTypes, [own.name]),
 ];
 removeAllBut(new Set(kept));
@@ -31,7 +35,9 @@ console.error(`build: ${kept.length} files`);
 
 function compile() {
     const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
-    const { status } = spawnSync(process.execPath, [tsc, '-p', join(folder, 'tsconfig.build.json')], { stdio: ['ignore', 2, 2] });
+    const { status } = spawnSync(process.execPath, [tsc, '-p', join(folder, 'tsconfig.build.json'), '--outDir', dist], {
+        stdio: ['ignore', 2, 2],
+    });
     if (status !== 0) throw new Error('the sources do not compile');
 }
 

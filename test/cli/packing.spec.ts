@@ -12,7 +12,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const SOURCES = ['cli', 'shared', 'workers', 'package.json', 'tsconfig.json'];
+const SOURCES = ['cli', 'clients/javascript', 'shared', 'workers', 'package.json', 'tsconfig.json'];
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as Record<string, Record<string, string>>;
 
 describe('the published package', function () {
@@ -43,7 +43,10 @@ describe('the published package', function () {
     async function installPacked(at: string): Promise<void> {
         const copy = joinPath(at, 'copy');
         for (const name of SOURCES) {
-            cpSync(joinPath(ROOT, name), joinPath(copy, name), { recursive: true, filter: (path) => !/node_modules|cli\/dist/.test(path) });
+            cpSync(joinPath(ROOT, name), joinPath(copy, name), {
+                recursive: true,
+                filter: (path) => !/node_modules|(cli|javascript)\/dist/.test(path),
+            });
         }
         symlinkSync(joinPath(ROOT, 'node_modules'), joinPath(copy, 'node_modules'));
         await npm(copy, 'pack', '-w', 'cli', '--pack-destination', at);
@@ -131,6 +134,38 @@ describe('the published package', function () {
             used: 1,
             code: 'ENDPOINT_NOT_FOUND',
         });
+    });
+
+    it('is a client without the command line, and without any other package', async () => {
+        await npm(joinPath(folder, 'copy/clients/javascript'), 'pack', '--pack-destination', folder);
+        const tarball = readdirSync(folder).find((name) => name.startsWith('routebook-client-')) ?? '';
+        const alone = joinPath(folder, 'alone');
+        mkdirSync(alone);
+        writeFileSync(joinPath(alone, 'package.json'), '{ "private": true, "type": "module" }');
+        await npm(alone, 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--offline', joinPath('..', tarball));
+        expect(readdirSync(joinPath(alone, 'node_modules')).filter((name) => !name.startsWith('.'))).to.deep.equal(['routebook-client']);
+        writeFileSync(
+            joinPath(alone, 'call.js'),
+            `import { Routebook } from 'routebook-client';
+            const routebook = new Routebook({ baseUrl: '${world.base}', apiKey: process.env.KEY });
+            const { data } = await routebook.fetch({ site: '${SHOP}', endpoint: 'product', params: { id: 4 } });
+            console.log(JSON.stringify(data));`,
+        );
+        const { stdout } = await run(process.execPath, ['call.js'], { cwd: alone, env: { KEY: ada.apiKey ?? '' } });
+        expect(JSON.parse(stdout)).to.include({ id: 4, title: 'Product 4' });
+        const versions = ['cli', 'clients/javascript'].map((name) => readJson(joinPath(ROOT, name, 'package.json'))['version']);
+        expect(new Set(versions)).to.have.property('size', 1);
+    });
+
+    it('is the same client in a clone, by its name', async () => {
+        const { stdout } = await run(
+            process.execPath,
+            ['-e', "import('routebook/client').then((all) => console.log(typeof all.Routebook))"],
+            {
+                cwd: ROOT,
+            },
+        );
+        expect(stdout.trim()).to.equal('function');
     });
 
     it('is typed, for Node and for browsers, with nothing else installed', async () => {
