@@ -14,6 +14,7 @@ const DASHBOARD: readonly Entry[] = [
     { path: '/dashboard/keys', label: 'Keys', audience: USERS },
     { path: '/dashboard/connections', label: 'Connections', audience: USERS },
     { path: '/dashboard/jobs', label: 'Jobs', audience: USERS },
+    { path: '/dashboard/monitors', label: 'Monitors', audience: USERS },
     { path: '/dashboard/usage', label: 'Usage', audience: USERS },
     { path: '/dashboard/statement', label: 'Statement', audience: MEMBERS },
     { path: '/dashboard/schemas', label: 'Schemas', audience: USERS },

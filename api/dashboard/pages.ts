@@ -8,6 +8,7 @@ import { factorPages } from './factors/pages.ts';
 import { invitePages } from './invite/pages.ts';
 import { jobPages } from './jobs/pages.ts';
 import { keyPages } from './keys/pages.ts';
+import { monitorPages } from './monitors/pages.ts';
 import { operationsPages } from './operations/pages.ts';
 import { overviewPages } from './overview/pages.ts';
 import type { Page } from './page.ts';
@@ -32,6 +33,7 @@ export const PAGES: readonly Page[] = [
     ...keyPages,
     ...connectionPages,
     ...jobPages,
+    ...monitorPages,
     ...usagePages,
     ...schemaPages,
     ...domainPages,

@@ -7,7 +7,7 @@ import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
 import { memberCaller } from '../callers.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
-import { addressOf, chosen, dateOf, read, readList, refusalOf } from './ask.ts';
+import { addressOf, chosen, dateOf, read, readList, refusalOf } from '../read-api.ts';
 import { forView as jobForView, ROWS, statusChoices } from './jobs.ts';
 
 const PATH = '/dashboard/jobs/batches';

@@ -6,7 +6,7 @@ import { memberCaller } from '../callers.ts';
 import { csvLine } from '../csv.ts';
 import type { Download } from '../download.ts';
 import type { WorkspaceVisit } from '../page.ts';
-import { read } from './ask.ts';
+import { read } from '../read-api.ts';
 
 /** Items of one statement; fewer where their results are large. */
 const STEP = 200;

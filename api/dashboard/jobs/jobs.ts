@@ -7,7 +7,7 @@ import { memberCaller } from '../callers.ts';
 import type { Told } from '../internal-api.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
-import { addressOf, chosen, dateOf, read, readList, refusalOf } from './ask.ts';
+import { addressOf, chosen, dateOf, read, readList, refusalOf } from '../read-api.ts';
 
 const PATH = '/dashboard/jobs';
 /** Rows of one page. */

@@ -76,6 +76,7 @@ export const MEANINGS: Readonly<Record<string, keyof Private | undefined>> = {
     ...none('window', 'terms'),
     ...none('url', 'events'),
     ...none('status', 'max_credits', 'stop', 'csv', 'head'),
+    ...none('every', 'cron', 'watch', 'identity', 'when', 'expression', 'per_day'),
     // Of links into the API, and of the head of a page.
     ...none('dry_run', 'format', 'intent', 'viewport', 'description'),
     // The forms' own: the tests of forms send each of them.

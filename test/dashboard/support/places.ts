@@ -26,6 +26,7 @@ export interface Values {
     delivery_id: string;
     job_id: string;
     batch_id: string;
+    monitor_id: string;
     /** A chapter of the API's routes. */
     chapter: string;
 }
@@ -49,6 +50,7 @@ export function absentValues(): Values {
         delivery_id: newId('dlv'),
         job_id: newId('job'),
         batch_id: newId('bat'),
+        monitor_id: newId('mon'),
         ...schema,
         ...claim,
     };

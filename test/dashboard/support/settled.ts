@@ -144,6 +144,7 @@ export async function settle(world: World): Promise<Settled> {
             hooked.delivery_id,
             ordered.job_id,
             ordered.batch_id,
+            ordered.monitor_id,
             `harbour-${userId}`,
             claimed.claimId,
             claimed.token,
@@ -168,7 +169,7 @@ async function addHook({ app: { db, secrets } }: World, { workspaceId, userId }:
     return { webhook_id: webhookId, delivery_id: delivery?.deliveryId ?? '' };
 }
 
-/** A job, and a batch of two items. No worker takes them in these worlds. */
+/** A job, a batch of two items, and a monitor. No worker takes them in these worlds. */
 async function orderCalls(world: World, apiKey: string, { site, endpoint }: { site: string; endpoint: string }) {
     const caller = withKey(world, apiKey);
     const call = { site, endpoint, params: { id: 7 } };
@@ -176,7 +177,9 @@ async function orderCalls(world: World, apiKey: string, { site, endpoint }: { si
     const items = [1, 2].map((id) => ({ params: { id }, custom_id: `berth-${id}` }));
     const order = { name: 'Berths of the week', defaults: { site, endpoint }, items };
     const batch = dataOf<{ batch_id: string }>(await caller.call('POST', '/v1/batches', { body: order }));
-    return { job_id: job.job_id, batch_id: batch.batch_id };
+    const watched = { name: 'Free berths', ...call, every: '1h' };
+    const monitor = dataOf<{ monitor_id: string }>(await caller.call('POST', '/v1/monitors', { body: watched }));
+    return { job_id: job.job_id, batch_id: batch.batch_id, monitor_id: monitor.monitor_id };
 }
 
 /** A session of the same person in another browser. */

@@ -1,9 +1,9 @@
-import { Refusal, type RefusalCode } from '../../../shared/refusals.ts';
-import { memberCaller } from '../callers.ts';
-import type { ApiAnswer, Told } from '../internal-api.ts';
-import { absent, type WorkspaceVisit } from '../page.ts';
+import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
+import { memberCaller } from './callers.ts';
+import type { ApiAnswer, Told } from './internal-api.ts';
+import { absent, type WorkspaceVisit } from './page.ts';
 
-const ABSENT = ['JOB_NOT_FOUND', 'BATCH_NOT_FOUND', 'MONITOR_NOT_FOUND'];
+const ABSENT = ['JOB_NOT_FOUND', 'BATCH_NOT_FOUND', 'MONITOR_NOT_FOUND', 'WEBHOOK_NOT_FOUND'];
 
 /** A read of the API for this member. @throws Refusal what the API says, as a page; NOT_FOUND where there is no such thing */
 export async function read(visit: WorkspaceVisit, path: string): Promise<ApiAnswer & { ok: true }> {

@@ -1,0 +1,147 @@
+import type { Monitor } from '../../../shared/contracts/monitors.ts';
+import { SHORTEST } from '../../../shared/domain/monitors/bounds.ts';
+import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
+import type { Endpoint } from '../../../shared/domain/types.ts';
+import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
+import { line, oneOf, type Problems, readFields, typed } from '../fields.ts';
+import type { Told } from '../internal-api.ts';
+import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
+import { paramFields, readParams, toProblems } from '../registry/try-form.ts';
+
+const PATH = '/dashboard/monitors/new';
+const EVERY = ['5m', '15m', '1h', '6h', '1d', '7d'] as const;
+const CRON = 'cron';
+const WHEN = ['changed', 'always', 'expression'] as const;
+/** What the form calls the fields of the API. */
+const NAMES: Readonly<Record<string, string>> = {
+    every: 'every',
+    cron: 'cron',
+    timezone: 'timezone',
+    watch: 'watch',
+    identity: 'identity',
+    when: 'expression',
+    name: 'name',
+};
+
+const optional = (most: number) => line({ least: 0, most });
+const FIELDS = {
+    name: optional(200),
+    every: oneOf([...EVERY, CRON]),
+    cron: optional(100),
+    timezone: optional(100),
+    watch: optional(1000),
+    identity: optional(1000),
+    when: oneOf(WHEN),
+    expression: optional(1000),
+    per_day: optional(10),
+};
+
+interface Watched {
+    site: string;
+    endpoint: Endpoint;
+}
+
+/** GET /dashboard/monitors/new: which endpoint, and once that is chosen, with which params and when. */
+export async function showNew(visit: WorkspaceVisit, problems: Problems = {}): Promise<Shown> {
+    const [site, endpoint] = [visit.query('site'), visit.query('endpoint')];
+    const found = site === undefined || endpoint === undefined ? undefined : await findEndpoint(visit, site, endpoint);
+    if (found !== undefined && !('problems' in found)) return form(visit, found, problems);
+    const wrong = found?.problems ?? problems;
+    return {
+        view: 'monitors/choose',
+        title: 'New monitor',
+        status: Object.keys(wrong).length === 0 ? 200 : 422,
+        model: { path: PATH, problems: wrong, typed: { site: site ?? '', endpoint: endpoint ?? '' } },
+    };
+}
+
+/** POST /dashboard/monitors/new */
+export async function addByForm(visit: WorkspaceVisit): Promise<Answer> {
+    const { fields } = visit;
+    const watched = await findEndpoint(visit, fields.get('site') ?? '', fields.get('endpoint') ?? '');
+    if ('problems' in watched) return showNew(visit, watched.problems);
+    const { site, endpoint } = watched;
+    const read = readFields(fields, FIELDS);
+    const { params, problems } = readParams(endpoint, fields);
+    const as = await actingCaller(visit);
+    const wrong: Record<string, string> = { ...problems, ...(read.ok ? {} : read.problems) };
+    if (as === undefined) wrong['key'] = CHOOSE_KEY;
+    if (read.ok && read.values.per_day !== '' && !/^[1-9]\d*$/.test(read.values.per_day)) wrong['per_day'] = 'Enter a whole number.';
+    if (!read.ok || as === undefined || Object.keys(wrong).length > 0) return form(visit, watched, wrong);
+    const { every, cron, timezone, watch, identity, name, when, expression, per_day: perDay } = read.values;
+    const body = {
+        site,
+        endpoint: endpoint.name,
+        params,
+        ...(every === CRON ? { cron, ...(timezone === '' ? {} : { timezone }) } : { every }),
+        ...given({ name, watch, identity }),
+        when: when === 'expression' ? { expression } : when,
+        ...(perDay === '' ? {} : { max_credits_per_day: Number(perDay) }),
+    };
+    const answer = await visit.ask({ method: 'POST', path: '/v1/monitors', body, as });
+    if (!answer.ok) return form(visit, watched, problemsOf(endpoint, answer.refused));
+    const { monitor_id: id } = answer.body['data'] as Monitor;
+    return { to: `/dashboard/monitors/${id}`, notice: 'monitor-added' };
+}
+
+function given(texts: Readonly<Record<string, string>>): Record<string, string> {
+    return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
+}
+
+/** What the API found wrong, at the fields; the rest is about the form as a whole. */
+function problemsOf(endpoint: Endpoint, { message, details = [] }: Told): Problems {
+    const own = details.flatMap(({ path, message: text }) => {
+        const field = NAMES[path.split('/')[1] ?? ''];
+        return field === undefined ? [] : [[field, text] as const];
+    });
+    if (own.length > 0) return Object.fromEntries(own);
+    return toProblems(endpoint, message, details);
+}
+
+async function findEndpoint({ app }: WorkspaceVisit, text: string, name: string): Promise<Watched | { problems: Problems }> {
+    const site = normaliseSite(text.trim());
+    if (!site.ok) return { problems: { site: 'This is not the domain of a site.' } };
+    const { version } = await app.latest.find(site);
+    const loaded = version === undefined ? undefined : await app.versions.load(version.versionId);
+    if (loaded === undefined) return { problems: { site: 'The registry has no schema of this site.' } };
+    const endpoint = loaded.endpoints.get(name.trim());
+    if (endpoint === undefined) return { problems: { endpoint: `${site.site} has no endpoint of this name.` } };
+    if (!endpoint.hosted) return { problems: { endpoint: 'Routebook does not call this endpoint.' } };
+    if (endpoint.effect !== 'read') return { problems: { endpoint: 'This endpoint may change something. A monitor reads.' } };
+    return { site: site.site, endpoint };
+}
+
+async function form(visit: WorkspaceVisit, { site, endpoint }: Watched, problems: Problems): Promise<Shown> {
+    const { fields, workspace } = visit;
+    const shortest = SHORTEST[workspace.plan];
+    const every = EVERY.filter((text) => secondsOf(text) >= shortest).map((value) => ({ value, label: LABELS[value] }));
+    return {
+        view: 'monitors/new',
+        title: 'New monitor',
+        status: Object.keys(problems).length === 0 ? 200 : 422,
+        model: {
+            path: PATH,
+            site,
+            endpoint: { name: endpoint.name, description: endpoint.description },
+            params: paramFields(endpoint),
+            keys: await keysToActWith(visit),
+            every: [...every, { value: CRON, label: 'at times of my own' }],
+            problems,
+            typed: typed(fields),
+        },
+    };
+}
+
+const LABELS: Readonly<Record<(typeof EVERY)[number], string>> = {
+    '5m': 'every 5 minutes',
+    '15m': 'every 15 minutes',
+    '1h': 'every hour',
+    '6h': 'every 6 hours',
+    '1d': 'every day',
+    '7d': 'every week',
+};
+
+function secondsOf(every: (typeof EVERY)[number]): number {
+    const unit = { m: 60, h: 3600, d: 86_400 }[every.slice(-1)] ?? 1;
+    return Number(every.slice(0, -1)) * unit;
+}

@@ -1,0 +1,138 @@
+import type { Monitor, MonitorChange, MonitorRun } from '../../../shared/contracts/monitors.ts';
+import type { WebhookEntry } from '../../../shared/contracts/webhooks.ts';
+import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
+import type { Json } from '../../../shared/domain/types.ts';
+import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
+import { memberCaller } from '../callers.ts';
+import type { Notice } from '../notices.ts';
+import { type Answer, MANAGERS, type Shown, type WorkspaceVisit } from '../page.ts';
+import { addressOf, dateOf, read, readList, refusalOf } from '../read-api.ts';
+
+const PATH = '/dashboard/monitors';
+const ROWS = '50';
+/** Changes and runs that a page shows, entries of one change, and characters of one value. */
+const CHANGES = '20';
+const RUNS = '20';
+const ENTRIES = 50;
+const VALUE = 300;
+
+/** GET /dashboard/monitors: newest first. */
+export async function listMonitors(visit: WorkspaceVisit): Promise<Shown> {
+    const cursor = visit.query('cursor');
+    const { items, next } = await readList<Monitor>(visit, '/v1/monitors', { cursor, limit: ROWS });
+    return {
+        view: 'monitors/list',
+        title: 'Monitors',
+        model: {
+            monitors: items.map(forView),
+            newest: cursor === undefined ? undefined : PATH,
+            older: next === null ? undefined : addressOf(PATH, { cursor: next }),
+        },
+    };
+}
+
+/** GET /dashboard/monitors/{monitor_id}: what changed, and its runs. @param problem why a form did nothing */
+export async function showMonitor(visit: WorkspaceVisit, problem?: string): Promise<Shown> {
+    const path = `/v1/monitors/${encodeURIComponent(visit.params['monitor_id'] ?? '')}`;
+    const monitor = (await read(visit, path)).body['data'] as Monitor;
+    const [changes, runs, keys, webhooks] = await Promise.all([
+        readList<MonitorChange>(visit, `${path}/changes`, { limit: CHANGES }),
+        readList<MonitorRun>(visit, `${path}/runs`, { limit: RUNS }),
+        keysToActWith(visit),
+        webhooksTold(visit),
+    ]);
+    return {
+        view: 'monitors/one',
+        title: monitor.name ?? 'Monitor',
+        status: problem === undefined ? 200 : 409,
+        model: {
+            monitor: { ...forView(monitor), params: writeJson(monitor.params, 10_000, { indent: 2 }).text },
+            changes: changes.items.map(changeForView),
+            changesInAll: changes.total,
+            runs: runs.items.map(runForView),
+            runsInAll: runs.total,
+            keys,
+            webhooks,
+            problem,
+        },
+    };
+}
+
+/** How many webhooks are told of changes; undefined for members, who do not see webhooks. */
+async function webhooksTold(visit: WorkspaceVisit): Promise<number | undefined> {
+    if (!MANAGERS.includes(visit.workspace.role)) return undefined;
+    const { items } = await readList<WebhookEntry>(visit, '/v1/webhooks', { limit: '100' });
+    return items.filter(({ enabled, events }) => enabled && events.some((name) => name === 'monitor.*' || name === 'monitor.changed'))
+        .length;
+}
+
+const ACTS = {
+    run: { method: 'POST', path: '/run', body: undefined, needsKey: true, notice: 'monitor-runs' },
+    pause: { method: 'PATCH', path: '', body: { status: 'paused' }, needsKey: true, notice: 'monitor-paused' },
+    resume: { method: 'PATCH', path: '', body: { status: 'active' }, needsKey: true, notice: 'monitor-resumed' },
+    delete: { method: 'DELETE', path: '', body: undefined, needsKey: false, notice: 'monitor-deleted' },
+} as const satisfies Record<
+    string,
+    { method: 'POST' | 'PATCH' | 'DELETE'; path: string; body?: object | undefined; needsKey: boolean; notice: Notice }
+>;
+
+/** POST …/run, …/pause, …/resume and …/delete. Its runs then have the rights of the key that was chosen. */
+export async function actOnMonitor(visit: WorkspaceVisit, act: keyof typeof ACTS): Promise<Answer> {
+    const { method, path, body, needsKey, notice } = ACTS[act];
+    const at = encodeURIComponent(visit.params['monitor_id'] ?? '');
+    const as = needsKey ? await actingCaller(visit) : memberCaller(visit);
+    if (as === undefined) return showMonitor(visit, CHOOSE_KEY);
+    const answer = await visit.ask({ method, path: `/v1/monitors/${at}${path}`, ...(body === undefined ? {} : { body }), as });
+    if (answer.ok) return { to: act === 'delete' ? PATH : `${PATH}/${at}`, notice };
+    const { code, message, retry_after: retryAfter } = answer.refused;
+    if (code === 'MONITOR_NOT_FOUND') throw refusalOf(answer.refused);
+    const shown = await showMonitor(visit, message);
+    return retryAfter === undefined ? shown : { ...shown, status: 429, retryAfter };
+}
+
+function forView(monitor: Monitor) {
+    const { every, cron, timezone, when } = monitor;
+    return {
+        ...monitor,
+        schedule: every === null ? `${cron} (${timezone})` : `every ${every}`,
+        tells: typeof when === 'string' ? { changed: 'each change', always: 'each run' }[when] : `where ${when.expression}`,
+        createdAt: new Date(monitor.created_at),
+        nextRunAt: dateOf(monitor.next_run_at),
+        lastRun: monitor.last_run === null ? undefined : runForView(monitor.last_run),
+    };
+}
+
+function runForView(run: MonitorRun) {
+    return {
+        ...run,
+        startedAt: new Date(run.started_at),
+        finishedAt: dateOf(run.finished_at),
+        code: run.error === null ? undefined : String(run.error['code']),
+        why: run.error === null ? undefined : String(run.error['message']),
+    };
+}
+
+function changeForView({ change_id: id, at, diff, diff_truncated: isCut }: MonitorChange) {
+    const { added, removed, changed } = diff;
+    const entries = [
+        ...added.slice(0, ENTRIES).map((value) => ({ kind: 'added', value: written(value) })),
+        ...removed.slice(0, ENTRIES).map((value) => ({ kind: 'removed', value: written(value) })),
+        ...changed
+            .slice(0, ENTRIES)
+            .map(({ path, before, after }) => ({ kind: 'changed', path, before: written(before), after: written(after) })),
+    ];
+    return {
+        id,
+        at: new Date(at),
+        added: added.length,
+        removed: removed.length,
+        changed: changed.length,
+        entries: entries.slice(0, ENTRIES),
+        isCut: isCut || entries.length > ENTRIES || added.length + removed.length + changed.length > entries.length,
+    };
+}
+
+function written(value: unknown): string {
+    const { text, isWhole } = writeJson(value as Json, VALUE);
+    return isWhole ? text : `${text}…`;
+}
