@@ -1,18 +1,27 @@
 import * as contracts from '../../shared/contracts/webhooks.ts';
-import { serve } from '../serve.ts';
+import { countJobCall } from '../admission/count-jobs.ts';
+import { type Call, type Reply, serve } from '../serve.ts';
 import { addWebhook } from './add-webhook.ts';
 import { changeOne } from './change-webhook.ts';
 import { listSent, sendAgain, sendTest } from './deliveries.ts';
 import { deleteOne, listMine, readOne, rotateOne } from './webhooks.ts';
 
 export const webhookRoutes = [
-    serve(contracts.postWebhook, addWebhook),
-    serve(contracts.getWebhooks, listMine),
-    serve(contracts.getWebhook, readOne),
-    serve(contracts.patchWebhook, changeOne),
-    serve(contracts.deleteWebhook, deleteOne),
-    serve(contracts.postWebhookRotate, rotateOne),
-    serve(contracts.postWebhookTest, sendTest),
-    serve(contracts.getDeliveries, listSent),
-    serve(contracts.postRedeliver, sendAgain),
+    serve(contracts.postWebhook, counted(addWebhook)),
+    serve(contracts.getWebhooks, counted(listMine)),
+    serve(contracts.getWebhook, counted(readOne)),
+    serve(contracts.patchWebhook, counted(changeOne)),
+    serve(contracts.deleteWebhook, counted(deleteOne)),
+    serve(contracts.postWebhookRotate, counted(rotateOne)),
+    serve(contracts.postWebhookTest, counted(sendTest)),
+    serve(contracts.getDeliveries, counted(listSent)),
+    serve(contracts.postRedeliver, counted(sendAgain)),
 ];
+
+/** Webhooks count in the window of reads: they are small, and not what anybody calls a thousand times. */
+function counted<Params, Query, Body, Answer>(respond: (call: Call<Params, Query, Body>) => Promise<Reply<Answer>>) {
+    return async (call: Call<Params, Query, Body>): Promise<Reply<Answer>> => {
+        await countJobCall(call, 'reads');
+        return respond(call);
+    };
+}

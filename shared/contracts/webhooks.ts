@@ -118,7 +118,7 @@ const delivery = () =>
     });
 
 const TAG = 'Webhooks';
-const WITH_KEY = ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN'] as const;
+const WITH_KEY = ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'RATE_LIMITED'] as const;
 const ONE = [...WITH_KEY, 'WEBHOOK_NOT_FOUND'] as const;
 const WITH_BODY = ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'SITE_BLOCKED'] as const;
 /** What all these routes share: events tell of the whole workspace. */
@@ -237,7 +237,7 @@ export const postWebhookTest = contract<WebhookParams, object, undefined, Delive
     description: 'Its type is webhook.test. It is sent where the webhook is disabled, too. Up to 10 a minute, with POST …/redeliver.',
     params: params(),
     answer: { shape: 'data', status: 202, schema: delivery() },
-    refusals: [...ONE, 'RATE_LIMITED'],
+    refusals: ONE,
 });
 
 /** GET /v1/webhooks/{webhook_id}/deliveries */
@@ -272,5 +272,5 @@ export const postRedeliver = contract<DeliveryParams, object, undefined, Deliver
         delivery_id: Joi.string().required().description('dlv_…'),
     }),
     answer: { shape: 'data', status: 202, schema: delivery() },
-    refusals: [...ONE, 'NOT_FOUND', 'RATE_LIMITED'],
+    refusals: [...ONE, 'NOT_FOUND'],
 });
