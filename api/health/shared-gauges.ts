@@ -4,6 +4,7 @@ import { registrableDomain } from '../../shared/domain/site/site-name.ts';
 import * as ledger from '../../shared/store/credits/ledger.ts';
 import { countWaiting } from '../../shared/store/events/delivery-queue.ts';
 import { countOpenJobs } from '../../shared/store/jobs/open-jobs.ts';
+import { countByStatus } from '../../shared/store/monitors/monitors.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
 
 /** The stores are queried at most this often, however often metrics are scraped. */
@@ -44,6 +45,12 @@ export function gatherSharedState(app: App): void {
         }
     });
     metrics.registry.registerMetric(metrics.openJobsOldest);
+    refresh(metrics.monitors, JOBS_MS, async () => {
+        const { counts, oldestDueSeconds } = await countByStatus(db);
+        for (const [status, monitors] of Object.entries(counts)) metrics.monitors.set({ status }, monitors);
+        metrics.monitorsOldestDue.set(oldestDueSeconds);
+    });
+    metrics.registry.registerMetric(metrics.monitorsOldestDue);
     refresh(metrics.creditsHeld, FRESH_MS, async () => metrics.creditsHeld.set(await ledger.totalHeld(db)));
     const tripped = new Set<string>();
     refresh(metrics.circuitOpen, FRESH_MS, async () => {

@@ -58,6 +58,8 @@ export function createMetrics(config: Pick<Config, 'metricsMaxSites'>) {
             ['state'],
         ),
         openJobsOldest: shared('routebook_open_jobs_oldest_seconds', 'How long the oldest job of each state has waited.', ['state']),
+        monitors: shared('routebook_monitors', 'Monitors by status: active, failing, paused.', ['status']),
+        monitorsOldestDue: shared('routebook_monitors_oldest_due_seconds', 'How long the run that is due first has been due.', []),
         workerSlots: gauge('routebook_worker_slots', 'Slots of this worker by state.', ['state']),
         upstreamRequests: counter('routebook_upstream_requests_total', 'Requests sent to sites by result.', ['site', 'result']),
         upstreamSeconds: counter('routebook_upstream_seconds_total', 'Seconds spent on requests to sites.', ['site']),

@@ -208,6 +208,8 @@ describe('Prometheus, scraping two APIs and two workers', function () {
             'routebook_schemas_drifted',
             'routebook_webhook_oldest_due_seconds',
             'routebook_webhook_deliveries{state="due"}',
+            'routebook_monitors{status="active"}',
+            'routebook_monitors_oldest_due_seconds',
             'routebook_queue_jobs{state="waiting"}',
             'routebook_fetch_duration_seconds_count',
             'routebook_fetch_queue_seconds_count',

@@ -278,3 +278,14 @@ export async function listChanges(db: Db, monitorId: string, { limit, before }: 
         total,
     };
 }
+
+/** How many monitors there are of each status, and how long the run that is due first has been due. */
+export async function countByStatus(db: Db): Promise<{ counts: Record<MonitorStatus, number>; oldestDueSeconds: number }> {
+    const { rows } = await db.raw<{ rows: { status: MonitorStatus; monitors: number; due: number | null }[] }>(
+        `select status, count(*)::integer as monitors, extract(epoch from app_now() - min(next_run_at))::float8 as due
+         from monitors group by status`,
+    );
+    const counts: Record<MonitorStatus, number> = { active: 0, paused: 0, failing: 0 };
+    for (const { status, monitors } of rows) counts[status] = monitors;
+    return { counts, oldestDueSeconds: Math.max(0, ...rows.map(({ due }) => due ?? 0)) };
+}
