@@ -402,6 +402,55 @@ export const GOALS: readonly GoalRow[] = [
         values: ratio(of('publish_indexed', 'p50_ms'), of('publish_unindexed', 'p50_ms')),
         goal: { atMost: 1.5 },
     },
+    {
+        id: 'J1',
+        shows: 'CPU of an item of a batch over all processes, from its order to its end, against a live fetch at 64 in flight',
+        unit: '',
+        values: ratio(of('batch_items', 'cpu_us'), of('batch_live_64', 'cpu_us')),
+        goal: { atMost: 0.6 },
+    },
+    {
+        id: 'J1',
+        shows: 'items of a batch a second, against live fetches at 64 in flight',
+        unit: '',
+        values: ratio(of('batch_items', 'per_second'), of('batch_live_64', 'per_second')),
+        goal: { atLeast: 1.5 },
+    },
+    {
+        id: 'J2',
+        shows: 'a batch of 100,000 lines: time until it is accepted',
+        unit: 'ms',
+        values: of('batch_lines', 'accepted_ms'),
+        goal: { atMost: 10_000 },
+    },
+    {
+        id: 'J2',
+        shows: 'the same: memory of the API beyond that before',
+        unit: 'MB',
+        values: of('batch_lines', 'api_more_mb'),
+        goal: { atMost: 64 },
+    },
+    {
+        id: 'J2',
+        shows: 'results of a batch, read as lines',
+        unit: '/s',
+        values: of('batch_items', 'results_per_second'),
+        goal: { atLeast: 20_000 },
+    },
+    {
+        id: 'J3',
+        shows: 'p99 of live fetches beside a batch of the same account that fills the worker, against alone',
+        unit: '',
+        values: againstIdle('batch_beside'),
+        goal: { atMost: 1.5 },
+    },
+    {
+        id: 'J3',
+        shows: 'first job of another account behind it: time until it begins, the longest of five',
+        unit: 'ms',
+        values: of('batch_beside', 'first_ms'),
+        goal: { atMost: 1000 },
+    },
 ];
 
 export type Verdict = 'goal met' | 'above floor' | 'BELOW FLOOR' | 'below goal' | 'for information' | 'not measured';

@@ -1,5 +1,5 @@
 import type { App } from '../../shared/app.ts';
-import type { Lease } from '../../shared/coordination/limits/limits.ts';
+import type { Lease, LimitWindow } from '../../shared/coordination/limits/limits.ts';
 import { windowsOf } from '../../shared/domain/accounts/plans.ts';
 import { mayRole } from '../../shared/domain/accounts/roles.ts';
 import { lacks } from '../../shared/domain/accounts/scopes.ts';
@@ -116,8 +116,11 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
         // Before the windows count it: they count an attempt once, however often it waits for credits.
         const balance = await slice.balance(caller.accountId);
         const batch = job.batchId === null ? undefined : await slice.room(job.batchId);
-        const expected = judgeBalance(app, order, admitted, balance);
-        const room = job.batchId === null ? 'begun' : judgeRoom(batch, expected);
+        const expected = expectedHold(admitted, balance);
+        const room = job.batchId === null || expected === undefined ? 'begun' : judgeRoom(batch, expected);
+        // Of what waits for both, limits are told: they come first.
+        if (expected === undefined || typeof room === 'object') await judgeLimits(app, caller);
+        if (expected === undefined) throw insufficientCredits(app, caller, admitted.price.unit, balance.available);
         if (room !== 'begun') return await notBegun(app, job, room);
         slice.expect(expected);
         await count(app, caller, lease);
@@ -220,24 +223,37 @@ async function leaseOf({ fleetSlots }: JobTools, { operation, caller, times }: F
 
 /** Jobs leave a fifth of each window to live calls. @throws NotYet; SERVICE_UNAVAILABLE */
 async function count({ limits }: App, { accountId, figures }: Caller, lease: Lease): Promise<void> {
-    const windows = windowsOf(figures).map((window) => ({ ...window, limit: jobsOfWindow(window.limit) }));
-    const verdict = await limits.take({ identity: `account:${accountId}`, windows, lease });
+    const verdict = await limits.take({ identity: `account:${accountId}`, windows: windowsOfJobs(figures), lease });
     if (verdict.ok) return;
     const waitingFor = verdict.reason === 'share' ? 'site' : 'limits';
     if (verdict.reason !== 'window') throw new NotYet({ waitingFor, afterMs: 0, isForSlot: true });
-    throw new NotYet({ waitingFor, afterMs: Math.max(LOOKS_MS.limits, Math.min(verdict.retryAfter * 1000, MOST_LIMITS_MS)) });
+    throw new NotYet({ waitingFor, afterMs: untilNextLook(verdict.retryAfter) });
 }
 
-/** @returns the credits that will be held. @throws Refusal INSUFFICIENT_CREDITS where it waits for some */
-function judgeBalance(
-    app: App,
-    { caller }: FetchOrder,
+/** The same without counting, but for the share of the site. @throws NotYet; SERVICE_UNAVAILABLE */
+async function judgeLimits({ limits }: App, { accountId, figures }: Caller): Promise<void> {
+    const { windows, inFlight } = await limits.peek(`account:${accountId}`, windowsOfJobs(figures), accountId);
+    const full = windows.filter(({ remaining }) => remaining === 0).map(({ resetsIn }) => resetsIn);
+    if (full.length > 0) throw new NotYet({ waitingFor: 'limits', afterMs: untilNextLook(Math.max(...full)) });
+    if (inFlight >= jobSlotsOf(figures.concurrency)) throw new NotYet({ waitingFor: 'limits', afterMs: 0, isForSlot: true });
+}
+
+function windowsOfJobs(figures: Caller['figures']): LimitWindow[] {
+    return windowsOf(figures).map((window) => ({ ...window, limit: jobsOfWindow(window.limit) }));
+}
+
+/** Milliseconds. @param seconds until a window that is full ends */
+function untilNextLook(seconds: number): number {
+    return Math.max(LOOKS_MS.limits, Math.min(seconds * 1000, MOST_LIMITS_MS));
+}
+
+/** The credits that will be held; undefined where it waits for some. */
+function expectedHold(
     { price: { unit, maxUnits } }: Admitted,
     { available, held }: Pick<Balance, 'available' | 'held'>,
-): number {
+): number | undefined {
     if (available >= unit * maxUnits) return unit * maxUnits;
-    if (held > 0 || available < unit) throw insufficientCredits(app, caller, unit, available);
-    return Math.floor(available / unit) * unit;
+    return held > 0 || available < unit ? undefined : Math.floor(available / unit) * unit;
 }
 
 /** Holds the greatest cost whole; where nothing else of the account is held, what there is, as a fetch does. @throws NotYet, Refusal */

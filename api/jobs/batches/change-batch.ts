@@ -59,12 +59,19 @@ export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<
     return { answer: { ...viewOf(call, await mustFindBatch(call)), retried } };
 }
 
+/** Endpoints that are looked up at once: their look-ups share a query. */
+const LOOKED_UP_AT_ONCE = 100;
+
 /** What a unit costs now where items are retried; where an endpoint cannot be called any more, its items learn that when they begin. */
 async function pricesOf({ app, body }: OneBatch<object, RetryRequest>, batchId: string): Promise<batches.NewPrice[]> {
     const prices: batches.NewPrice[] = [];
-    for (const asked of await batches.endpointsToRetry(app.db, batchId, body.codes)) {
+    const endpoints = await batches.endpointsToRetry(app.db, batchId, body.codes);
+    const priceOf = async (asked: (typeof endpoints)[number]) => {
         const found = await findEndpoint(app, asked, (question) => app.latest.find(question)).catch(asRefusal);
         if ('siteCredits' in found) prices.push({ ...asked, unit: found.siteCredits, unitsCap: found.unitsCap ?? null });
+    };
+    for (let from = 0; from < endpoints.length; from += LOOKED_UP_AT_ONCE) {
+        await Promise.all(endpoints.slice(from, from + LOOKED_UP_AT_ONCE).map(priceOf));
     }
     return prices;
 }
