@@ -39,11 +39,10 @@ describe('credentials rotate', () => {
     const counts = (rewrapped: number, current: number, unreadable: number) => [
         { table: 'totp_secrets', rewrapped, current, unreadable },
         { table: 'connection_keys', rewrapped: 0, current: 0, unreadable: 0 },
-        { table: 'webhooks', rewrapped: 0, current: 0, unreadable: 0 },
-        ...['request', 'result', 'error'].map((column) => ({ table: `jobs.${column}`, rewrapped: 0, current: 0, unreadable: 0 })),
-        { table: 'monitors', rewrapped: 0, current: 0, unreadable: 0 },
-        { table: 'monitor_runs', rewrapped: 0, current: 0, unreadable: 0 },
-        { table: 'monitor_changes', rewrapped: 0, current: 0, unreadable: 0 },
+        ...[
+            ...['webhooks.sealed', 'webhooks.former_sealed', 'jobs.request', 'jobs.result', 'jobs.error'],
+            ...['monitors', 'monitor_runs.value', 'monitor_changes', 'monitor_runs.error'],
+        ].map((table) => ({ table, rewrapped: 0, current: 0, unreadable: 0 })),
     ];
 
     let people = 0;

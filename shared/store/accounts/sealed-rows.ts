@@ -15,13 +15,19 @@ interface SealedColumn {
     purpose: string;
 }
 
-/** Every such column. Secrets that live for a day or less are not listed. */
+/**
+ * Every such column. Secrets that live for a day or less are not listed, nor what a data key of `connection_keys` seals: connections, OAuth
+ * clients, consents under way and grants to be revoked.
+ */
 const SEALED_COLUMNS: readonly SealedColumn[] = [
     { table: 'totp_secrets', id: 'user_id', column: 'sealed', purpose: TOTP_PURPOSE },
     { table: 'connection_keys', id: 'workspace_id', column: 'sealed', purpose: CONNECTION_KEY_PURPOSE },
     { table: 'webhooks', id: 'id', column: 'sealed', purpose: WEBHOOK_PURPOSE },
+    { table: 'webhooks', id: 'id', column: 'former_sealed', purpose: WEBHOOK_PURPOSE },
     ...Object.entries(JOB_PURPOSES).map(([column, purpose]): SealedColumn => ({ table: 'jobs', id: 'job_id', column, purpose })),
     ...MONITOR_COLUMNS,
+    // A run that failed has the error of its job.
+    { table: 'monitor_runs', id: 'run_id', column: 'error', purpose: JOB_PURPOSES.error },
 ];
 
 /** What became of the rows of one table. */
@@ -46,8 +52,8 @@ export async function rewrapAll(db: Db, secrets: Secrets): Promise<Rewrapped[]> 
 }
 
 async function rewrapTable(db: Db, secrets: Secrets, { table, id, column, purpose }: SealedColumn): Promise<Rewrapped> {
-    // A job has three such columns.
-    const name = table === 'jobs' ? `${table}.${column}` : table;
+    const isAlone = SEALED_COLUMNS.filter((other) => other.table === table).length === 1;
+    const name = isAlone ? table : `${table}.${column}`;
     const counts: Rewrapped = { table: name, rewrapped: 0, current: 0, unreadable: 0 };
     let after = '';
     for (;;) {
