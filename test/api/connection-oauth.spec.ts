@@ -4,6 +4,7 @@ import { beginSession } from '../../shared/store/accounts/user-sessions.ts';
 import { freshAddress, signUp, type Visitor, visitor } from '../dashboard/support/visitor.ts';
 import { type AuthorizationServer, CLIENT, openAuthorizationServer } from '../support/authorization-server.ts';
 import { connectedPackage } from '../support/connections.ts';
+import { consent as consentAs } from '../support/consent.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
@@ -69,20 +70,11 @@ for (const topology of TOPOLOGIES) {
         }
         const authorize = (more: object = {}, person = owner) =>
             person.call('POST', '/v1/connections/authorize', { body: { site: SITE, ...more } });
-        /** Everything that a person does from the authorize URL on. @returns where they end */
-        async function consent(answer: Answer, browser = ada): Promise<string> {
-            const back = await server.consent(dataOf<{ authorize_url: string }>(answer).authorize_url);
-            const asked = await browser.get(back.pathname + back.search);
-            expect(asked.status, asked.html.slice(0, 300)).to.equal(200);
-            expect(asked.html).to.include(SITE);
-            const [state, code] = ['state', 'code'].map((name) => back.searchParams.get(name) ?? '');
-            const { to, html, status } = await browser.send(
-                '/connections/callback',
-                { state: state ?? '', code: code ?? '' },
-                { from: back.pathname + back.search },
-            );
-            expect(status, html.slice(0, 3000)).to.equal(303);
-            return to ?? '';
+        /** Consents as Ada does. @returns where she ends */
+        async function consent(answer: Answer): Promise<string> {
+            const { asked, to } = await consentAs(server, answer, ada);
+            expect(asked).to.include(SITE);
+            return to;
         }
         const mine = async () =>
             dataOf<{ connection_id: string; status: string; scopes: string[] }[]>(await owner.call('GET', '/v1/connections'));

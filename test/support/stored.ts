@@ -15,7 +15,7 @@ export async function readStored({ db, config }: App, logged: readonly unknown[]
     return stored;
 }
 
-/** Which of the secrets are stored where: in clear, in base64 or in hex. */
+/** Which of the secrets are stored where: in clear, percent-encoded, escaped as in JSON, in base64 or in hex. */
 export function findPlanted(stored: Stored, secrets: Readonly<Record<string, string>>): string[] {
     const found: string[] = [];
     for (const [place, text] of stored) {
@@ -28,7 +28,7 @@ export function findPlanted(stored: Stored, secrets: Readonly<Record<string, str
     return found;
 }
 
-/** A text in clear and in base64, wherever in the bytes that were encoded it stands. */
+/** A text in all forms but hex; in base64, wherever in the bytes that were encoded it stands. */
 function formsOf(secret: string): string[] {
     const shifted = [0, 1, 2].flatMap((shift) => {
         const encoded = Buffer.concat([Buffer.alloc(shift), Buffer.from(secret)])
@@ -38,7 +38,19 @@ function formsOf(secret: string): string[] {
         const inner = encoded.slice(shift === 0 ? 0 : shift + 1, -1);
         return [inner, inner.replaceAll('+', '-').replaceAll('/', '_')];
     });
-    return [secret, ...shifted];
+    const percent = encodeURIComponent(secret);
+    const strict = percent.replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+    const encoded = [percent, strict, strict.replaceAll('%20', '+')];
+    const lower = encoded.map((text) => text.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()));
+    const plain = [secret, ...encoded, ...lower].flatMap((text) => [text, Buffer.from(text).toString('latin1')]);
+    return [...new Set([...plain.flatMap(escapedOf), ...shifted])];
+}
+
+/** A text in a JSON text, in a JSON text in a JSON text, and so on: a log line may hold a body that holds an answer. */
+function escapedOf(text: string): string[] {
+    const escaped = [text];
+    for (let depth = 0; depth < 3; depth++) escaped.push(JSON.stringify(escaped.at(-1)).slice(1, -1));
+    return escaped;
 }
 
 async function readTables(db: Db): Promise<[name: string, text: string][]> {
@@ -59,12 +71,12 @@ function bytesIn(row: string): string {
     return [...row.matchAll(/\\\\x([0-9a-f]+)/g)].map(([, hex = '']) => Buffer.from(hex, 'hex').toString('latin1')).join('\n');
 }
 
-/** Every key that has the prefix, with what it holds. */
+/** Every key that has the prefix in it, with what it holds; an empty prefix reads all. */
 export async function readRedis(url: string, prefix: string): Promise<[name: string, text: string][]> {
     const redis = new Redis(url);
     try {
         const texts: [string, string][] = [];
-        for await (const keys of redis.scanStream({ match: `*${prefix}*`, count: 1000 })) {
+        for await (const keys of redis.scanStream({ match: prefix === '' ? '*' : `*${prefix}*`, count: 1000 })) {
             for (const key of keys as string[]) texts.push([key, `${key}\n${await contentOf(redis, key)}`]);
         }
         return texts;

@@ -1,3 +1,4 @@
+import type { Config } from '../../shared/platform/config.ts';
 import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
 import { type Running, startProcess } from './processes.ts';
 import { openWorld, type Topology, type World } from './world.ts';
@@ -11,12 +12,19 @@ export interface WorldOfProcesses {
     close(): Promise<void>;
 }
 
-/** @param hosts DNS of the API and the workers */
-export async function openWorldOfProcesses(topology: Topology, hosts: ReadonlyMap<string, readonly string[]>): Promise<WorldOfProcesses> {
+/**
+ * @param hosts DNS of the API and the workers
+ * @param more.config of the API; @param more.settings of the workers
+ */
+export async function openWorldOfProcesses(
+    topology: Topology,
+    hosts: ReadonlyMap<string, readonly string[]>,
+    { config = {}, settings = {} }: { config?: Partial<Config>; settings?: Readonly<Record<string, string>> } = {},
+): Promise<WorldOfProcesses> {
     // Real processes know the product's own key prefix only, so that they get a Redis of their own.
     const redis: OwnRedis | undefined = topology === 'redis' ? await startRedis() : undefined;
     const store = redis === undefined ? {} : { redisUrl: redis.url, keyPrefix: '{routebook}' };
-    const world = await openWorld({ topology, workers: 0, config: { egressHosts: hosts, ...store } });
+    const world = await openWorld({ topology, workers: 0, config: { ...config, egressHosts: hosts, ...store } });
     const workers: Running[] = [];
     return {
         world,
@@ -26,6 +34,7 @@ export async function openWorldOfProcesses(topology: Topology, hosts: ReadonlyMa
                 ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
                 EGRESS_ALLOW: '127.0.0.0/8',
                 EGRESS_HOSTS: [...hosts].map(([host, [address]]) => `${host}=${address}`).join(','),
+                ...settings,
             });
             workers.push(worker);
             await worker.said('the worker takes jobs');
