@@ -1,5 +1,6 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { JsonObject, JsonSchema, Kind, Method, PackageEndpoint } from '../../shared/domain/types.ts';
+import { describeEndpoint, describeParam } from './describe.ts';
 import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
 import { wordsOf } from './harmless.ts';
@@ -37,7 +38,7 @@ export function draftEndpoint(group: Group, names: Set<string>): DraftedEndpoint
     const endpoint: PackageEndpoint = {
         name,
         kind,
-        description: describe(group, kind, name),
+        description: '',
         method: group.method as Method,
         url: request.url,
         ...headersOrNone(group),
@@ -49,6 +50,8 @@ export function draftEndpoint(group: Group, names: Set<string>): DraftedEndpoint
         response: responseOf(group, isPage),
         ...(paging ?? {}),
     };
+    for (const param of request.params) param.description = describeParam(param);
+    endpoint.description = describeEndpoint(endpoint);
     return { ok: true, endpoint, notes: notesOf(group, request.left, isForm) };
 }
 
@@ -128,23 +131,6 @@ function dataSchema(shape: Shape): JsonSchema | undefined {
     if (shape.objects > 0) return inside;
     const key = shape.arrays > 0 ? 'items' : 'value';
     return { type: 'object', required: [key], properties: { [key]: inside } } satisfies JsonObject;
-}
-
-function describe(group: Group, kind: Kind, name: string): string {
-    const [verb = '', ...things] = name.split('_');
-    const said = `${verb.charAt(0).toUpperCase()}${verb.slice(1)} ${things.join(' ')}`.trim();
-    const seen =
-        group.sendings === 0
-            ? 'a form of the site, which was not sent'
-            : `${group.sendings} recorded ${group.sendings === 1 ? 'call' : 'calls'}`;
-    const how: Readonly<Record<Kind, string>> = {
-        api_call: `${group.method} call`,
-        navigate: 'page',
-        search: 'search',
-        paginate: 'list in pages',
-        submit_form: 'form',
-    };
-    return `${said} (${how[kind]}). Drafted from ${seen}; say here what it is for.`;
 }
 
 function notesOf(group: Group, left: readonly { name: string; why: string }[], isForm: boolean): string[] {

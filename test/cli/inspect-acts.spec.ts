@@ -76,6 +76,21 @@ describe('routebook inspect tells routes that share an address', () => {
         ]);
     });
 
+    it('describes endpoints and params by their names and by the fields of the answers, without a value', async () => {
+        const boats = { boats: [{ id: 1, name: 'Korallenriff', afloat: true }] };
+        const inspected = await inspectCalls(
+            [1, 2].map((page) => ({ url: `${SHOP}/harbours/${page}/boats?page=${page}&lng=en`, json: boats })),
+        );
+        const [endpoint] = inspected.package.endpoints;
+        expect(endpoint?.description).to.match(/boats.*page by page\. Needs harbour id.*Each item has id, name and afloat\.$/);
+        expect(endpoint?.params?.map(({ name, description }) => `${name}: ${description}`)).to.include.members([
+            'harbour_id: The id of the harbour.',
+            'page: Which page of the list, by number.',
+            'lng: The language of the answer, such as en.',
+        ]);
+        expect(JSON.stringify(inspected)).not.to.match(/say here|Korallenriff/);
+    });
+
     it('reads pages that are made to be slow, and those that nest without end', async () => {
         const began = performance.now();
         const pages = ['<script '.repeat(6000), '{{'.repeat(50_000), '<form><input name=a>'.repeat(1500), '<div>'.repeat(40_000)];

@@ -1,0 +1,82 @@
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import type { JsonSchema, PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
+import { wordsOf } from './harmless.ts';
+
+/**
+ * What an endpoint is for, in the words of its name and of the fields that its answers have: names that the schema of the draft holds
+ * too, never a value.
+ */
+export function describeEndpoint({ name, kind, params = [], response }: PackageEndpoint): string {
+    const said = sentence(name.split('_'));
+    const { fields, isList } = fieldsOf(response?.schema);
+    const answered = fields.length === 0 ? '' : isList ? ` Each item has ${joined(fields)}.` : ` Answers with ${joined(fields)}.`;
+    const asked = params.filter(({ required }) => required).map((param) => wordsOf(param.name).join(' '));
+    const by = asked.length === 0 ? '' : ` Needs ${joined(asked.slice(0, MOST_FIELDS))}.`;
+    return `${said}${kind === 'paginate' ? ', page by page' : ''}.${by}${answered}`;
+}
+
+/** What a param means, by the roles that its name has on most sites, else by its name and place. */
+export function describeParam({ name, source, schema }: PackageParam): string {
+    const words = wordsOf(name);
+    const role = ROLES.find(({ names }) => names.test(words.join(' ')));
+    if (role !== undefined) return role.means;
+    const said = words.join(' ');
+    if (said === '') return source === 'body' ? 'The body that is sent.' : 'What is asked for.';
+    const type = isObject(schema) ? schema['type'] : undefined;
+    if (words.at(-1) === 'id' || words.at(-1) === 'ids')
+        return words.length > 1 ? `The id of the ${words.slice(0, -1).join(' ')}.` : 'Its id.';
+    if (type === 'boolean') return `Whether ${said}.`;
+    if (type === 'array') return `One or more of ${said}.`;
+    return source === 'path' ? `Which ${said}, as lists and links of the site name it.` : `The ${said}.`;
+}
+
+const MOST_FIELDS = 8;
+
+const ROLES: readonly { names: RegExp; means: string }[] = [
+    { names: /^(?:page|p|pg|page (?:number|no|num|index)|current page)$/, means: 'Which page of the list, by number.' },
+    { names: /^(?:limit|size|count|per page|page size|top|rows|n|max results?)$/, means: 'How many items to answer with.' },
+    { names: /^(?:offset|start|skip|first result|start index)$/, means: 'How many items to pass over.' },
+    {
+        names: /^(?:cursor|after|before|page token|continuation(?: token)?|next)$/,
+        means: 'Where the list goes on, as the page before said.',
+    },
+    { names: /^(?:q|s|query|search|search ?term|term|terms|text|keywords?|words)$/, means: 'Words to look for.' },
+    { names: /^(?:sort|sort by|order by|sort ?field)$/, means: 'By which field to sort.' },
+    { names: /^(?:order|dir|direction|sort order)$/, means: 'Which way to sort.' },
+    { names: /^(?:lang|language|lng|locale|hl)$/, means: 'The language of the answer, such as en.' },
+    { names: /^(?:since|from date|start date|date from|min date)$/, means: 'The first time or event to answer with.' },
+    { names: /^(?:until|to date|end date|date to|max date)$/, means: 'The last time or event to answer with.' },
+    { names: /^(?:year|month|day)$/, means: 'A part of the date, as a number.' },
+    { names: /^(?:fields|select|include|expand)$/, means: 'Which fields to answer with.' },
+];
+
+function sentence(words: readonly string[]): string {
+    const text = words.join(' ');
+    return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+/** `a, b and c`. */
+function joined(names: readonly string[]): string {
+    return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+/** The names of fields of what is answered: of the items where it is a list. */
+function fieldsOf(schema: JsonSchema | undefined): { fields: string[]; isList: boolean } {
+    const properties = unwrapped(propertiesOf(schema));
+    const items = Object.values(properties).map((property) => (isObject(property) ? propertiesOf(property['items']) : {}));
+    const inList = items.find((item) => Object.keys(item).length > 0);
+    const isList = inList !== undefined && Object.keys(properties).length <= 3;
+    return { fields: Object.keys(isList ? inList : properties).slice(0, MOST_FIELDS), isList };
+}
+
+/** What stands in the one field that an answer is wrapped into, such as `data` of GraphQL. */
+function unwrapped(properties: Record<string, unknown>, levels = 2): Record<string, unknown> {
+    const [only, ...others] = Object.values(properties);
+    const inside = others.length === 0 && levels > 0 ? propertiesOf(only) : {};
+    return Object.keys(inside).length === 0 ? properties : unwrapped(inside, levels - 1);
+}
+
+function propertiesOf(schema: unknown): Record<string, unknown> {
+    const properties = isObject(schema) ? schema['properties'] : undefined;
+    return isObject(properties) ? properties : {};
+}
