@@ -146,12 +146,21 @@ export interface Failing {
     toWarn: string[];
 }
 
-/** Raw: a statement for many attempts, which counts the failures of each webhook in the order in which they ended. */
+/**
+ * Raw: a statement for many attempts, which counts the failures of each webhook in the order in which they ended. Webhooks are locked before
+ * their deliveries, each in the order of their ids, as every other change of both does.
+ */
 const RECORD = `
     with given as materialized (
         select g.* from json_to_recordset(:attempts::json) as g (
             place integer, "deliveryId" text, "webhookId" text, "isDelivered" boolean, code smallint, problem text, answer text,
             "durationMs" integer, "retryMs" double precision)
+    ), webhooks_locked as materialized (
+        select w.id from webhooks w where w.id in (select "webhookId" from given) order by w.id for no key update
+    ), locked as materialized (
+        select d.id from webhook_deliveries d
+        where d.id in (select "deliveryId" from given) and (select count(*) from webhooks_locked) >= 0
+        order by d.id for no key update
     ), recorded as (
         update webhook_deliveries d
         set attempts = d.attempts + 1, code = g.code, problem = g.problem, answer = g.answer, duration_ms = g."durationMs",
@@ -159,7 +168,7 @@ const RECORD = `
             status = case when g."isDelivered" then 'delivered' when g."retryMs" is null then 'failed' else d.status end,
             due_at = case when not g."isDelivered" and d.status = 'pending'
                           then app_now() + g."retryMs" * interval '1 millisecond' end
-        from given g where d.id = g."deliveryId" and d.status in ('pending', 'stopped')
+        from given g join locked l on l.id = g."deliveryId" where d.id = l.id and d.status in ('pending', 'stopped')
     ), tallies as (
         select g."webhookId" as id, bool_or(g."isDelivered") as "hasSuccess",
                count(*) filter (where not g."isDelivered" and g.place > coalesce(s.place, 0)) as failures
