@@ -166,6 +166,7 @@ export const DETAIL_CODES = [
     'DUPLICATE_NAME',
     'TOO_COMPLEX',
     'SCOPE_MISSING',
+    'CONFIRMATION_REQUIRED',
 ] as const;
 export type DetailCode = (typeof DETAIL_CODES)[number];
 

@@ -1,4 +1,4 @@
-import type { Request, Server } from '@hapi/hapi';
+import type { Request, RequestApplicationState, Server } from '@hapi/hapi';
 import { type Ask, AskFailure, type Told } from '../../shared/agents/ask.ts';
 import { readAnswer } from '../answers/read-answer.ts';
 import { sameRequest } from '../plugins/observe.ts';
@@ -8,12 +8,12 @@ const PASSED_ON = ['authorization', 'x-forwarded-for'] as const;
 
 /** Calls our own routes with the key and from the address of the request. */
 export function askAs(server: Server, request: Request): Ask {
-    return async ({ method, path, query = {}, body, headers = {} }) => {
+    return async ({ method, path, query = {}, body, headers = {}, confirmed }) => {
         const pairs = Object.entries(query).flatMap(([name, value]) =>
             value === undefined ? [] : [[name, String(value)] as [string, string]],
         );
         const url = pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
-        const { payload, statusCode } = await inject(server, request, { method, url, headers, body });
+        const { payload, statusCode } = await inject(server, request, { method, url, headers, body, confirmed });
         const { body: answer } = readAnswer(payload);
         const { error } = answer as { error?: Told };
         if (statusCode >= 400 && error !== undefined) throw new AskFailure(presentTold(error));
@@ -24,7 +24,13 @@ export function askAs(server: Server, request: Request): Ask {
 function inject(
     server: Server,
     request: Request,
-    { method, url, headers = {}, body }: { method: string; url: string; headers?: Record<string, string>; body?: unknown },
+    {
+        method,
+        url,
+        headers = {},
+        body,
+        confirmed,
+    }: { method: string; url: string; headers?: Record<string, string>; body?: unknown; confirmed: number | undefined },
 ) {
     const { raw } = request;
     const passed = PASSED_ON.flatMap((name) => {
@@ -34,6 +40,7 @@ function inject(
     return server.inject({
         method,
         url,
+        ...(confirmed === undefined ? {} : { app: { confirmed } as RequestApplicationState }),
         remoteAddress: raw.req.socket.remoteAddress ?? '127.0.0.1',
         headers: {
             ...Object.fromEntries(passed),

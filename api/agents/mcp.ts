@@ -15,6 +15,7 @@ import type { AppPlugin } from '../plugins/plugin.ts';
 import { askAs } from './ask-as.ts';
 import { findSiteTools } from './find-site-tools.ts';
 import { keptRests } from './kept-rests.ts';
+import { sealedAgreements } from './sealed-agreements.ts';
 
 /** The response headers of the transport that are kept; hapi sets the others. */
 const KEPT_HEADERS = ['content-type', 'mcp-protocol-version'] as const;
@@ -40,7 +41,8 @@ export const agentTools: AppPlugin = {
             await turns.wait(limitIdentity(request.app.clientAddress));
             const { serveTools } = await import('./serve-tools.ts');
             const rests = caller && keptRests(app, caller);
-            const served = { tools, instructions, ask: askAs(server, request), rests };
+            const agreements = caller && sealedAgreements(app, caller);
+            const served = { tools, instructions, ask: askAs(server, request), rests, agreements };
             const { status, headers, body } = await serveTools(webRequest(app, request), parsedBody, served);
             const response = h.response(body).code(status).header('cache-control', 'no-store');
             for (const name of KEPT_HEADERS) {

@@ -82,12 +82,20 @@ function keyRequired(app: App): Refusal {
 }
 
 /** Undefined where the key is unknown. @throws Refusal INVALID_API_KEY where the header stands twice */
-async function findCaller(app: App, { raw: { req } }: Request): Promise<Caller | undefined> {
+async function findCaller(app: App, request: Request): Promise<Caller | undefined> {
+    const { req } = request.raw;
     // Node keeps the first of two Authorization headers. A proxy may have checked the other one.
     if (headerCopies(req, 'authorization') > 1) throw new Refusal('INVALID_API_KEY', 'The Authorization header may stand only once.');
     const key = bearerKey(req.headers.authorization ?? '');
     // A mistyped key fails its checksum and costs no database query.
-    return key === undefined || !isWellFormedKey(key) ? undefined : app.keys.find(keyHash(key));
+    const caller = key === undefined || !isWellFormedKey(key) ? undefined : await app.keys.find(keyHash(key));
+    return caller === undefined ? undefined : afterConfirmation(caller, request.app.confirmed);
+}
+
+/** A person agreed to this call at this price: nothing above it. */
+function afterConfirmation(caller: Caller, credits: number | undefined): Caller {
+    const { confirmAbove } = caller;
+    return confirmAbove === null || credits === undefined ? caller : { ...caller, confirmAbove: Math.max(confirmAbove, credits) };
 }
 
 /** Why this caller may not use the route. */

@@ -23,6 +23,7 @@ export function memberCaller({ me, workspace }: WorkspaceVisit): Caller {
         suspended: me.isSuspended,
         emailVerified: me.isVerified,
         isCapped: false,
+        confirmAbove: null,
         scopes: MEMBER_SCOPES,
     };
 }

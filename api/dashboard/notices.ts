@@ -70,6 +70,8 @@ export const NOTICES = {
     'plan-changed': 'Saved. The change takes effect when your billing period ends.',
     'plan-choose-here': 'You already have a subscription. Change it here.',
     'payment-pending': 'Thank you. Your plan starts as soon as Stripe confirms the payment, usually within a minute.',
+    'confirmation-set': 'Price saved. It takes effect within a second.',
+    'confirmation-gone': 'Writes of this key no longer wait for a person.',
     'cap-set': 'Spending cap saved. It takes effect within a second.',
     'cap-gone': 'Spending cap removed.',
 } as const;

@@ -18,6 +18,8 @@ declare module '@hapi/hapi' {
         span: Span;
         /** The parent of an internal call. */
         gone: AbortSignal | undefined;
+        /** Credits that a person agreed to, where a tool for agents makes this call within the process. */
+        confirmed: number | undefined;
         notes: AnswerNotes;
         /** The validated input. */
         call: Pick<Call<unknown, unknown, unknown>, 'operation' | 'body'> | undefined;

@@ -1,9 +1,17 @@
-import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import {
+    type CallToolResult,
+    type InputRequiredResult,
+    ProtocolError,
+    ProtocolErrorCode,
+    Server,
+    type ServerContext,
+} from '@modelcontextprotocol/server';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { parseExact } from '../domain/json/exact-numbers.ts';
 import { VERSION } from '../platform/version.ts';
 import { type Ask, AskFailure, type Told } from './ask.ts';
 import { type Failed, nextCall, whatToDo } from './next-step.ts';
+import { type Agreements, agreedCredits, questionOf } from './questions.ts';
 import { type Rests, readRest, restUri } from './rest.ts';
 import { type AgentTool, type Arguments, DEFAULT_CHARACTERS } from './tool.ts';
 import { withinBudget } from './within-budget.ts';
@@ -16,18 +24,20 @@ export interface Served {
     ask: Ask;
     /** Absent: what is too long for a result is left out. */
     rests?: Rests | undefined;
+    /** Absent: nobody can be asked whether a write may cost what it does. */
+    agreements?: Agreements | undefined;
 }
 
 /** Tools of the Model Context Protocol, over whatever transport. */
-export function agentServer({ tools, ask, instructions, rests }: Served): Server {
+export function agentServer({ tools, ask, instructions, rests, agreements }: Served): Server {
     const capabilities = { tools: {}, ...(rests === undefined ? {} : { resources: {} }) };
     const server = new Server({ name: 'routebook', title: 'Routebook', version: VERSION }, { instructions, capabilities });
     if (rests !== undefined) serveRests(server, rests);
     server.setRequestHandler('tools/list', () => ({ tools: tools.map(listed) }));
-    server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }) => {
+    server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }, { mcpReq }) => {
         const tool = tools.find((one) => one.name === name);
         if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
-        return call(tool, args, { ask, rests });
+        return call(tool, args, { ask, rests, agreements, mcpReq });
     });
     return server;
 }
@@ -48,15 +58,21 @@ function listed({ name, description, inputSchema, outputSchema, annotations }: A
     return { name, description, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }), annotations };
 }
 
-async function call(tool: AgentTool, args: Arguments, { ask, rests }: Pick<Served, 'ask' | 'rests'>): Promise<CallToolResult> {
+async function call(
+    tool: AgentTool,
+    args: Arguments,
+    { ask, rests, agreements, mcpReq }: Pick<Served, 'ask' | 'rests' | 'agreements'> & Pick<ServerContext, 'mcpReq'>,
+): Promise<CallToolResult | InputRequiredResult> {
     const problems = tool.isJudgedByRoute ? [] : problemsOf(tool, args);
     if (problems.length > 0) return failure({ ...INVALID_ARGUMENTS, details: problems }, { tool: tool.name, args });
+    const asked = { tool: tool.name, args };
+    const confirmed = await agreedCredits(mcpReq, asked, agreements);
     try {
         const most = tool.isJudgedByRoute ? undefined : (args['max_characters'] as number | undefined);
-        return await success(tool, await tool.run(args, ask), { most, rests });
+        return await success(tool, await tool.run(args, (one) => ask({ ...one, confirmed })), { most, rests });
     } catch (error) {
         if (!(error instanceof AskFailure)) throw error;
-        return failure(error.told, { tool: tool.name, args });
+        return (await questionOf(error.told, mcpReq, asked, agreements)) ?? failure(error.told, asked);
     }
 }
 

@@ -5,6 +5,8 @@ export interface ApiCall {
     query?: Record<string, string | number | boolean | undefined>;
     body?: unknown;
     headers?: Record<string, string>;
+    /** Credits that a person agreed to for this call. */
+    confirmed?: number | undefined;
     /** Whether it may be sent again when its answer was lost. */
     isRepeatable: boolean;
 }

@@ -1,3 +1,4 @@
+import { creditsToConfirm } from '../domain/accounts/confirm-above.ts';
 import type { Told } from './ask.ts';
 import type { Arguments } from './tool.ts';
 
@@ -33,9 +34,12 @@ const BY_CODE: ReadonlyMap<string, string> = new Map([
     ['OUTCOME_UNKNOWN', 'It may have happened or not. Do not repeat it; look at the site whether it happened.'],
 ]);
 
+const UNCONFIRMED =
+    'Only a person may let this happen, and this client cannot ask one. Tell the person you work for: they can raise confirm_above of the key.';
+
 /** One or two sentences on what an agent does next. */
 export function whatToDo({ code, retryable, retry_after: seconds, details = [] }: Told): string {
-    const known = BY_CODE.get(code);
+    const known = creditsToConfirm({ details }) === undefined ? BY_CODE.get(code) : UNCONFIRMED;
     const again = retryable ? `The same call may succeed ${seconds === undefined ? 'in a moment' : `in ${seconds} s`}.` : undefined;
     const correct = known === undefined && details.length > 0 ? 'Correct what details name, and call again.' : undefined;
     return [known, correct, again].filter((text) => text !== undefined).join(' ') || 'Do not repeat this call as it is.';

@@ -18,7 +18,7 @@ import type { UsableConnection } from '../store/connections/vault.ts';
 import * as schemas from '../store/registry/schemas.ts';
 import { chooseConnection } from './choose-connection.ts';
 import { judgeCursor, type OpenedCursor, openFetchCursor } from './fetch-cursor.ts';
-import { judgeEffect, judgePolicy, judgeUrl } from './judge-rights.ts';
+import { judgeEffect, judgePolicy, judgePrice, judgeUrl } from './judge-rights.ts';
 import type { FetchOrder } from './order.ts';
 
 /** A call that its package accepts: endpoint, params and price. */
@@ -87,6 +87,8 @@ export async function judgeFound(app: App, { caller, body, cursor }: Question, f
     const limits = { maxCredits: body.max_credits, maxResults: body.max_results, maxPages: body.max_pages };
     const price = pricing.priceOrder({ ...found, ...limits });
     if (!price.ok) throw new Refusal('VALIDATION_ERROR', undefined, { details: [price.problem] });
+    // A dry run sends nothing: it tells the price that is to be confirmed.
+    if (body.dry_run !== true) await judgePrice(app, caller, found, price.unit * price.maxUnits);
     return { ok: true, found, values, price, connection, cursor };
 }
 

@@ -1,8 +1,9 @@
 import type { App } from '../app.ts';
+import { unconfirmed } from '../domain/accounts/confirm-above.ts';
 import { lacks } from '../domain/accounts/scopes.ts';
 import { isPathBlocked, mayChangeSite, type StrictestPolicy, secondsUntilAllOpen } from '../domain/site/site-policy.ts';
 import { isDoubtful } from '../domain/site/stated-effect.ts';
-import type { Endpoint } from '../domain/types.ts';
+import type { Effect, Endpoint } from '../domain/types.ts';
 import { Refusal } from '../refusals.ts';
 import type { Caller } from '../store/accounts/callers.ts';
 import { isBelievedToRead, isPublishedForSite, type VersionOfDomain } from '../store/registry/ownership.ts';
@@ -14,12 +15,31 @@ import { isBelievedToRead, isPublishedForSite, type VersionOfDomain } from '../s
  */
 export async function judgeEffect(app: App, caller: Caller, found: VersionOfDomain & { endpoint: Endpoint }): Promise<void> {
     if (!isEffectBound(caller)) return;
-    const { effect, method, name } = found.endpoint;
-    const isDoubted = isDoubtful(found.endpoint) && !(await isBelievedToRead(app.db, found, name));
-    const believed = isDoubted ? 'write' : effect;
+    const { effect, method } = found.endpoint;
+    const believed = await believedEffect(app, found);
     if (caller.scopes.listed.effects.includes(believed)) return;
     if (effect === believed) throw lacks({ part: 'effects', needs: believed });
     throw lacks({ part: 'effects', needs: 'write' }, `Nobody verified this endpoint or proved the site, and a ${method} may write.`);
+}
+
+/** What a call of the endpoint counts as: a POST that nobody vouched for is a write. */
+export async function believedEffect(app: App, found: VersionOfDomain & { endpoint: Endpoint }): Promise<Effect> {
+    const { endpoint } = found;
+    return isDoubtful(endpoint) && !(await isBelievedToRead(app.db, found, endpoint.name)) ? 'write' : endpoint.effect;
+}
+
+/**
+ * Checks what a call may cost against the price above which the key wants a person to confirm writes.
+ * @throws Refusal FORBIDDEN with the detail CONFIRMATION_REQUIRED
+ */
+export async function judgePrice(
+    app: App,
+    { confirmAbove }: Caller,
+    found: VersionOfDomain & { endpoint: Endpoint },
+    credits: number,
+): Promise<void> {
+    if (confirmAbove === null || credits <= confirmAbove || (await believedEffect(app, found)) === 'read') return;
+    throw unconfirmed(confirmAbove, credits);
 }
 
 /** Whether any effect exceeds the scopes of the key. */

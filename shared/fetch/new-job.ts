@@ -1,13 +1,12 @@
 import type { App } from '../app.ts';
 import type { FetchRequest } from '../contracts/fetch.ts';
-import { isDoubtful } from '../domain/site/stated-effect.ts';
 import { newId } from '../domain/text/ids.ts';
 import type { Effect } from '../domain/types.ts';
 import type { Caller } from '../store/accounts/callers.ts';
 import type { NewJob, OrderedCall } from '../store/jobs/orders.ts';
 import { sealRequest } from '../store/jobs/sealed.ts';
-import { isBelievedToRead } from '../store/registry/ownership.ts';
-import type { Admitted, Found } from './admit.ts';
+import type { Admitted } from './admit.ts';
+import { believedEffect } from './judge-rights.ts';
 
 /** The job of a call that was admitted: with the version, the price and the connection of this moment. */
 export async function newJobOf(
@@ -16,7 +15,7 @@ export async function newJobOf(
     admitted: Admitted,
 ): Promise<NewJob> {
     return {
-        ...(await orderedCall(app, asked, admitted, await effectToSee(app, admitted.found))),
+        ...(await orderedCall(app, asked, admitted, await believedEffect(app, admitted.found))),
         workspaceId: caller.workspaceId,
         keyId: caller.keyId,
         accountId: caller.accountId,
@@ -54,10 +53,4 @@ export async function orderedCall(
         unit: price.unit,
         unitsCap: found.unitsCap ?? null,
     };
-}
-
-/** A POST that nobody vouched for is seen by keys that may write. */
-export async function effectToSee(app: App, found: Found): Promise<Effect> {
-    const { endpoint } = found;
-    return isDoubtful(endpoint) && !(await isBelievedToRead(app.db, found, endpoint.name)) ? 'write' : endpoint.effect;
 }

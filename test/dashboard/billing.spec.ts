@@ -450,6 +450,9 @@ describe('the billing pages', function () {
             expect((await person.send(`${path}/cap`, { cap: '40' }, { from: path })).to).to.equal(path);
             expect(await words(person, path)).to.include('0 of 40 spent today');
             expect((await person.send(`${path}/cap`, { cap: 'x' }, { from: path })).status).to.equal(422);
+            const confirmation = { confirm_above: '5' };
+            expect((await person.send(`${path}/confirmation`, confirmation, { from: path })).to).to.equal(path);
+            expect((await person.send(`${path}/confirmation`, { confirm_above: '-1' }, { from: path })).status).to.equal(422);
             const rotated = await person.send(`${path}/rotate`, { overlap: 'now' }, { from: path });
             expect(rotated.status).to.equal(200);
             const next = [...(await person.get('/dashboard/keys')).html.matchAll(/\/dashboard\/keys\/key_\w+/g)]

@@ -162,7 +162,8 @@ async function orderOf(app: App, job: ClaimedJob, caller: Caller): Promise<Fetch
     return {
         operation: job.operation,
         requestId: job.jobId,
-        caller,
+        // Its price was confirmed when it was ordered.
+        caller: { ...caller, confirmAbove: null },
         body,
         ...(job.sessionId === null ? {} : { sessionId: job.sessionId }),
         times: timesOf(app, body, performance.now()),

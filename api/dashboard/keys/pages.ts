@@ -12,6 +12,7 @@ import {
     renameKey,
     revokeKey,
     rotateKey,
+    setConfirmAbove,
 } from '../../../shared/store/accounts/api-keys.ts';
 import { whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import { keyCap, setKeyCap } from '../../../shared/store/credits/spending.ts';
@@ -107,6 +108,22 @@ export const keyPages = [
                 await record(trx, visit, 'cap.changed', key, { cap });
             });
             return { to: `/dashboard/keys/${key.keyId}`, notice: cap === null ? 'cap-gone' : 'cap-set' };
+        },
+    }),
+    workspacePage({
+        method: 'POST',
+        path: '/dashboard/keys/{key_id}/confirmation',
+        audience: USERS,
+        respond: async (visit) => {
+            const key = await ownKey(visit);
+            const read = readFields(visit.fields, { confirm_above: dayCap });
+            if (!read.ok) return one(visit, key, read.problems);
+            const { confirm_above: credits } = read.values;
+            await visit.app.db.transaction(async (trx) => {
+                await setConfirmAbove(trx, key.keyId, credits);
+                await record(trx, visit, 'key.confirmation_changed', key, { from: key.confirmAbove, to: credits });
+            });
+            return { to: `/dashboard/keys/${key.keyId}`, notice: credits === null ? 'confirmation-gone' : 'confirmation-set' };
         },
     }),
     workspacePage({ method: 'POST', path: '/dashboard/keys/{key_id}/scopes', audience: USERS, respond: changeByForm }),

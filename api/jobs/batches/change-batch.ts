@@ -1,4 +1,5 @@
 import type { Batch, ResumeRequest, RetryRequest } from '../../../shared/contracts/batches.ts';
+import type { BatchRow } from '../../../shared/domain/jobs/batch-view.ts';
 import { findEndpoint } from '../../../shared/fetch/admit.ts';
 import type { Db } from '../../../shared/platform/db.ts';
 import { persist, untilDone } from '../../../shared/platform/pg-errors.ts';
@@ -8,7 +9,7 @@ import * as batches from '../../../shared/store/jobs/batches.ts';
 import { countJobCall } from '../../admission/count-jobs.ts';
 import type { Reply } from '../../serve.ts';
 import { mustFit } from '../must-fit.ts';
-import { mustBeFew } from './create-batch.ts';
+import { mustBeConfirmed, mustBeFew } from './create-batch.ts';
 import { mustFindBatch, type OneBatch, viewOf } from './read-batches.ts';
 
 const PATIENCE_MS = 1000;
@@ -18,10 +19,11 @@ export async function pauseBatch(call: OneBatch): Promise<Reply<Batch>> {
     return change(call, (batchId) => batches.pauseBatch(call.app.db, batchId));
 }
 
-/** POST /v1/batches/{batch_id}/resume: with the rights of this key. @throws Refusal BATCH_NOT_OPEN */
+/** POST /v1/batches/{batch_id}/resume: with the rights of this key. @throws Refusal BATCH_NOT_OPEN, FORBIDDEN */
 export async function resumeBatch(call: OneBatch<object, ResumeRequest>): Promise<Reply<Batch>> {
     const { max_credits: maxCredits, stop_after_failures: stopAfterFailures } = call.body;
     const { keyId } = call.caller as Caller;
+    judgeAgain(call, await mustFindBatch(call), maxCredits);
     return change(call, (batchId) => batches.resumeBatch(call.app.db, batchId, { keyId, maxCredits, stopAfterFailures }));
 }
 
@@ -38,13 +40,15 @@ async function change<Body>(call: OneBatch<object, Body>, work: (batchId: string
     return { answer: viewOf(call, await mustFindBatch(call)) };
 }
 
-/** POST /v1/batches/{batch_id}/retry: with the rights of this key, at the prices of now. @throws Refusal BATCH_NOT_OPEN, RATE_LIMITED */
+/** POST /v1/batches/{batch_id}/retry: with the rights of this key, at the prices of now. @throws Refusal BATCH_NOT_OPEN, RATE_LIMITED, FORBIDDEN */
 export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<Reply<Batch>> {
     const { app, body } = call;
     const caller = call.caller as Caller;
     const { keyId, accountId } = caller;
     await countJobCall(call, 'reads');
-    const { batchId } = await mustFindBatch(call);
+    const found = await mustFindBatch(call);
+    const { batchId } = found;
+    judgeAgain(call, found);
     const { codes } = body;
     const prices = await pricesOf(call, batchId);
     const retry = async (trx: Db): Promise<number> => {
@@ -61,6 +65,15 @@ export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<
 
 /** Endpoints that are looked up at once: their look-ups share a query. */
 const LOOKED_UP_AT_ONCE = 100;
+
+/** A key that goes on with a batch could have ordered it: the price of all its writes is confirmed again. @throws Refusal FORBIDDEN */
+function judgeAgain(
+    { caller }: Pick<OneBatch, 'caller'>,
+    { needs, greatestCost, maxCredits: before }: BatchRow,
+    maxCredits = before,
+): void {
+    if (needs === 'write') mustBeConfirmed(caller as Caller, Math.min(greatestCost, maxCredits ?? greatestCost));
+}
 
 /** What a unit costs now where items are retried; where an endpoint cannot be called any more, its items learn that when they begin. */
 async function pricesOf({ app, body }: OneBatch<object, RetryRequest>, batchId: string): Promise<batches.NewPrice[]> {

@@ -1,4 +1,5 @@
 import type { BatchQuery, BatchRequest } from '../../../shared/contracts/batches.ts';
+import { unconfirmed } from '../../../shared/domain/accounts/confirm-above.ts';
 import { batchView } from '../../../shared/domain/jobs/batch-view.ts';
 import { BATCH_EXPIRY, OPEN_BATCHES, OPEN_RETRY } from '../../../shared/domain/jobs/bounds.ts';
 import { etaSeconds } from '../../../shared/domain/jobs/eta.ts';
@@ -58,6 +59,7 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
             const data = { items: judged.items, credits: { max: maxCredits ?? judged.greatestCost }, eta_seconds: eta, warnings };
             return { status: 200, text: JSON.stringify({ success: true, data }), isKept: false };
         }
+        mustBeConfirmed(caller, Math.min(judged.costOfWrites, maxCredits ?? judged.costOfWrites));
         const available = (await app.credits.balance(caller.accountId))?.available ?? 0;
         if (available < judged.firstUnit) throw insufficientCredits(app, caller, judged.firstUnit, available);
         const batch: NewBatch = {
@@ -96,6 +98,11 @@ async function keep({ app, keyed }: BatchCall, trx: Db, hash: string, text: stri
     const isKept = await keepAnswer(trx, app.secrets, keyed, { status: 202, headers, body: text });
     if (!isKept) throw new Refusal('IDEMPOTENCY_IN_PROGRESS', undefined, { retryAfter: 1 });
     return { text, isKept: true, headers };
+}
+
+/** @param credits what the writes of the batch cost at most @throws Refusal FORBIDDEN */
+export function mustBeConfirmed({ confirmAbove }: Caller, credits: number): void {
+    if (confirmAbove !== null && credits > confirmAbove) throw unconfirmed(confirmAbove, credits);
 }
 
 /** Orders of an account come one after another here: their items were counted before. @throws Refusal RATE_LIMITED */

@@ -4,7 +4,8 @@ import { type BatchItem, batchItem } from '../../../shared/contracts/batches.ts'
 import type { FetchRequest } from '../../../shared/contracts/fetch.ts';
 import type { Effect } from '../../../shared/domain/types.ts';
 import { type Found, findEndpoint, judgeFound } from '../../../shared/fetch/admit.ts';
-import { effectToSee, orderedCall } from '../../../shared/fetch/new-job.ts';
+import { believedEffect } from '../../../shared/fetch/judge-rights.ts';
+import { orderedCall } from '../../../shared/fetch/new-job.ts';
 import { type ItemDetail, Refusal, refusalEntry } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import type { NewItem } from '../../../shared/store/jobs/drafts.ts';
@@ -21,6 +22,8 @@ export interface Judged {
     items: number;
     /** Credits that they cost at most. */
     greatestCost: number;
+    /** The part of it that writes cost. */
+    costOfWrites: number;
     /** Credits of a unit of the first one. */
     firstUnit: number;
     needs: Effect;
@@ -45,6 +48,7 @@ export async function judgeItems(app: App, caller: Caller, body: BatchBody, keep
     const judged: Judged = {
         items: 0,
         greatestCost: 0,
+        costOfWrites: 0,
         firstUnit: 0,
         needs: 'read',
         sites: new Set(),
@@ -75,6 +79,7 @@ export async function judgeItems(app: App, caller: Caller, body: BatchBody, keep
             if (judged.items === 0) judged.firstUnit = item.job.unit;
             judged.items += 1;
             judged.greatestCost += item.cost;
+            if (item.job.needs === 'write') judged.costOfWrites += item.cost;
             note(judged, item.job);
             if (problems === 0) await keep(item.job);
         } catch (error) {
@@ -125,7 +130,8 @@ async function judgeItem(
     const { sites, endpoints } = caller.scopes.listed;
     judgeSite(sites, found.site);
     judgeEndpoint(endpoints, found.endpoint.name);
-    const { price, connection } = await judgeFound(app, { caller, body }, found);
+    // What the whole batch costs is confirmed at once.
+    const { price, connection } = await judgeFound(app, { caller: { ...caller, confirmAbove: null }, body }, found);
     const job = { ...(await orderedCall(app, body, { found, price, connection }, needs)), customId: customId ?? null };
     return { job, cost: price.unit * price.maxUnits };
 }
@@ -151,7 +157,7 @@ async function lookUp(app: App, body: FetchRequest, known: Map<string, Known>): 
 async function findOnce(app: App, body: FetchRequest): Promise<Known> {
     try {
         const found = await findEndpoint(app, body, (question) => app.latest.find(question));
-        return found.ok ? { found, needs: await effectToSee(app, found) } : { refusal: found.refusal };
+        return found.ok ? { found, needs: await believedEffect(app, found) } : { refusal: found.refusal };
     } catch (error) {
         if (!isOfItem(error)) throw error;
         return { refusal: error };

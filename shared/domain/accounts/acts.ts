@@ -6,6 +6,7 @@ export const ACTS = {
     'key.created': 'created a key',
     'key.renamed': 'renamed a key',
     'key.scopes_changed': 'changed the scopes of a key',
+    'key.confirmation_changed': 'changed which writes of a key a person confirms',
     'key.rotated': 'rotated a key',
     'key.revoked': 'revoked a key',
     'key.reported': 'reported a leaked key, which was revoked',

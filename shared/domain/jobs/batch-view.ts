@@ -1,3 +1,4 @@
+import type { Effect } from '../types.ts';
 import type { BatchStatus, PausedReason, WaitingFor } from './states.ts';
 
 /** A batch as it is stored. */
@@ -14,6 +15,8 @@ export interface BatchRow {
     createdAt: Date;
     finishedAt: Date | null;
     expiresAt: Date;
+    /** The effect that a key needs to see it. */
+    needs: Effect;
     greatestCost: number;
     maxCredits: number | null;
     creditsUsed: number;

@@ -36,11 +36,25 @@ export interface KeyRow {
     revokedAt: Date | null;
     lastUsedAt: Date | null;
     scopes: Scopes;
+    /** The price of a write, in credits, above which a person has to confirm; null: none. */
+    confirmAbove: number | null;
 }
 
 const KEY: Columns<KeyRow> = {
     keyId: 'k.id',
-    ...columns('k', 'workspace_id', 'user_id', 'name', 'prefix', 'created_at', 'expires_at', 'revoked_at', 'last_used_at', 'scopes'),
+    ...columns(
+        'k',
+        'workspace_id',
+        'user_id',
+        'name',
+        'prefix',
+        'created_at',
+        'expires_at',
+        'revoked_at',
+        'last_used_at',
+        'scopes',
+        'confirm_above',
+    ),
 };
 
 /** A key as the members of its workspace see it. */
@@ -137,10 +151,15 @@ export async function changeScopes(
     });
 }
 
+/** Sets the price above which a person has to confirm writes of a key, or none; it holds for calls that begin a second later. */
+export async function setConfirmAbove(db: Db, keyId: string, credits: number | null): Promise<void> {
+    await key(db, keyId).update({ confirm_above: credits });
+}
+
 export type Rotated = { ok: true; made: NewKey } | { ok: false; why: 'ended' | 'too many' };
 
 /**
- * A new key in the place of an active one, with the same name, cap and scopes; the old one ends after `overlapSeconds`, or earlier where it
+ * A new key in the place of an active one, with the same name, cap, scopes and price to confirm; the old one ends after `overlapSeconds`, or earlier where it
  * would have. The new one lasts as long as the old one was made for, from now on. Refused where the old one ended meanwhile, or where
  * both together would be too many; then nothing changed.
  */
@@ -153,7 +172,7 @@ export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): 
         const old = await active(trx)
             .where({ id: keyId })
             .forUpdate()
-            .first('day_cap', 'scopes', { lasts: trx.raw('extract(epoch from expires_at - created_at)::bigint') });
+            .first('day_cap', 'scopes', 'confirm_above', { lasts: trx.raw('extract(epoch from expires_at - created_at)::bigint') });
         if (old === undefined) return { ok: false, why: 'ended' };
         // With an overlap both work for a while.
         const beside = (await countActive(trx, workspaceId)) - (overlapSeconds === 0 ? 1 : 0);
@@ -164,6 +183,7 @@ export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): 
         if (overlapSeconds === 0) await revokeKeys(trx, (keys) => keys.where({ id: keyId }), 'rotated');
         const made = await createKey(trx, { workspaceId, userId, name, expiresIn: old.lasts ?? undefined, scopes: old.scopes });
         if (old.day_cap !== null) await setKeyCap(trx, made.keyId, old.day_cap);
+        if (old.confirm_above !== null) await setConfirmAbove(trx, made.keyId, old.confirm_above);
         return { ok: true, made };
     });
 }

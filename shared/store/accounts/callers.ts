@@ -27,6 +27,8 @@ export interface Caller {
     emailVerified: boolean;
     /** The account, or this key, has a cap on what it spends a day. */
     isCapped: boolean;
+    /** The price of a write, in credits, above which a person has to confirm; null: none. */
+    confirmAbove: number | null;
     /** What the key may do; never more than the role. */
     scopes: KeyScopes;
 }
@@ -144,6 +146,7 @@ const COLUMNS: Record<keyof CallerColumns, string> = {
     ...columns('c', 'per_minute', 'per_hour', 'per_day', 'concurrency'),
     allowance: 'c.allowance_override',
     isCapped: 'k.day_cap is not null or c.day_cap is not null',
+    confirmAbove: 'k.confirm_above',
 };
 
 const JOINED = `

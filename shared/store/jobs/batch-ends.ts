@@ -16,6 +16,7 @@ export const BATCH_ROW = columns(
     'created_at',
     'finished_at',
     'expires_at',
+    'needs',
     'greatest_cost',
     'max_credits',
     'credits_used',

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import type { Agreed, Agreements } from '../../shared/agents/questions.ts';
+import type { App } from '../../shared/app.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+
+const PURPOSE = "question to an agent's person";
+/** How long a person may take to answer. */
+const LASTS_MS = 10 * 60 * 1000;
+/** Characters; ours are shorter. */
+const MOST = 2000;
+
+/** What the client keeps between question and answer. It is sealed, so that no answer is to another call, key or price. */
+interface Held {
+    at: number;
+    keyId: string;
+    /** Hash of the tool and its arguments. */
+    call: string;
+    credits: number;
+}
+
+/** Questions of any process are answered at any other. */
+export function sealedAgreements({ secrets, clock }: App, { keyId }: Caller): Agreements {
+    return {
+        async seal({ credits, ...call }) {
+            const held: Held = { at: clock.now(), keyId, call: hashOf(call), credits };
+            return (await secrets.seal(JSON.stringify(held), PURPOSE)).toString('base64url');
+        },
+        async open(state, call) {
+            const opened = state.length > MOST ? undefined : await secrets.open(Buffer.from(state, 'base64url'), PURPOSE);
+            if (opened === undefined) return undefined;
+            const held = JSON.parse(opened.toString()) as Held;
+            const isSame = held.keyId === keyId && held.call === hashOf(call) && clock.now() - held.at <= LASTS_MS;
+            return isSame ? held.credits : undefined;
+        },
+    };
+}
+
+function hashOf({ tool, args }: Omit<Agreed, 'credits'>): string {
+    return createHash('sha256')
+        .update(canonicalize([tool, args]) ?? '')
+        .digest('base64url');
+}

@@ -1,0 +1,10 @@
+import type { Knex } from 'knex';
+
+/** The price of a write, in credits, above which a key wants a person to confirm; null: none. */
+export async function up(knex: Knex): Promise<void> {
+    await knex.raw('alter table api_keys add column confirm_above integer check (confirm_above >= 0)');
+}
+
+export async function down(knex: Knex): Promise<void> {
+    await knex.raw('alter table api_keys drop column confirm_above');
+}

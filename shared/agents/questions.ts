@@ -1,0 +1,74 @@
+import {
+    CLIENT_CAPABILITIES_META_KEY,
+    type ClientCapabilities,
+    type InputRequiredResult,
+    inputRequired,
+    inputResponse,
+    type ServerContext,
+} from '@modelcontextprotocol/server';
+import { creditsToConfirm } from '../domain/accounts/confirm-above.ts';
+import type { Told } from './ask.ts';
+
+/** A call that a person agreed to, and what it may cost. */
+export interface Agreed {
+    tool: string;
+    args: Record<string, unknown>;
+    credits: number;
+}
+
+/** Seals what a person is asked, so that the answer is to this call at this price. */
+export interface Agreements {
+    seal(agreed: Agreed): Promise<string>;
+    /** The credits that were asked about; undefined for another call, or for what nobody asked lately. */
+    open(state: string, call: Omit<Agreed, 'credits'>): Promise<number | undefined>;
+}
+
+/** What the client of a call can ask its person; only the revision of 2026 carries questions in answers. */
+type Request = ServerContext['mcpReq'];
+
+const CONNECT = 'connect';
+const CONFIRM = 'confirm';
+
+/** The credits that a person agreed to with this request; undefined without an answer that agrees. */
+export async function agreedCredits(
+    { inputResponses, requestState }: Request,
+    call: Omit<Agreed, 'credits'>,
+    agreements: Agreements | undefined,
+): Promise<number | undefined> {
+    const answer = inputResponse(inputResponses, CONFIRM);
+    const state = requestState<unknown>();
+    if (answer.kind !== 'elicit' || answer.action !== 'accept' || typeof state !== 'string') return undefined;
+    return agreements?.open(state, call);
+}
+
+/** The modes in which a client asks its person; undefined: it does not. */
+function elicitationOf({ envelope }: Request): { form?: unknown; url?: unknown } | undefined {
+    const capabilities = (envelope as Record<string, ClientCapabilities | null> | undefined)?.[CLIENT_CAPABILITIES_META_KEY];
+    const elicitation: unknown = capabilities?.elicitation;
+    return typeof elicitation === 'object' && elicitation !== null ? elicitation : undefined;
+}
+
+/** What a person is asked after a refusal; undefined where they were asked before, or their client cannot ask. */
+export async function questionOf(
+    told: Told,
+    request: Request,
+    call: Omit<Agreed, 'credits'>,
+    agreements: Agreements | undefined,
+): Promise<InputRequiredResult | undefined> {
+    const elicitation = elicitationOf(request);
+    const answered = request.inputResponses ?? {};
+    if (elicitation === undefined) return undefined;
+    const { connect_url: url, message } = told;
+    if (told.code === 'CONNECTION_REQUIRED' && url !== undefined && elicitation.url !== undefined && !(CONNECT in answered)) {
+        return inputRequired({ inputRequests: { [CONNECT]: inputRequired.elicitUrl({ message, url }) } });
+    }
+    const credits = creditsToConfirm(told);
+    // Without a word on modes a client shows forms.
+    const showsForms = elicitation.form !== undefined || elicitation.url === undefined;
+    if (credits === undefined || agreements === undefined || !showsForms || CONFIRM in answered) return undefined;
+    const question = { message: `${message} Shall it go ahead?`, requestedSchema: { type: 'object' as const, properties: {} } };
+    return inputRequired({
+        inputRequests: { [CONFIRM]: inputRequired.elicit(question) },
+        requestState: await agreements.seal({ ...call, credits }),
+    });
+}

@@ -1,0 +1,20 @@
+import { type Detail, Refusal } from '../../refusals.ts';
+import { counted } from '../text/counted.ts';
+
+/** The 403 of a write that costs more than the person of the key lets pass without being asked. */
+export function unconfirmed(above: number, credits: number): Refusal {
+    const message = `This changes something at the site and may cost ${counted(credits, 'credit')}. Its key wants a person to confirm writes above ${counted(above, 'credit')} (confirm_above).`;
+    const detail: Detail = { path: '', code: 'CONFIRMATION_REQUIRED', message: `credits: ${credits}` };
+    return new Refusal('FORBIDDEN', message, { details: [detail] });
+}
+
+/** The credits that a person has to confirm, where that is why a call was refused. */
+export function creditsToConfirm({
+    details = [],
+}: {
+    details?: readonly { code: string; message: string }[] | undefined;
+}): number | undefined {
+    const detail = details.find(({ code }) => code === 'CONFIRMATION_REQUIRED');
+    const [, credits] = /^credits: (\d{1,15})$/.exec(detail?.message ?? '') ?? [];
+    return credits === undefined ? undefined : Number(credits);
+}
