@@ -9,6 +9,7 @@ import { MAX_HEADER_BYTES, MAX_HEADERS, rawRefusals } from './admission/raw-refu
 import { slowReaders } from './admission/slow-readers.ts';
 import { writeThrottling } from './admission/writes.ts';
 import { agentTools } from './agents/mcp.ts';
+import { apps } from './apps/plugin.ts';
 import { apiKey } from './auth/api-key.ts';
 import { session } from './auth/session.ts';
 import { stripeWebhook } from './billing/webhook.ts';
@@ -28,7 +29,7 @@ import { packageFormat } from './schemas/package-schema.ts';
 const PLUGINS = [
     ...[connectionBounds, rawRefusals, gate, slowReaders],
     ...[observe, oneHost, apiKey, session, invalidRequests, writeThrottling, input, fetchRefusals, refusalPages, refusals],
-    ...[v1, packageFormat, probes, stripeWebhook, agentTools, dashboard, otherMethods],
+    ...[v1, packageFormat, probes, stripeWebhook, agentTools, apps, dashboard, otherMethods],
 ];
 
 /** Creates the API with all its routes. It does not listen yet. */

@@ -5,6 +5,8 @@ import { forgetSignUps } from '../shared/store/accounts/sign-up.ts';
 import { forgetExpired } from '../shared/store/accounts/user-sessions.ts';
 import { maintainAudit } from '../shared/store/accounts/workspace-audit.ts';
 import { forgetNews } from '../shared/store/accounts/workspace-news.ts';
+import { forgetApps } from '../shared/store/apps/apps.ts';
+import { forgetGrants } from '../shared/store/apps/grants.ts';
 import { forgetTrials } from '../shared/store/connections/connections.ts';
 import { forgetConnectionUses } from '../shared/store/connections/uses.ts';
 import { forgetSpending } from '../shared/store/credits/spending.ts';
@@ -40,6 +42,8 @@ const PRUNED = [
     forgetNews,
     forgetReports,
     forgetEvents,
+    forgetGrants,
+    forgetApps,
 ];
 
 /**

@@ -6,6 +6,7 @@ import { newId } from '../shared/domain/text/ids.ts';
 import type { Endpoint } from '../shared/domain/types.ts';
 import type { Span } from '../shared/platform/tracing.ts';
 import { userAgent } from '../shared/platform/user-agent.ts';
+import { startReadingDocuments } from './apps/read-documents.ts';
 import { type ClaimCheckOptions, startClaimChecks } from './claims/check-claims.ts';
 import { startConsents } from './credentials/consents.ts';
 import { type CallCredential, createCallCredential, type Opened } from './credentials/credential.ts';
@@ -81,6 +82,7 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
         app.fleet.report({ id, slots: config.workerConcurrency, busy: consumer.inFlight(), progressAt: consumer.lastProgressAt() });
     await untilReported(report);
     const claimChecks = startClaimChecks(app, options);
+    const documents = startReadingDocuments(app, options);
     const indexing = startIndexing(app);
     const spreading = startSpreadingEvents(app);
     const deliveries = startDeliveries(app, options);
@@ -109,6 +111,7 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
         async close() {
             await drain();
             await claimChecks.stop();
+            await documents.stop();
             await consents.stop();
             await grants.settled();
             tokenFetch.close();

@@ -89,12 +89,14 @@ export const agentTools: AppPlugin = {
     },
 };
 
-/** How clients sign in (RFC 9728): with a key, which a person makes. There is no authorization server. */
+/** How clients sign in (RFC 9728): by OAuth, or with a key that a person makes. */
 function describeResource(app: App, site: unknown): object {
     const resource = `${app.publicUrl()}/mcp${site === undefined ? '' : `/${encodeURIComponent(String(site))}`}`;
     return {
         resource,
         resource_name: 'Routebook',
+        authorization_servers: [app.publicUrl()],
+        scopes_supported: [...EFFECTS],
         bearer_methods_supported: ['header'],
         resource_documentation: `${app.publicUrl()}/docs/agents`,
     };

@@ -3,6 +3,7 @@ import type { Request } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { isWellFormedKey, keyHash } from '../../shared/domain/accounts/api-key.ts';
+import { EVERY_TOOL } from '../../shared/domain/apps/resource.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { invalidKeysOf } from '../admission/invalid-keys.ts';
@@ -105,9 +106,18 @@ function refusalOf(app: App, request: Request, caller: Caller): Refusal | undefi
         return new Refusal('FORBIDDEN', 'This account is suspended; write to the operator of this service.');
     }
     return (
+        judgeResource(app, request, caller) ??
         judgeAddress(caller, request.app.clientAddress) ??
         (contract === undefined ? undefined : (judgeRoute(contract, caller) ?? unverified(app, contract, caller)))
     );
+}
+
+/** An app's access token opens what it was made for alone. What tools call within this process was let in there. */
+function judgeResource(app: App, request: Request, { resource }: Caller): Refusal | undefined {
+    if (resource === null || request.isInjected) return undefined;
+    const asked = request.route.settings.app?.resource?.(request);
+    if (asked !== undefined && (resource === asked || resource === EVERY_TOOL)) return undefined;
+    return new Refusal('INVALID_API_KEY', `This access token opens ${app.publicUrl()}${resource} alone. Elsewhere an API key is needed.`);
 }
 
 /** With mail configured, an account with an unconfirmed address is refused what the contract says. */

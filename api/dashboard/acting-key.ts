@@ -6,7 +6,7 @@ import type { WorkspaceVisit } from './page.ts';
 export async function keysToActWith({ app, me, workspace }: WorkspaceVisit): Promise<{ value: string; label: string }[]> {
     const keys = await listedKeys(app.db, workspace.workspaceId, me.userId);
     return keys
-        .filter(({ state }) => state === 'active')
+        .filter(({ state, isGrant }) => state === 'active' && !isGrant)
         .map(({ keyId, name, prefix }) => ({ value: keyId, label: `${name} (${prefix}…)` }));
 }
 

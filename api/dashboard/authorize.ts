@@ -38,7 +38,10 @@ export function isLocked({ hasFactor }: SignedIn, { demandsFactor }: Seat): bool
     return demandsFactor && !hasFactor;
 }
 
+/** What an app asks for is long: addresses of its document, of its own and of what it wants to use. */
+const MOST_PATH = 3000;
+
 /** A place of our own to go on to; anything else than a plain path of this site is nobody's wish but an attacker's. */
 export function ownPath(text: string | undefined, fallback: string): string {
-    return text !== undefined && text.length <= 500 && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(text) ? text : fallback;
+    return text !== undefined && text.length <= MOST_PATH && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(text) ? text : fallback;
 }

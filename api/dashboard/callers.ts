@@ -24,6 +24,7 @@ export function memberCaller({ me, workspace }: WorkspaceVisit): Caller {
         emailVerified: me.isVerified,
         isCapped: false,
         confirmAbove: null,
+        resource: null,
         scopes: MEMBER_SCOPES,
     };
 }

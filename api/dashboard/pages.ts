@@ -1,4 +1,5 @@
 import { accountPages } from './account/pages.ts';
+import { appPages } from './apps/pages.ts';
 import { auditPages } from './audit/pages.ts';
 import { billingPages } from './billing/pages.ts';
 import { connectionPages } from './connections/pages.ts';
@@ -31,6 +32,7 @@ export const PAGES: readonly Page[] = [
     ...invitePages,
     ...overviewPages,
     ...keyPages,
+    ...appPages,
     ...connectionPages,
     ...jobPages,
     ...monitorPages,

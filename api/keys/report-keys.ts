@@ -1,10 +1,13 @@
 import type { KeyFinding, KeyReport, KeyReportEntry } from '../../shared/contracts/key-reports.ts';
-import { isWellFormedKey, keyHash } from '../../shared/domain/accounts/api-key.ts';
+import { keyHash, type SecretKind, secretKind } from '../../shared/domain/accounts/api-key.ts';
 import { KEY_REPORTS } from '../../shared/domain/accounts/plans.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { revokeReported } from '../../shared/store/accounts/api-keys.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import type { Call, Reply } from '../serve.ts';
+
+/** What still opens something. */
+const REPORTED: ReadonlySet<SecretKind | undefined> = new Set(['key', 'access', 'refresh']);
 
 type ReportCall = Call<object, object, KeyReport>;
 
@@ -13,7 +16,7 @@ export async function reportKeys(call: ReportCall): Promise<Reply<KeyReportEntry
     const { app, body } = call;
     await countReport(call);
     const findings: readonly KeyFinding[] = Array.isArray(body) ? body : body.keys.map((token) => ({ token }));
-    const hashes = findings.filter(({ token }) => isWellFormedKey(token)).map(({ token }) => keyHash(token));
+    const hashes = findings.filter(({ token }) => REPORTED.has(secretKind(token))).map(({ token }) => keyHash(token));
     const known = hashes.length === 0 ? new Set<string>() : await revokeReported(app, hashes, app.publicUrl());
     return {
         answer: findings.map(({ token, type }) => {

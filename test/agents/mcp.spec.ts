@@ -302,6 +302,8 @@ describe('POST /mcp', () => {
         expect(await metadata.json()).to.deep.equal({
             resource: `${world.app.publicUrl()}/mcp`,
             resource_name: 'Routebook',
+            authorization_servers: [world.app.publicUrl()],
+            scopes_supported: ['read', 'write'],
             bearer_methods_supported: ['header'],
             resource_documentation: `${world.app.publicUrl()}/docs/agents`,
         });

@@ -25,6 +25,11 @@ const OF_NOBODY: Readonly<Record<string, string>> = {
     'get /favicon.ico': 'a file of ours',
     'get /assets/{version}/{name}': 'files of ours',
     'get /.well-known/oauth-protected-resource/mcp/{site?}': 'the same for everybody',
+    'get /.well-known/oauth-authorization-server': 'the same for everybody',
+    'get /.well-known/oauth-authorization-server/{resource*}': 'the same for everybody',
+    'post /oauth/register': 'makes an app, which belongs to nobody',
+    'post /oauth/token': 'takes codes and tokens alone; test/agents/sign-in.spec.ts has whose they are',
+    'post /oauth/revoke': 'takes tokens alone',
     'post /mcp': 'calls routes of the API with the caller’s own key; test/agents has its tenants',
     'post /mcp/{site}': 'the same, with the endpoints of one site, which is published',
     'post /webhooks/stripe': 'takes nothing but signed ids; test/billing/webhook.spec.ts has whose they are',
@@ -58,6 +63,8 @@ const KINDS: Readonly<Record<string, RegExp>> = {
     run: /./,
     chg: /./,
     rep: /./,
+    // An app is nobody's: anyone may let it act for them.
+    app: /./,
 };
 
 describe('what one tenant may see of another is asked of everything:', function () {

@@ -5,27 +5,32 @@ import { type CallTime, openCallTime } from '../upstream/call.ts';
 import { isPrivate } from './private-way.ts';
 
 /** How long a token endpoint may take, in milliseconds, and bytes of its answer. */
-const TIMEOUT_MS = 8000;
-const ANSWER_BYTES = 256 * 1024;
+const TOKEN_BOUNDS: FetchBounds = { timeoutMs: 8000, answerBytes: 256 * 1024 };
 const HEADER_BYTES = 16 * 1024;
+
+export interface FetchBounds {
+    timeoutMs: number;
+    answerBytes: number;
+}
 
 /** Sends what `openid-client` asks for through the guard, over https alone, and follows no redirect. */
 export function createGuardedFetch(
     rules: EgressRules,
     userAgent: () => string,
+    { timeoutMs, answerBytes }: FetchBounds = TOKEN_BOUNDS,
     connector: EgressConnector = createConnector(rules),
 ): CustomFetch & { close(): void } {
     const agents = { http: new GuardedAgent('http', connector), https: new GuardedAgent('https', connector) };
     const send: CustomFetch = async (text, { method, headers, body }) => {
         const url = new URL(text);
         if (!isPrivate(url, rules)) throw new Error('tokens are asked for over https alone');
-        const time = openCallTime(Date.now() + TIMEOUT_MS, undefined);
+        const time = openCallTime(Date.now() + timeoutMs, undefined);
         try {
             const sent = body === undefined || body === null ? '' : String(body);
             const all = { ...headers, host: url.host, 'user-agent': userAgent(), 'accept-encoding': 'identity' };
             const agent = url.protocol === 'https:' ? agents.https : agents.http;
             const response = await request(agent, url, { method, headers: all, body: sent }, time);
-            return new Response(await textOf(response), {
+            return new Response(await textOf(response, answerBytes), {
                 status: response.statusCode ?? 502,
                 headers: { 'content-type': response.headers['content-type'] ?? '' },
             });
@@ -63,12 +68,12 @@ function request(
     });
 }
 
-async function textOf(response: IncomingMessage): Promise<string> {
+async function textOf(response: IncomingMessage, answerBytes: number): Promise<string> {
     const chunks: Buffer[] = [];
     let bytes = 0;
     for await (const chunk of response as AsyncIterable<Buffer>) {
         bytes += chunk.length;
-        if (bytes > ANSWER_BYTES) throw new Error('the answer is too large');
+        if (bytes > answerBytes) throw new Error('the answer is too large');
         chunks.push(chunk);
     }
     const text = Buffer.concat(chunks).toString('utf8');

@@ -133,8 +133,8 @@ export const keyPages = [
         audience: USERS,
         respond: async (visit) => {
             const key = await ownKey(visit);
-            // The new key would act, and on Free pay, as somebody else.
-            if (key.userId !== visit.me.userId) throw absent();
+            // The new key would act, and on Free pay, as somebody else. An app rotates its tokens by itself.
+            if (key.userId !== visit.me.userId || key.isGrant) throw absent();
             if (mayNotHold(visit, key.scopes)) return confirmFirst(`/dashboard/keys/${key.keyId}`);
             const read = readFields(visit.fields, { overlap: oneOf(['now', 'hour', 'day', 'week']) });
             if (!read.ok) return one(visit, key, read.problems);
@@ -220,7 +220,8 @@ async function list(visit: WorkspaceVisit, problems: Problems): Promise<Shown> {
             problems,
             typed: typed(visit.fields),
             seesAll: seesAll(visit),
-            active: keys.filter(({ state }) => state === 'active'),
+            active: keys.filter(({ state, isGrant }) => state === 'active' && !isGrant),
+            apps: keys.filter(({ state, isGrant }) => state === 'active' && isGrant),
             over: keys.filter(({ state }) => state !== 'active').slice(0, 50),
             expiries: EXPIRY_CHOICES,
             scopes: shownScopes(visit.fields, FIRST_SCOPES),
@@ -241,7 +242,7 @@ async function one(visit: WorkspaceVisit, key: ListedKey, problems: Problems): P
             problems,
             typed: typed(visit.fields),
             overlaps: OVERLAP_CHOICES,
-            isMine: key.userId === visit.me.userId,
+            isMine: key.userId === visit.me.userId && !key.isGrant,
         },
     };
 }

@@ -9,6 +9,7 @@ export const ACTS = {
     'key.confirmation_changed': 'changed which writes of a key a person confirms',
     'key.rotated': 'rotated a key',
     'key.revoked': 'revoked a key',
+    'app.granted': 'let an app act for them',
     'key.reported': 'reported a leaked key, which was revoked',
     'member.invited': 'invited somebody',
     'member.joined': 'joined',

@@ -3,22 +3,36 @@ import { crc32 } from 'node:zlib';
 import { randomBase62 } from '../text/ids.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const START = 'rb_live_';
+/** What our secrets begin with: an API key; what an app's grant is used by; and what is exchanged for that. */
+const STARTS = { key: 'rb_live_', access: 'rb_oat_', refresh: 'rb_ort_', code: 'rb_oac_' } as const;
+export type SecretKind = keyof typeof STARTS;
 const SECRET_LENGTH = 30;
 const CHECK_LENGTH = 6;
 const SHOWN_LENGTH = 12;
-const FORM = new RegExp(`^${START}([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECK_LENGTH}})$`);
+const FORM = new RegExp(`^(${Object.values(STARTS).join('|')})([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECK_LENGTH}})$`);
 
 /** A new API key, `rb_live_`, 30 random base62 characters (178 bits) and 6 that check them (docs/api.md, "API keys"). Shown once, never stored. */
 export function newApiKey(): string {
-    const secret = randomBase62(SECRET_LENGTH);
-    return START + secret + checkOf(secret);
+    return newSecret('key');
 }
 
-/** Whether `text` has the form and checksum of our keys. It needs no database query. */
+/** The same for a token or a code of an app's grant (docs/api.md, "Apps"). */
+export function newSecret(kind: SecretKind): string {
+    const secret = randomBase62(SECRET_LENGTH);
+    return STARTS[kind] + secret + checkOf(secret);
+}
+
+/** Whether `text` may be a key or an access token: form and checksum. It needs no database query. */
 export function isWellFormedKey(text: string): boolean {
-    const parts = FORM.exec(text);
-    return parts?.[1] !== undefined && checkOf(parts[1]) === parts[2];
+    const kind = secretKind(text);
+    return kind === 'key' || kind === 'access';
+}
+
+/** Which of our secrets `text` is by its form and checksum; undefined for anything else. */
+export function secretKind(text: string): SecretKind | undefined {
+    const [, start, secret, check] = FORM.exec(text) ?? [];
+    if (secret === undefined || checkOf(secret) !== check) return undefined;
+    return (Object.keys(STARTS) as SecretKind[]).find((kind) => STARTS[kind] === start);
 }
 
 /** The SHA-256 of the key, the only stored form. It needs no salt, since 178 bits cannot be guessed. */

@@ -54,6 +54,9 @@ export const FINDS: Readonly<RateWindow> = { name: 'minute', limit: 60, seconds:
 /** Reports of leaked keys, by address. */
 export const KEY_REPORTS: Readonly<RateWindow> = { name: 'minute', limit: 60, seconds: 60 };
 
+/** Requests of apps for tokens and their ends, by address. */
+export const TOKEN_REQUESTS: Readonly<RateWindow> = { name: 'minute', limit: 120, seconds: 60 };
+
 /** Tests of connections, by account. */
 export const CONNECTION_TESTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds: 3600 };
 

@@ -25,7 +25,8 @@ export type IdPrefix =
     | 'run'
     | 'chg'
     | 'bat'
-    | 'rep';
+    | 'rep'
+    | 'app';
 
 /** A new opaque id, `<prefix>_` and 22 base62 characters (131 bits): ids never collide and tell nothing. */
 export function newId(prefix: IdPrefix): string {

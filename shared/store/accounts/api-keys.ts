@@ -61,6 +61,8 @@ const KEY: Columns<KeyRow> = {
 export interface ListedKey extends KeyRow {
     /** Address of the member who made it. */
     madeBy: string;
+    /** An app uses it, whom that member let act. */
+    isGrant: boolean;
     state: 'active' | 'expired' | 'revoked';
 }
 
@@ -102,11 +104,16 @@ export async function listKeys(db: Db, workspaceId: string): Promise<KeyRow[]> {
 
 /** The keys of a workspace, those that work first, then newest first; `ofUser` shows one member's alone. */
 export async function listedKeys(db: Db, workspaceId: string, ofUser?: string): Promise<ListedKey[]> {
-    const rows: (KeyRow & { madeBy: string; isOver: boolean })[] = await db('api_keys as k')
+    const rows: (KeyRow & { madeBy: string; isOver: boolean; isGrant: boolean })[] = await db('api_keys as k')
         .join('users as u', 'u.id', 'k.user_id')
         .where(given({ 'k.workspace_id': workspaceId, 'k.user_id': ofUser }))
         .orderBy([{ column: 'k.created_at', order: 'desc' }, 'k.id'])
-        .select({ ...KEY, madeBy: 'u.email', isOver: db.raw('coalesce(k.expires_at <= app_now(), false)') });
+        .select({
+            ...KEY,
+            madeBy: 'u.email',
+            isOver: db.raw('coalesce(k.expires_at <= app_now(), false)'),
+            isGrant: db.raw('k.resource is not null'),
+        });
     const keys = rows.map(({ isOver, ...key }): ListedKey => {
         const state = key.revokedAt !== null ? 'revoked' : isOver ? 'expired' : 'active';
         return { ...key, state };
@@ -119,12 +126,12 @@ export async function findKey(db: Db, keyId: string): Promise<KeyRow | undefined
     return db('api_keys as k').where({ id: keyId }).first(KEY);
 }
 
-/** The hash of a key that this user made in this workspace; undefined for any other key. */
+/** The hash of a key that this user made in this workspace; undefined for any other key, and for an app's. */
 export async function findKeyHash(
     db: Db,
     { keyId, workspaceId, userId }: { keyId: string; workspaceId: string; userId: string },
 ): Promise<Buffer | undefined> {
-    const found = await key(db, keyId).where({ workspace_id: workspaceId, user_id: userId }).first('hash');
+    const found = await key(db, keyId).where({ workspace_id: workspaceId, user_id: userId, resource: null }).first('hash');
     return found?.hash;
 }
 
@@ -195,7 +202,7 @@ export async function revokeKey(db: Db, keyId: string): Promise<boolean> {
 }
 
 /**
- * Revokes the keys with these hashes, records it and mails their owners, once a key. Resolves with the hashes, in base64, of all that
+ * Revokes the keys, and the grants of the tokens, with these hashes, records it and mails their owners, once a key. Resolves with the hashes, in base64, of all that
  * are or were keys of ours.
  */
 export async function revokeReported(
@@ -203,13 +210,16 @@ export async function revokeReported(
     hashes: readonly Buffer[],
     publicUrl: string,
 ): Promise<Set<string>> {
-    const known: { id: string; hash: Buffer }[] = await db('api_keys').whereIn('hash', hashes).select('id', 'hash');
+    const known: { id: string; hash: Buffer }[] = await db('api_keys')
+        .whereIn('hash', hashes)
+        .select('id', 'hash')
+        .unionAll(db('app_refresh_tokens').whereIn('hash', hashes).select('key_id', 'hash'));
     if (known.length > 0) await db.transaction((trx) => revokeLeaked(trx, secrets, { keyIds: known.map(({ id }) => id), publicUrl }));
     return new Set(known.map(({ hash }) => hash.toString('base64')));
 }
 
 async function revokeLeaked(trx: Db, secrets: Secrets, { keyIds, publicUrl }: { keyIds: string[]; publicUrl: string }): Promise<void> {
-    const revoked = await revokeKeys(trx, (keys) => keys.whereIn('id', keyIds), 'reported');
+    const revoked = await revokeKeys(trx, (keys) => keys.whereIn('id', [...new Set(keyIds)]), 'reported');
     for (const { keyId, name, prefix, workspaceId, userId } of revoked) {
         await recordAct(trx, { workspaceId, actor: 'system', action: 'key.reported', target: keyId, details: { name } });
         const owner = await trx('users').where({ id: userId }).whereNotNull('verified_at').first('email');
@@ -232,9 +242,9 @@ function key(db: Db, keyId: string) {
     return db('api_keys').where({ id: keyId });
 }
 
-/** Callers hold a lock on the workspace's row. */
+/** Without grants of apps. Callers hold a lock on the workspace's row. */
 async function countActive(db: Db, workspaceId: string): Promise<number> {
-    return countRows(active(db).where({ workspace_id: workspaceId }));
+    return countRows(active(db).where({ workspace_id: workspaceId, resource: null }));
 }
 
 function active(db: Db): Knex.QueryBuilder {

@@ -33,6 +33,8 @@ export const ATTEMPTS = {
     'invitation by address': { most: 3, seconds: DAY },
     'claim check by claim': { most: 1, seconds: MINUTE },
     'claim check by account': { most: 20, seconds: HOUR },
+    'app registration by client': { most: 20, seconds: HOUR },
+    'app document by user': { most: 20, seconds: HOUR },
     'checkout by workspace': { most: 30, seconds: HOUR },
 } as const satisfies Record<string, Bound>;
 

@@ -31,6 +31,8 @@ export interface Caller {
     confirmAbove: number | null;
     /** What the key may do; never more than the role. */
     scopes: KeyScopes;
+    /** An app's access token: the path that it opens, `/mcp` or `/mcp/{site}`, and nothing beside it. null for a key. */
+    resource: string | null;
 }
 
 /** How long a found caller is believed, in milliseconds: revocation, suspension and plans take effect within a second. */
@@ -130,7 +132,7 @@ interface Found {
 
 const COLUMNS: Record<keyof CallerColumns, string> = {
     place: 'wanted.place::integer',
-    lastsMs: '(extract(epoch from k.expires_at - app_now()) * 1000)::double precision',
+    lastsMs: '(extract(epoch from least(k.expires_at, k.token_expires_at) - app_now()) * 1000)::double precision',
     keyId: 'k.id',
     keyName: 'k.name',
     keyPrefix: 'k.prefix',
@@ -147,6 +149,7 @@ const COLUMNS: Record<keyof CallerColumns, string> = {
     allowance: 'c.allowance_override',
     isCapped: 'k.day_cap is not null or c.day_cap is not null',
     confirmAbove: 'k.confirm_above',
+    resource: 'k.resource',
 };
 
 const JOINED = `
@@ -160,7 +163,8 @@ const CALLERS: PreparedQuery = {
     name: 'callers',
     text: `select ${columnList(COLUMNS)}
            from unnest((select $1::bytea[])) with ordinality as wanted (hash, place)
-           join api_keys k on k.hash = wanted.hash and ${VALID}${JOINED}`,
+           join api_keys k on k.hash = wanted.hash and ${VALID}
+                and (k.token_expires_at is null or k.token_expires_at > app_now())${JOINED}`,
 };
 
 const CALLER_BY_ID: PreparedQuery = {

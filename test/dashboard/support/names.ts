@@ -35,6 +35,7 @@ export interface Private {
 /** What a name stands for; `undefined` where it is nobody's: words, numbers, days, what is published, and whatever acts for one visitor alone. */
 export const MEANINGS: Readonly<Record<string, keyof Private | undefined>> = {
     key: 'key_id',
+    workspace_id: 'workspace',
     token: 'token',
     invite: 'token',
     once: 'token',
@@ -77,6 +78,20 @@ export const MEANINGS: Readonly<Record<string, keyof Private | undefined>> = {
     ...none('url', 'events'),
     ...none('status', 'max_credits', 'stop', 'csv', 'head'),
     ...none('every', 'cron', 'watch', 'identity', 'when', 'expression', 'per_day'),
+    // What apps ask for, and how they are answered: nothing of it says whose it is, and a code goes to its app alone.
+    ...none(
+        'client_id',
+        'redirect_uri',
+        'response_type',
+        'code_challenge',
+        'code_challenge_method',
+        'resource',
+        'scope',
+        'state',
+        'decision',
+        'effect_write',
+        'cap',
+    ),
     // Of links into the API, and of the head of a page.
     ...none('dry_run', 'format', 'intent', 'viewport', 'description'),
     // The forms' own: the tests of forms send each of them.

@@ -1,0 +1,44 @@
+import type { Request } from '@hapi/hapi';
+import OAuth2Server from '@node-oauth/oauth2-server';
+import type { App } from '../../shared/app.ts';
+import { ACCESS_SECONDS } from '../../shared/store/apps/grants.ts';
+import { createModel, GRANTS } from './model.ts';
+import { OAuthFailure } from './oauth-failure.ts';
+import { readOAuthForm } from './read-form.ts';
+
+/** POST /oauth/token: a code, or a refresh token, for the next tokens of a grant. @throws OAuthFailure */
+export async function giveToken(app: App, request: Request): Promise<object> {
+    const body = await readOAuthForm(app, request);
+    const server = new OAuth2Server({
+        model: createModel(app, body['resource']) as never,
+        accessTokenLifetime: ACCESS_SECONDS,
+        requireClientAuthentication: { authorization_code: false, refresh_token: false },
+        alwaysIssueNewRefreshToken: true,
+    });
+    // The library would ask for a secret first.
+    if (body['grant_type'] !== undefined && !GRANTS.includes(body['grant_type'])) {
+        throw new OAuthFailure('unsupported_grant_type', `grant_type is one of: ${GRANTS.join(', ')}.`);
+    }
+    if (body['grant_type'] === 'authorization_code' && body['code_verifier'] === undefined) {
+        throw new OAuthFailure('invalid_grant', 'code_verifier is missing.');
+    }
+    const asked = new OAuth2Server.Request({
+        method: 'POST',
+        query: {},
+        headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '1', 'transfer-encoding': 'chunked' },
+        body,
+    });
+    const answer = new OAuth2Server.Response();
+    try {
+        await server.token(asked, answer);
+    } catch (error) {
+        if (!(error instanceof OAuth2Server.OAuthError) || error.name === 'server_error') throw unwrapped(error);
+        throw new OAuthFailure(error.name, error.message, error.name === 'invalid_client' ? 401 : 400);
+    }
+    return answer.body as object;
+}
+
+/** What the library wrapped, such as a lost connection to the database. */
+function unwrapped(error: unknown): unknown {
+    return error instanceof OAuth2Server.OAuthError && 'inner' in error && error.inner instanceof Error ? error.inner : error;
+}

@@ -1,0 +1,83 @@
+import OAuth2Server, { type AuthorizationCode, type Client, type RefreshToken, type Token } from '@node-oauth/oauth2-server';
+import type { App } from '../../shared/app.ts';
+import { newSecret, secretKind } from '../../shared/domain/accounts/api-key.ts';
+import { readResource } from '../../shared/domain/apps/resource.ts';
+import {
+    ACCESS_SECONDS,
+    endGrant,
+    findCode,
+    findRefreshToken,
+    keepTokens,
+    type Redeemable,
+    takeOnce,
+} from '../../shared/store/apps/grants.ts';
+
+/** Apps have no secret: PKCE and the rotation of tokens prove them. */
+export const GRANTS = ['authorization_code', 'refresh_token'];
+
+/** What the library of OAuth keeps with us, for one request. @param resource what the app says its token is for */
+export function createModel({ db, publicUrl }: App, resource: string | undefined) {
+    /** A second use means that somebody else has it too: the grant ends (RFC 9700, section 4.14). */
+    async function redeem<Kind extends Redeemable>(found: Kind | undefined): Promise<Kind | undefined> {
+        if (found === undefined || found.isOver) return undefined;
+        if (found.isUsed) {
+            await endGrant(db, found.keyId);
+            return undefined;
+        }
+        if (resource !== undefined && readResource(resource, publicUrl()) !== found.resource) {
+            throw new OAuth2Server.OAuthError('resource is not the one that was consented to', { code: 400, name: 'invalid_target' });
+        }
+        return found;
+    }
+    const client = (id: string): Client => ({ id, grants: GRANTS });
+    const parts = ({ keyId, appId, scopes }: Redeemable) => ({
+        client: client(appId),
+        user: { keyId },
+        scope: [...scopes.effects],
+    });
+
+    return {
+        async getClient(id: string) {
+            // Codes and refresh tokens know their app; that is compared with this one.
+            return client(id);
+        },
+        async getAuthorizationCode(authorizationCode: string): Promise<AuthorizationCode | undefined> {
+            const found = secretKind(authorizationCode) === 'code' ? await redeem(await findCode(db, authorizationCode)) : undefined;
+            if (found === undefined) return undefined;
+            const { redirectUri, challenge: codeChallenge } = found;
+            // Whether it is over was judged by the clock of the database.
+            const expiresAt = new Date(Date.now() + 60_000);
+            return { ...parts(found), authorizationCode, redirectUri, codeChallenge, codeChallengeMethod: 'S256', expiresAt };
+        },
+        revokeAuthorizationCode: ({ authorizationCode, user }: AuthorizationCode) => takeFirst('code', authorizationCode, user['keyId']),
+        async getRefreshToken(refreshToken: string): Promise<RefreshToken | undefined> {
+            const found = secretKind(refreshToken) === 'refresh' ? await redeem(await findRefreshToken(db, refreshToken)) : undefined;
+            return found && { ...parts(found), refreshToken };
+        },
+        revokeToken: ({ refreshToken, user }: RefreshToken) => takeFirst('refresh', refreshToken, user['keyId']),
+        generateAccessToken: async () => newSecret('access'),
+        generateRefreshToken: async () => newSecret('refresh'),
+        /** The consent said what the grant may do; asking for less changes nothing, and more is refused. */
+        async validateScope(_user: unknown, _client: unknown, scope: string[] | undefined) {
+            return scope ?? [];
+        },
+        async saveToken(token: Token, of: Client, user: { keyId: string }): Promise<Token> {
+            const { accessToken: access, refreshToken: refresh = '' } = token;
+            if (!(await keepTokens(db, user.keyId, { access, refresh }))) {
+                throw new OAuth2Server.InvalidGrantError('The grant is over: sign in again.');
+            }
+            // Of its own, in seconds: the library measures by the clock of this process.
+            return { ...token, accessTokenExpiresAt: new Date(Date.now() + ACCESS_SECONDS * 1000), client: of, user };
+        },
+        async getAccessToken() {
+            return undefined;
+        },
+    };
+
+    /** Of two requests at once with the same secret, one stole it. */
+    async function takeFirst(kind: 'code' | 'refresh', secret: string, keyId: string): Promise<boolean> {
+        const isFirst = await takeOnce(db, kind, secret);
+        if (!isFirst) await endGrant(db, keyId);
+        return isFirst;
+    }
+}

@@ -1,0 +1,87 @@
+import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
+import { EFFECTS } from '../../shared/domain/accounts/scopes.ts';
+import type { AppPlugin } from '../plugins/plugin.ts';
+import { OAuthFailure } from './oauth-failure.ts';
+
+/**
+ * How apps, such as clients of the Model Context Protocol, get a key of somebody who lets them act: OAuth 2.1 with PKCE. The page that
+ * asks people is the dashboard's (api/dashboard/apps). Bodies and errors are those of RFC 6749, and any page may call.
+ */
+export const apps: AppPlugin = {
+    name: 'apps',
+    register(server, { app }) {
+        const open = { app: { isOpen: true } };
+        for (const path of ['/.well-known/oauth-authorization-server', '/.well-known/oauth-authorization-server/{resource*}'] as const) {
+            server.route({
+                method: 'GET',
+                path,
+                options: open,
+                handler: (_request, h) => h.response(describeServer(app)).header('cache-control', 'public, max-age=3600'),
+            });
+        }
+        server.route([
+            {
+                method: 'POST',
+                path: '/oauth/register',
+                options: open,
+                // A separate module each: most processes serve no app.
+                handler: (request, h) => answer(h, 201, async () => (await import('./register-app.ts')).registerApp(app, request)),
+            },
+            {
+                method: 'POST',
+                path: '/oauth/token',
+                options: open,
+                handler: (request, h) => answer(h, 200, async () => (await import('./give-token.ts')).giveToken(app, request)),
+            },
+            {
+                method: 'POST',
+                path: '/oauth/revoke',
+                options: open,
+                handler: (request, h) => answer(h, 200, () => revoke(app, request)),
+            },
+        ]);
+    },
+};
+
+async function revoke(app: App, request: Request): Promise<object> {
+    await (await import('./end-grant.ts')).endGrantByToken(app, request);
+    return {};
+}
+
+/** The work's answer, or why not, as OAuth says it. */
+async function answer(h: ResponseToolkit, status: number, work: () => Promise<object>): Promise<ResponseObject> {
+    try {
+        return h
+            .response(await work())
+            .code(status)
+            .header('cache-control', 'no-store');
+    } catch (error) {
+        if (!(error instanceof OAuthFailure)) throw error;
+        const { code, message, retryAfter } = error;
+        const response = h.response({ error: code, error_description: message }).code(error.status).header('cache-control', 'no-store');
+        return retryAfter === undefined ? response : response.header('retry-after', String(retryAfter));
+    }
+}
+
+/** RFC 8414. */
+function describeServer(app: App): object {
+    const url = app.publicUrl();
+    return {
+        issuer: url,
+        authorization_endpoint: `${url}/oauth/authorize`,
+        token_endpoint: `${url}/oauth/token`,
+        revocation_endpoint: `${url}/oauth/revoke`,
+        registration_endpoint: `${url}/oauth/register`,
+        response_types_supported: ['code'],
+        response_modes_supported: ['query'],
+        grant_types_supported: ['authorization_code', 'refresh_token'],
+        code_challenge_methods_supported: ['S256'],
+        token_endpoint_auth_methods_supported: ['none'],
+        revocation_endpoint_auth_methods_supported: ['none'],
+        scopes_supported: [...EFFECTS],
+        client_id_metadata_document_supported: true,
+        authorization_response_iss_parameter_supported: true,
+        service_documentation: `${url}/docs/agents`,
+    };
+}

@@ -1,0 +1,33 @@
+import type { Request } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
+import { TOKEN_REQUESTS } from '../../shared/domain/accounts/plans.ts';
+import { textProblem } from '../../shared/domain/text/text-rule.ts';
+import { limitIdentity } from '../admission/client-address.ts';
+import { readForm } from '../bodies/form.ts';
+import { readBytes } from '../bodies/read-body.ts';
+import { OAuthFailure } from './oauth-failure.ts';
+
+const FORM_BYTES = 16 * 1024;
+
+/** Counts a request of an app, and reads its form. @throws OAuthFailure */
+export async function readOAuthForm(app: App, request: Request): Promise<Record<string, string>> {
+    const verdict = await app.limits.take({
+        identity: `oauth:ip:${limitIdentity(request.app.clientAddress)}`,
+        windows: [TOKEN_REQUESTS],
+    });
+    if (!verdict.ok) {
+        app.metrics.rateLimited.inc({ plan: 'anonymous', window: 'oauth' });
+        throw new OAuthFailure('temporarily_unavailable', 'Too many requests from this address.', 429, verdict.retryAfter);
+    }
+    const type = request.raw.req.headers['content-type'] ?? '';
+    if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type.trim())) {
+        throw new OAuthFailure('invalid_request', 'The body is a form: application/x-www-form-urlencoded.');
+    }
+    const read = readForm(await readBytes(request, FORM_BYTES));
+    if (!read.ok) throw new OAuthFailure('invalid_request', read.problem);
+    if (read.fields.some(([, value]) => textProblem(value) !== undefined)) {
+        throw new OAuthFailure('invalid_request', 'A field has characters that are no text.');
+    }
+    // An empty field counts as left out (RFC 6749, section 3.2).
+    return Object.fromEntries(read.fields.filter(([, value]) => value !== ''));
+}

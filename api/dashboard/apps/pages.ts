@@ -1,0 +1,149 @@
+import { EFFECTS, type Scopes } from '../../../shared/domain/accounts/scopes.ts';
+import { placeOf, sourceOf } from '../../../shared/domain/apps/redirect-uri.ts';
+import { EVERY_TOOL } from '../../../shared/domain/apps/resource.ts';
+import type { Seat } from '../../../shared/store/accounts/user-sessions.ts';
+import { whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
+import { addGrant, MOST_GRANTS } from '../../../shared/store/apps/grants.ts';
+import { isLocked } from '../authorize.ts';
+import { dayCap } from '../billing/caps.ts';
+import { type Problems, readFields, typed } from '../fields.ts';
+import { scopeDetails } from '../keys/scope-fields.ts';
+import { type Answer, absent, type PersonalVisit, personalPage, type Shown, USERS } from '../page.ts';
+import { recordVisit } from '../record-act.ts';
+import { type AppRequest, PARAMETERS, readRequest } from './read-request.ts';
+
+/** Credits a day that the page suggests. */
+const FIRST_CAP = 100;
+
+/** Where people let an app act for them; what comes before and after is between the app and api/apps. */
+export const appPages = [
+    personalPage({
+        method: 'GET',
+        path: '/oauth/authorize',
+        respond: async (visit) => {
+            const read = await readRequest(visit, visit.query);
+            return 'request' in read ? ask(visit, read.request, {}) : refuse(visit, read);
+        },
+    }),
+    personalPage({ method: 'POST', path: '/oauth/authorize', respond: decide }),
+];
+
+/** Everything is read again from the form: nobody trusts what a page shows. */
+async function decide(visit: PersonalVisit): Promise<Answer> {
+    const { app, fields, me } = visit;
+    const read = await readRequest(visit, (name) => fields.get(name) || undefined);
+    if (!('request' in read)) return refuse(visit, read);
+    const { request } = read;
+    if (fields.get('decision') !== 'allow') return back(visit, request, { error: 'access_denied' });
+    const form = readFields(fields, { cap: dayCap });
+    if (!form.ok) return ask(visit, request, form.problems);
+    if (form.values.cap === null) return ask(visit, request, { cap: 'Say how many credits a day it may spend.' });
+    const seat = seatsOf(visit).find(({ workspaceId }) => workspaceId === fields.get('workspace_id'));
+    if (seat === undefined) throw absent();
+    const order = {
+        appId: request.client.appId,
+        name: nameOf(request),
+        workspaceId: seat.workspaceId,
+        userId: me.userId,
+        scopes: scopesOf(request, fields.has('effect_write')),
+        dayCap: form.values.cap,
+        resource: request.resource,
+        redirectUri: request.redirectUri,
+        challenge: request.challenge,
+    };
+    const made = await whileSignedIn(app.db, me, async (trx) => {
+        const grant = await addGrant(trx, order);
+        if (grant === undefined) return undefined;
+        const { workspaceId, name, scopes, dayCap: cap } = order;
+        const details = { name, app: order.appId, cap, scopes: scopeDetails(scopes) };
+        await recordVisit(trx, visit, { workspaceId, action: 'app.granted', target: grant.keyId, details });
+        return grant;
+    });
+    if (made === undefined) {
+        return ask(visit, request, { '': `You can let at most ${MOST_GRANTS} apps act for you. Revoke one under Keys first.` });
+    }
+    return back(visit, request, { code: made.code });
+}
+
+/** Sends a person, and an answer, back to the app. */
+function back(
+    { app }: PersonalVisit,
+    { redirectUri, state }: Pick<AppRequest, 'redirectUri' | 'state'>,
+    answer: Record<string, string>,
+): Answer {
+    const url = new URL(redirectUri);
+    // `iss` keeps an app that knows several servers from confusing them (RFC 9207).
+    for (const [name, value] of Object.entries({ ...answer, state, iss: app.publicUrl() })) {
+        if (value !== undefined) url.searchParams.append(name, value);
+    }
+    return { to: url.href };
+}
+
+function refuse(visit: PersonalVisit, read: Exclude<Awaited<ReturnType<typeof readRequest>>, { request: AppRequest }>): Answer {
+    if ('error' in read) return back(visit, read, { error: read.error, error_description: read.message });
+    const { problem, retryAfter } = read;
+    return {
+        view: 'apps/refused',
+        title: 'The app cannot be connected',
+        status: retryAfter === undefined ? 400 : 429,
+        model: { problem },
+        ...(retryAfter === undefined ? {} : { retryAfter }),
+    };
+}
+
+function ask(visit: PersonalVisit, request: AppRequest, problems: Problems): Shown {
+    const { fields, me } = visit;
+    const { client, redirectUri, resource, effects } = request;
+    const seats = seatsOf(visit);
+    const sent: Record<string, string | undefined> = {
+        client_id: client.appId,
+        redirect_uri: redirectUri,
+        response_type: 'code',
+        code_challenge: request.challenge,
+        code_challenge_method: 'S256',
+        resource: `${visit.app.publicUrl()}${resource}`,
+        scope: effects.join(' '),
+        state: request.state,
+    };
+    const seat = seats.find(({ workspaceId }) => workspaceId === me.current?.workspaceId) ?? seats[0];
+    return {
+        view: 'apps/ask',
+        title: `Connect ${nameOf(request)}`,
+        status: Object.keys(problems).length === 0 ? 200 : 422,
+        model: {
+            name: nameOf(request),
+            place: placeOf(redirectUri),
+            document: client.appId.startsWith('app_') ? undefined : client.appId,
+            site: resource === EVERY_TOOL ? undefined : resource.slice(EVERY_TOOL.length + 1),
+            sent: PARAMETERS.flatMap((name) => (sent[name] === undefined ? [] : [{ name, value: sent[name] }])),
+            mayWrite: effects.includes('write'),
+            workspaces: seats.map(({ workspaceId, name }) => ({ value: workspaceId, label: name })),
+            workspaceId: seat?.workspaceId,
+            cap: String(FIRST_CAP),
+            problems,
+            typed: typed(fields),
+        },
+        formsLeadTo: [sourceOf(redirectUri)],
+    };
+}
+
+/** The workspaces that a person may let an app act in. */
+function seatsOf({ me }: PersonalVisit): Seat[] {
+    return me.workspaces.filter((seat) => USERS.includes(seat.role) && !isLocked(me, seat));
+}
+
+/** What an app that is let act may do: nothing of a publisher's, and with no connection until its key says so. */
+function scopesOf({ resource, effects }: AppRequest, mayWrite: boolean): Scopes {
+    return {
+        effects: EFFECTS.filter((effect) => effect === 'read' || (mayWrite && effects.includes('write'))),
+        sites: resource === EVERY_TOOL ? null : [resource.slice(EVERY_TOOL.length + 1)],
+        endpoints: null,
+        connections: [],
+        routes: ['fetch', 'catalog', 'jobs'],
+        ip_allow: null,
+    };
+}
+
+function nameOf({ client, redirectUri }: AppRequest): string {
+    return client.name === '' ? placeOf(redirectUri) : client.name.slice(0, 60);
+}

@@ -1,0 +1,19 @@
+import { normaliseSite } from '../site/site-name.ts';
+
+/** The resource of the general tools; its tokens open those of each site too. */
+export const EVERY_TOOL = '/mcp';
+
+/**
+ * The path of a resource (RFC 8707) that an app asks for, `/mcp` where it names none; undefined for what is none of ours.
+ * @param publicUrl our own address
+ */
+export function readResource(text: string | undefined, publicUrl: string): string | undefined {
+    if (text === undefined) return EVERY_TOOL;
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url === undefined || url.origin !== new URL(publicUrl).origin || url.search !== '' || url.hash !== '') return undefined;
+    const path = url.pathname.replace(/\/$/, '');
+    if (path === EVERY_TOOL) return path;
+    const site = /^\/mcp\/([^/%]+)$/.exec(path)?.[1];
+    const name = site === undefined ? undefined : normaliseSite(site);
+    return name?.ok === true && name.site === site ? path : undefined;
+}

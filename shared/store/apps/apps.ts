@@ -1,0 +1,74 @@
+import type { AppFacts } from '../../domain/apps/describe-app.ts';
+import { newId } from '../../domain/text/ids.ts';
+import { ago, type Columns, columns, type Db, now } from '../../platform/db.ts';
+
+/** A program that people may let act for them, such as a client of the Model Context Protocol. */
+export interface ClientApp extends AppFacts {
+    /** The address of its document, or `app_…` where it registered itself. */
+    appId: string;
+    /** Why its document cannot be used. */
+    problem: string | null;
+}
+
+const APP: Columns<ClientApp> = {
+    ...columns('', 'redirect_uris', 'problem'),
+    appId: 'id',
+    name: "coalesce(name, '')" as never,
+} as Columns<ClientApp>;
+
+/** How long a document that was read is believed. */
+const KEPT = '24 hours';
+/** A reading that began earlier is void: its worker died. */
+const LEASE = "interval '15 seconds'";
+
+/** An app that registers itself (RFC 7591). */
+export async function registerApp(db: Db, { name, redirectUris }: AppFacts): Promise<ClientApp> {
+    const appId = newId('app');
+    await db('apps').insert({ id: appId, name, redirect_uris: redirectUris });
+    return { appId, name, redirectUris, problem: null };
+}
+
+/** An app as it is known: registered, or with a document that was read in the last 24 hours. */
+export async function findApp(db: Db, appId: string): Promise<ClientApp | undefined> {
+    return db('apps')
+        .where({ id: appId })
+        .where((is) => is.where('id', 'like', 'app\\_%').orWhere('read_at', '>', ago(db, KEPT)))
+        .first({ ...APP, name: db.raw("coalesce(name, '')") });
+}
+
+/** Has a worker read the document of an app. */
+export async function askForDocument(db: Db, appId: string): Promise<void> {
+    await db('apps')
+        .insert({ id: appId, asked_at: now(db) })
+        .onConflict('id')
+        .merge({ asked_at: now(db) });
+}
+
+/** Takes the document that was asked for first; undefined where there is none. */
+export async function takeDocument(db: Db): Promise<{ appId: string } | undefined> {
+    const { rows } = await db.raw<{ rows: { appId: string }[] }>(`
+        update apps set began_at = app_now() where id = (
+            select id from apps where asked_at is not null and (began_at is null or began_at < app_now() - ${LEASE})
+            order by asked_at, id limit 1 for update skip locked)
+        returning id as "appId"`);
+    return rows[0];
+}
+
+/** Keeps what a document says, or why it cannot be used. */
+export async function keepDocument(db: Db, appId: string, read: AppFacts | { problem: string }): Promise<void> {
+    const facts =
+        'problem' in read
+            ? { problem: read.problem, redirect_uris: [] }
+            : { problem: null, name: read.name, redirect_uris: read.redirectUris };
+    await db('apps')
+        .where({ id: appId })
+        .update({ ...facts, read_at: now(db), asked_at: null, began_at: null });
+}
+
+/** Deletes apps of 30 days ago that nobody lets act. */
+export async function forgetApps(db: Db): Promise<void> {
+    await db('apps')
+        .where('created_at', '<', ago(db, '30 days'))
+        .whereNotExists(db('app_grants as g').whereRaw('g.app_id = apps.id').select(db.raw('1')))
+        .delete();
+}

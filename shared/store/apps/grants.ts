@@ -1,0 +1,162 @@
+import { keyHash, keyPrefix, newSecret } from '../../domain/accounts/api-key.ts';
+import type { Scopes } from '../../domain/accounts/scopes.ts';
+import { newId } from '../../domain/text/ids.ts';
+import { ago, type Columns, countRows, type Db, fromNow, now } from '../../platform/db.ts';
+import { revokeKeys } from '../accounts/revoke-keys.ts';
+import { lockForAdding } from '../accounts/workspaces.ts';
+import { setKeyCap } from '../credits/spending.ts';
+
+/** Grants of one user that work at the same time. */
+export const MOST_GRANTS = 50;
+/** Seconds that an access token works. */
+export const ACCESS_SECONDS = 3600;
+/** A grant that no app used its refresh token of for so long is over. */
+const IDLE = '30 days';
+/** A code is exchanged at once, by the program that it is sent to. */
+const CODE_LASTS = '60 seconds';
+
+export interface NewGrant {
+    appId: string;
+    /** The name of its key. */
+    name: string;
+    workspaceId: string;
+    userId: string;
+    scopes: Scopes;
+    /** Credits a day (UTC). */
+    dayCap: number;
+    /** The path that its tokens open. */
+    resource: string;
+    redirectUri: string;
+    /** By S256. */
+    challenge: string;
+}
+
+/** A key, and the code that the app gets its first token with. The key opens nothing before. undefined where a user has too many grants. */
+export async function addGrant(trx: Db, grant: NewGrant): Promise<{ keyId: string; code: string } | undefined> {
+    const { workspaceId, userId, name, scopes, resource } = grant;
+    await lockForAdding(trx, grant);
+    const all = trx('app_grants as g').join('api_keys as k', 'k.id', 'g.key_id').where({ 'g.user_id': userId, 'k.revoked_at': null });
+    if ((await countRows(all.where('k.expires_at', '>', now(trx)))) >= MOST_GRANTS) return undefined;
+    const [keyId, code, unused] = [newId('key'), newSecret('code'), newSecret('access')];
+    await trx('api_keys').insert({
+        id: keyId,
+        workspace_id: workspaceId,
+        user_id: userId,
+        name,
+        hash: keyHash(unused),
+        prefix: keyPrefix(unused),
+        scopes: JSON.stringify(scopes),
+        resource,
+        token_expires_at: now(trx),
+        expires_at: fromNow(trx, CODE_LASTS),
+    });
+    await setKeyCap(trx, keyId, grant.dayCap);
+    await trx('app_grants').insert({ key_id: keyId, app_id: grant.appId, user_id: userId });
+    await trx('app_codes').insert({
+        hash: keyHash(code),
+        key_id: keyId,
+        redirect_uri: grant.redirectUri,
+        challenge: grant.challenge,
+        expires_at: fromNow(trx, CODE_LASTS),
+    });
+    return { keyId, code };
+}
+
+/** What a code or a refresh token stands for. */
+export interface Redeemable {
+    keyId: string;
+    appId: string;
+    resource: string;
+    scopes: Scopes;
+    /** It works once, and has. */
+    isUsed: boolean;
+    isOver: boolean;
+}
+
+export interface Code extends Redeemable {
+    redirectUri: string;
+    challenge: string;
+}
+
+const GRANT = { keyId: 'k.id', appId: 'g.app_id', resource: 'k.resource', scopes: 'k.scopes' } as const;
+
+function redeemable(db: Db, table: 'app_codes' | 'app_refresh_tokens') {
+    return db(`${table} as t`).join('api_keys as k', 'k.id', 't.key_id').join('app_grants as g', 'g.key_id', 'k.id');
+}
+
+export async function findCode(db: Db, code: string): Promise<Code | undefined> {
+    const columns: Columns<Code> = {
+        ...GRANT,
+        isUsed: db.raw('t.used_at is not null'),
+        isOver: db.raw('k.revoked_at is not null or t.expires_at <= app_now()'),
+        redirectUri: 't.redirect_uri',
+        challenge: 't.challenge',
+    };
+    return redeemable(db, 'app_codes')
+        .where({ 't.hash': keyHash(code) })
+        .first(columns);
+}
+
+export async function findRefreshToken(db: Db, token: string): Promise<Redeemable | undefined> {
+    const columns: Columns<Redeemable> = {
+        ...GRANT,
+        isUsed: db.raw('t.used_at is not null'),
+        isOver: db.raw('k.revoked_at is not null or k.expires_at <= app_now()'),
+    };
+    return redeemable(db, 'app_refresh_tokens')
+        .where({ 't.hash': keyHash(token) })
+        .first(columns);
+}
+
+/** Marks a code or a refresh token as used. False where somebody else was first. */
+export async function takeOnce(db: Db, kind: 'code' | 'refresh', secret: string): Promise<boolean> {
+    const table = kind === 'code' ? 'app_codes' : 'app_refresh_tokens';
+    const taken = await db(table)
+        .where({ hash: keyHash(secret), used_at: null })
+        .update({ used_at: now(db) });
+    return taken === 1;
+}
+
+/** Gives a grant its next tokens; the access token of before no longer works. False where the grant is over. */
+export async function keepTokens(db: Db, keyId: string, tokens: { access: string; refresh: string }): Promise<boolean> {
+    return db.transaction(async (trx) => {
+        const changed = await trx('api_keys')
+            .where({ id: keyId, revoked_at: null })
+            .where('expires_at', '>', now(trx))
+            .update({
+                hash: keyHash(tokens.access),
+                prefix: keyPrefix(tokens.access),
+                token_expires_at: fromNow(trx, `${ACCESS_SECONDS} seconds`),
+                expires_at: fromNow(trx, IDLE),
+            });
+        if (changed === 0) return false;
+        await trx('app_refresh_tokens').insert({ hash: keyHash(tokens.refresh), key_id: keyId });
+        return true;
+    });
+}
+
+/** Ends a grant for good, within a second in every process. */
+export async function endGrant(db: Db, keyId: string): Promise<void> {
+    await db.transaction((trx) => revokeKeys(trx, (keys) => keys.where({ id: keyId }), 'revoked'));
+}
+
+/** Ends the grant of a token, refresh or access, of this app. */
+export async function endGrantOf(db: Db, token: string, appId: string | undefined): Promise<void> {
+    const hash = keyHash(token);
+    const grant = await db('app_grants as g')
+        .join('api_keys as k', 'k.id', 'g.key_id')
+        .where((is) => is.where({ 'k.hash': hash }).orWhereIn('k.id', db('app_refresh_tokens').where({ hash }).select('key_id')))
+        .where(appId === undefined ? {} : { 'g.app_id': appId })
+        .first({ keyId: 'k.id' });
+    if (grant !== undefined) await endGrant(db, grant.keyId);
+}
+
+/** Deletes codes of a day ago, and with them grants that no app took; and what is left of grants that ended 30 days ago. */
+export async function forgetGrants(db: Db): Promise<void> {
+    const unused = db('app_codes').where({ used_at: null }).where('expires_at', '<', ago(db, '1 days')).select('key_id');
+    await db('api_keys').whereIn('id', unused).whereNotNull('resource').delete();
+    await db('app_codes').where('expires_at', '<', ago(db, '1 days')).delete();
+    const over = db('api_keys').whereNotNull('resource').where('expires_at', '<', ago(db, '30 days')).select('id');
+    await db('app_refresh_tokens').whereIn('key_id', over).delete();
+    await db('app_grants').whereIn('key_id', over).delete();
+}

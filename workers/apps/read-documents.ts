@@ -1,0 +1,52 @@
+import type { App } from '../../shared/app.ts';
+import { describeApp } from '../../shared/domain/apps/describe-app.ts';
+import { userAgent } from '../../shared/platform/user-agent.ts';
+import { keepDocument, takeDocument } from '../../shared/store/apps/apps.ts';
+import { createGuardedFetch, type FetchBounds } from '../credentials/guarded-fetch.ts';
+import type { EgressConnector } from '../egress.ts';
+import { type Repeated, repeatDue } from '../repeat.ts';
+
+const LOOK_MS = 200;
+const MOST = 16;
+const BOUNDS: FetchBounds = { timeoutMs: 5000, answerBytes: 64 * 1024 };
+
+/** Reads documents of apps that somebody is asked to let act (Client ID Metadata Documents), through the guard. */
+export function startReadingDocuments(app: App, { connector }: { connector?: EgressConnector } = {}): Repeated {
+    const { config, db } = app;
+    const rules = { allow: config.egressAllow, hosts: config.egressHosts, proxyUrl: config.egressProxyUrl };
+    const ask = createGuardedFetch(rules, () => userAgent(app.publicUrl()), BOUNDS, connector);
+    const reads = repeatDue(app.log, {
+        part: 'app documents',
+        lookMs: LOOK_MS,
+        most: MOST,
+        take: () => takeDocument(db),
+        run: async ({ appId }) => keepDocument(db, appId, await read(ask, appId)),
+        about: ({ appId }) => ({ app: appId }),
+    });
+    return {
+        async stop() {
+            await reads.stop();
+            ask.close();
+        },
+    };
+}
+
+async function read(ask: ReturnType<typeof createGuardedFetch>, appId: string) {
+    try {
+        const response = await ask(appId, {
+            method: 'GET',
+            headers: { accept: 'application/json' },
+            body: undefined,
+            redirect: 'manual',
+        });
+        if (response.status !== 200) return { problem: `It answers with status ${response.status}.` };
+        const document = JSON.parse(await response.text()) as { client_id?: unknown };
+        // Another document could speak for an app that is not its own.
+        if (document.client_id !== appId) return { problem: 'Its client_id is not its own address.' };
+        const facts = describeApp(document);
+        return 'code' in facts ? { problem: facts.message } : facts;
+    } catch (error) {
+        // Neither the address of a private host nor what it said is told.
+        return { problem: error instanceof SyntaxError ? 'It is not JSON.' : 'It could not be read over https.' };
+    }
+}
