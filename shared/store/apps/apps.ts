@@ -16,8 +16,9 @@ const APP: Columns<ClientApp> = {
     name: "coalesce(name, '')" as never,
 } as Columns<ClientApp>;
 
-/** How long a document that was read is believed. */
+/** How long a document that was read is believed, and one that could not be used. */
 const KEPT = '24 hours';
+const KEPT_PROBLEM = '30 seconds';
 /** A reading that began earlier is void: its worker died. */
 const LEASE = "interval '15 seconds'";
 
@@ -28,11 +29,16 @@ export async function registerApp(db: Db, { name, redirectUris }: AppFacts): Pro
     return { appId, name, redirectUris, problem: null };
 }
 
-/** An app as it is known: registered, or with a document that was read in the last 24 hours. */
+/** An app as it is known: registered, or with a document that was read not long ago. */
 export async function findApp(db: Db, appId: string): Promise<ClientApp | undefined> {
     return db('apps')
         .where({ id: appId })
-        .where((is) => is.where('id', 'like', 'app\\_%').orWhere('read_at', '>', ago(db, KEPT)))
+        .where((is) =>
+            is
+                .where('id', 'like', 'app\\_%')
+                .orWhere((good) => good.whereNull('problem').where('read_at', '>', ago(db, KEPT)))
+                .orWhere('read_at', '>', ago(db, KEPT_PROBLEM)),
+        )
         .first({ ...APP, name: db.raw("coalesce(name, '')") });
 }
 
