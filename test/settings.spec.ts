@@ -175,7 +175,7 @@ describe('a setting', () => {
 });
 
 describe('a start that finds its place taken or missing', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let database: TestDatabase;
     let folder: string;
     let others: Server[];
@@ -287,7 +287,7 @@ describe('an API without HOST', () => {
 });
 
 describe('npm start with HOST', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
 
     it('prints a curl line that works as it stands', async function () {
         needs(this, 'curl');

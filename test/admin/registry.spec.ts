@@ -48,7 +48,7 @@ describe('admin registry load', () => {
     };
 
     it('publishes the shipped packages for Routebook, and none of them again', async function () {
-        this.timeout(20_000);
+        this.timeout(240_000);
         const first = await loaded();
         const sites = STARTERS.map(({ document }) => document.site).sort();
         expect(first.map(({ site }) => site)).to.have.members(sites);

@@ -8,7 +8,7 @@ import { TOPOLOGIES, type WorldOptions } from '../support/world.ts';
 
 for (const topology of TOPOLOGIES) {
     describe(`schema verify (${topology})`, function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         let v: Verifying;
 
         const open = async (options: WorldOptions = {}) => {
@@ -126,7 +126,7 @@ for (const topology of TOPOLOGIES) {
 
 describe('schema verify', () => {
     it('knows no site without a schema, and says where no worker takes the run', async function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         const v = await openVerifying('postgres', { workers: 0 });
         try {
             expect(faultOf(await v.admin('schema', 'verify', SITE))).to.equal('SITE_NOT_FOUND');

@@ -25,7 +25,7 @@ interface Row {
 }
 
 describe('ten scripted tasks of an agent (M1)', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     let internet: Internet;
     let world: World;
     let agent: Client;

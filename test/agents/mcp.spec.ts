@@ -70,7 +70,7 @@ const CLIENTS: Readonly<Record<string, (world: World, apiKey: string | undefined
 
 for (const [name, open] of Object.entries(CLIENTS)) {
     describe(`an agent over ${name}`, function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         let world: World;
         let shop: Shop;
         let ada: Person;

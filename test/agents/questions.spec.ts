@@ -20,7 +20,7 @@ interface Question {
 type Reply = 'accept' | 'decline' | 'cancel';
 
 describe('questions to the person of an agent', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     let ada: Person;

@@ -43,7 +43,7 @@ function session(redirectUri: string, more: Partial<OAuthClientProvider> = {}): 
 }
 
 describe('an app that signs in for somebody', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     let sites: OwnerSites;

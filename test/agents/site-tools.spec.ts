@@ -7,7 +7,7 @@ import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/s
 import { openWorld, type World } from '../support/world.ts';
 
 describe('the endpoints of a site as tools', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     let ada: Person;

@@ -17,7 +17,7 @@ const FILE = '/.well-known/routebook.txt';
 
 for (const topology of TOPOLOGIES) {
     describe(`a claim on a domain, over ${topology}`, function () {
-        this.timeout(20_000);
+        this.timeout(240_000);
         let world: World;
         let names: NameServer;
         let web: OwnerSites;
@@ -246,7 +246,7 @@ for (const topology of TOPOLOGIES) {
             await world.clock.advance({ minutes: 2 });
             const full = await check(ada, made[0] as ClaimEntry);
             expect([full.status, Number(full.headers.get('retry-after')) > 60]).to.deep.equal([429, true]);
-        }).timeout(60_000);
+        }).timeout(240_000);
 
         it('is one of ten open ones of an account, until it is proved, deleted or seven days old', async () => {
             const made = await Promise.all(Array.from({ length: 10 }, (_, index) => claim(ada, `many${index}.test`)));
@@ -374,7 +374,7 @@ for (const topology of TOPOLOGIES) {
                 names.names.set(`_routebook.${domain}`, { txt: [made.value] });
                 await world.clock.advance({ minutes: 2 });
                 expect((await checked(ada, made)).status).to.equal('proven');
-            }).timeout(60_000);
+            }).timeout(240_000);
 
             it('is looked up again at once when another workspace proves the domain; both may hold', async () => {
                 const domain = newDomain();
@@ -396,7 +396,7 @@ for (const topology of TOPOLOGIES) {
                     9000,
                 );
                 expect(await stateOf(first)).to.include({ status: 'proven' });
-            }).timeout(60_000);
+            }).timeout(240_000);
 
             it('ends when it is deleted; the workspace stays a maintainer', async () => {
                 const domain = newDomain();

@@ -190,7 +190,7 @@ describe('anyone who looks around', () => {
 
         it('finds a valid OpenAPI 3.1 document, as an outside tool judges it', async () => {
             expect(await lintOpenApi({ routebook: document })).to.deep.equal([]);
-        }).timeout(30_000);
+        }).timeout(240_000);
     });
 
     describe('for pages and probes', () => {

@@ -13,7 +13,7 @@ import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/s
 import { openWorld, type World } from '../support/world.ts';
 
 describe('GET /v1/events', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     before(async () => {

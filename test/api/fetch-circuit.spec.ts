@@ -44,7 +44,7 @@ for (const topology of TOPOLOGIES) {
         let bob: Person;
 
         before(async function () {
-            this.timeout(30_000);
+            this.timeout(240_000);
             [flaky, calm] = [await openFlakySite(), await openFlakySite()];
             world = await openWorld({ topology, config: { egressHosts: HOSTS, workerConcurrency: 100 } });
             elsewhere = (await world.openAnotherApi()).base;
@@ -206,7 +206,7 @@ for (const topology of TOPOLOGIES) {
         // With PostgreSQL as the queue, a busy machine has callers hear of their deadline before the worker could tell what it was.
         if (topology === 'redis') {
             it('open a circuit by timeouts of calls that had ten seconds', async function () {
-                this.timeout(90_000);
+                this.timeout(240_000);
                 flaky.behaviour = 'hangs';
                 const callAndLook = async () => {
                     const patient = Array.from({ length: 20 }, () => ada.fetch('awaited.test', 'thing', {}, { timeout_ms: 10_000 }));

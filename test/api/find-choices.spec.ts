@@ -9,7 +9,7 @@ import { openWorld, type World } from '../support/world.ts';
 const TASK = 'list trousers by colour';
 
 describe('the order of endpoints that fit a task alike', function () {
-    this.timeout(30_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     let maker: Person;

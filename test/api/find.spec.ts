@@ -86,7 +86,7 @@ const crowd = (site: string): PackageDocument =>
 
 for (const topology of TOPOLOGIES) {
     describe(`anyone who has a task, over ${topology}`, function () {
-        this.timeout(20_000);
+        this.timeout(240_000);
         let world: World;
         let maker: Person;
         let addresses = 0;

@@ -14,7 +14,7 @@ const PROGRAM = fileURLToPath(new URL('../fixtures/generated-client/program.txt'
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
 describe('a typed client that a public generator makes from the OpenAPI document', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     let person: Person;

@@ -13,7 +13,7 @@ describe('requests made from the OpenAPI document', () => {
     let document: OpenApi;
 
     before(async function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         fixture = await openGeneratorWorld();
         document = (await stranger(fixture.world).call('GET', '/v1/openapi.json')).body as unknown as OpenApi;
     });

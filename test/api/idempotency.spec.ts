@@ -12,7 +12,7 @@ const LIMITS = ['ratelimit', 'ratelimit-policy', 'x-ratelimit-remaining'];
 
 for (const topology of TOPOLOGIES) {
     describe(`an Idempotency-Key, with queue and limits in ${topology}`, function () {
-        this.timeout(30_000);
+        this.timeout(240_000);
         let world: World;
         let shop: Shop;
         let ada: Person;

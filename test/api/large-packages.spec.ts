@@ -28,7 +28,7 @@ interface Download {
 }
 
 describe('a package of three megabytes', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let document: PackageDocument;
     let stamp: { version: number; version_hash: string; published_at: string };

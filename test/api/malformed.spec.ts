@@ -55,7 +55,7 @@ for (const topology of TOPOLOGIES) {
             expect(faults, faults.join('\n')).to.deep.equal([]);
             const bugs = world.logged.filter(({ level }) => level === 'error' || level === 'fatal');
             expect(bugs, JSON.stringify(bugs[0])).to.deep.equal([]);
-        }).timeout(60_000);
+        }).timeout(240_000);
 
         it('leave one line in the log for each that was answered', async () => {
             const linesOf = (id: string) =>

@@ -266,5 +266,5 @@ describe('the passwords of connection strings', () => {
             await app.close();
             await world.close();
         }
-    }).timeout(20_000);
+    }).timeout(240_000);
 });

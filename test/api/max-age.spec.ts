@@ -11,7 +11,7 @@ const dataOf = ({ body }: Answer) => body['data'] as { n: number };
 
 for (const topology of TOPOLOGIES) {
     describe(`max_age, with queue and limits in ${topology}`, function () {
-        this.timeout(20_000);
+        this.timeout(240_000);
         let world: World;
         let news: Site;
         let ada: Person;

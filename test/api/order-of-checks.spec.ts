@@ -15,7 +15,7 @@ describe('a call with more than one fault', () => {
     let reader: Person;
 
     before(async function () {
-        this.timeout(30_000);
+        this.timeout(240_000);
         world = await openWorld({ workers: 0 });
         ada = await join(world);
         reader = await scopedKey(world, ada, { routes: ['catalog'] });

@@ -27,7 +27,7 @@ describe('more fetches than workers can do', () => {
     let ada: Person;
 
     before(async function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         site = await openFlakySite();
         const topology = TOPOLOGIES.at(-1) ?? 'postgres';
         world = await openWorld({
@@ -42,13 +42,13 @@ describe('more fetches than workers can do', () => {
         site.behaviour = soon;
     });
     after(async function () {
-        this.timeout(30_000);
+        this.timeout(240_000);
         await world.close();
         await site.close();
     });
 
     it('are refused at once with the time to come back, cost nothing and reach no site; the others go on, and so does everybody soon', async function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         // The first fetch of all earns a bonus.
         expect((await ada.fetch(SITE, 'thing')).status).to.equal(200);
         site.arrivals.length = 0;
@@ -77,7 +77,7 @@ describe('more fetches than workers can do', () => {
     });
 
     it('are refused as well where agents ask for them, while browsing goes on', async function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         const agent = new Client({ name: 'test', version: '1' });
         const requestInit = { headers: { authorization: `Bearer ${ada.apiKey}` } };
         // The SDK's own types disagree under exactOptionalPropertyTypes.
@@ -94,7 +94,7 @@ describe('more fetches than workers can do', () => {
     });
 
     it('are none that are still on their way here: however many bodies come slowly, the others go on', async function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         const { port } = new URL(world.base);
         const head = `POST /v1/fetch HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${ada.apiKey}\r\nContent-Type: application/json\r\n`;
         const slow = Array.from({ length: CROWD }, () => connect(Number(port), '127.0.0.1').on('error', () => undefined));
@@ -110,7 +110,7 @@ describe('more fetches than workers can do', () => {
     });
 
     it('are none where few calls are open, however long they take: a slow site looks like workers that stand still', async function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         // They wait for each other, so that a rate is known.
         await Promise.all(Array.from({ length: 40 }, () => ada.fetch(SITE, 'thing')));
         const held: ServerResponse[] = [];
@@ -129,7 +129,7 @@ describe('more fetches than workers can do', () => {
     });
 
     it('are refused, too, where their own time would be over before their turn; who has more of it waits', async function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         // Eight a second with four slots.
         site.behaviour = (response) => void setTimeout(soon, 470, response);
         const crowd = Array.from({ length: 50 }, () => ada.fetch(SITE, 'thing'));
@@ -150,7 +150,7 @@ describe('more fetches than workers can do', () => {
     });
 
     it('make those who browse wait, beyond what each process always bears; without fetches they need not', async function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         let isFetching = true;
         const fetching = (async () => {
             const statuses: number[] = [];

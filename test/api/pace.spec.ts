@@ -9,7 +9,7 @@ const EARLY_MS = 15;
 
 for (const topology of TOPOLOGIES) {
     describe(`the pace that a package asks for, with queue and limits in ${topology}`, function () {
-        this.timeout(30_000);
+        this.timeout(240_000);
         let world: World;
         let site: Site;
         let ada: Person;

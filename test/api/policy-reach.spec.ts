@@ -10,7 +10,7 @@ import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/s
 import { openWorld, type World } from '../support/world.ts';
 
 describe('what an owner allows', function () {
-    this.timeout(20_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     let owner: Person;

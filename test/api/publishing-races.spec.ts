@@ -10,7 +10,7 @@ import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
 for (const topology of TOPOLOGIES) {
     describe(`publishing by many at once, over two processes and ${topology}`, function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         let world: World;
         let bases: string[];
         let maker: Person;

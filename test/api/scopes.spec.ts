@@ -50,7 +50,7 @@ const SCOPES_OF_TOOLS: Readonly<Record<string, string>> = {
 const without = (scope: string): Partial<Scopes> => ({ routes: ROUTE_SCOPES.filter((route) => route !== scope) });
 
 describe('a key with scopes', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     let ada: Person;

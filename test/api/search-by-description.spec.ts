@@ -7,7 +7,7 @@ import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 describe('anyone who searches the registry', function () {
-    this.timeout(20_000);
+    this.timeout(240_000);
     let world: World;
     let maker: Person;
 

@@ -322,7 +322,7 @@ for (const topology of TOPOLOGIES) {
                 await blocker.rollback();
             }
             expect((await list()).status).to.equal(200);
-        }).timeout(30_000);
+        }).timeout(240_000);
 
         it('is answered with an ETag, by 304 where nothing changed, by HEAD, and for pages of every origin', async () => {
             const anybody = stranger(world);
@@ -391,7 +391,7 @@ describe('a walk through the registry', () => {
         expect(walks).to.be.above(0);
         expect(new Set(await walk('sort=name&limit=100')).size).to.equal(620);
         expect(paginationOf(await page('q=shop&limit=1')).total).to.equal(620);
-    }).timeout(120_000);
+    }).timeout(240_000);
 
     it('keeps the meaning of a mistyped word, though somebody publishes a site of that very name meanwhile', async () => {
         for (const site of ['umbrella.test', 'umbrella-two.test']) await publish(site);

@@ -16,7 +16,7 @@ import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
 for (const topology of TOPOLOGIES) {
     describe(`the proved owner of a domain, over ${topology}`, function () {
-        this.timeout(20_000);
+        this.timeout(240_000);
         let world: World;
         let shop: Shop;
         let owner: Person;

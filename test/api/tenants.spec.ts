@@ -193,7 +193,7 @@ describe('another tenant', () => {
                 }
             }
         }
-    }).timeout(90_000);
+    }).timeout(240_000);
 
     it('keeps its balance, limits and version whatever others tried', async () => {
         const account = dataOf<{ credits: { balance: number }; user_id: string }>(await other.call('GET', '/v1/account'));

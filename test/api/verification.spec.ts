@@ -12,7 +12,7 @@ const PATIENCE_MS = 20_000;
 
 for (const topology of TOPOLOGIES) {
     describe(`verification (${topology})`, function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         let v: Verifying;
 
         const open = async (options: WorldOptions = {}) => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type BillingWorld, newcomer, openBillingWorld } from './billing-world.ts';
 
 describe('the billing date of a subscription', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let fixture: BillingWorld;
     before(async () => {
         fixture = await openBillingWorld();

@@ -7,7 +7,7 @@ import type { Person } from '../support/people.ts';
 import { type BillingWorld, newcomer, openBillingWorld } from './billing-world.ts';
 
 describe('people are told', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let fixture: BillingWorld;
     before(async () => {
         fixture = await openBillingWorld();

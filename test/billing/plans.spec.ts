@@ -9,7 +9,7 @@ import type { Person } from '../support/people.ts';
 import { type BillingWorld, newcomer, openBillingWorld } from './billing-world.ts';
 
 describe('a plan that is paid for', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let fixture: BillingWorld;
     before(async () => {
         fixture = await openBillingWorld();

@@ -7,7 +7,7 @@ import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/s
 import { openWorld, type World } from '../support/world.ts';
 
 describe('a spending cap', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     before(async () => {

@@ -8,7 +8,7 @@ const FREE = { plan: 'free', limit: 1_000, left: 1_000 };
 const STARTER = { plan: 'starter', limit: 15_000, left: 15_000 };
 
 describe('an event of Stripe', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let fixture: BillingWorld;
     before(async () => {
         fixture = await openBillingWorld();

@@ -9,7 +9,7 @@ describe('the circuits of hosts', () => {
     let serial = 0;
 
     before(async function () {
-        this.timeout(30_000);
+        this.timeout(240_000);
         fixture = await openCircuitFixture();
     });
     after(() => fixture.remove());

@@ -9,7 +9,7 @@ describe('the turns of a host', () => {
     let fixture: CircuitFixture;
 
     before(async function () {
-        this.timeout(30_000);
+        this.timeout(240_000);
         fixture = await openCircuitFixture();
     });
     after(() => fixture.remove());
@@ -98,7 +98,7 @@ describe('the quarantine of endpoints', () => {
     let serial = 0;
 
     before(async function () {
-        this.timeout(30_000);
+        this.timeout(240_000);
         fixture = await openCircuitFixture();
     });
     after(() => fixture.remove());

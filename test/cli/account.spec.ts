@@ -8,7 +8,7 @@ import { openSite } from '../support/sites.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 describe('logging in on the command line', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let ada: Person;
     let shell: CommandLine;

@@ -15,7 +15,7 @@ interface Line {
 }
 
 describe('batches and jobs on the command line and in the client', function () {
-    this.timeout(90_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     let ada: Person;

@@ -11,7 +11,7 @@ import { openSite } from '../support/sites.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 describe('calling sites from the command line', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     let shell: CommandLine;

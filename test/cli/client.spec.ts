@@ -31,7 +31,7 @@ function answer(response: ServerResponse, status: number, body: unknown, headers
 }
 
 describe('the client, whatever a server does', function () {
-    this.timeout(20_000);
+    this.timeout(240_000);
     const servers: Site[] = [];
 
     afterEach(async () => {
@@ -262,7 +262,7 @@ describe('the client, whatever a server does', function () {
 });
 
 describe('the client against a running server', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     let ada: Person;

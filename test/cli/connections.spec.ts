@@ -10,7 +10,7 @@ const SITE = 'typed.test';
 const KEY = 'the-good-key-4711';
 
 describe('connections on the command line', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let site: Site;
     let shell: CommandLine;

@@ -14,7 +14,7 @@ const NOWHERE = 'http://127.0.0.1:9';
 const ESCAPE = '\u001b';
 
 describe('every command of routebook', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let shell: CommandLine;
     let commands: string[];
 

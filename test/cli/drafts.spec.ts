@@ -49,7 +49,7 @@ const DOCUMENT = {
 };
 
 describe('drafts from what there is already', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let shell: CommandLine;
 
     beforeEach(() => {

@@ -6,7 +6,7 @@ import { CannotImport, type Imported, importDocument, readDocument } from '../..
 import { faultsOf, requestFor } from './import/requests.ts';
 
 describe('routebook import, of files', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let folder: string;
 
     beforeEach(() => {

@@ -29,7 +29,7 @@ const REAL: readonly { name: string; file: string; site: string; given?: string 
 ];
 
 describe('routebook import, of OpenAPI documents', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
 
     describe('that public services publish', () => {
         for (const { name, file, site, given } of REAL) {

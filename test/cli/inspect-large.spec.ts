@@ -7,7 +7,7 @@ import { harOf, routesOf, SHOP } from './inspect/har.ts';
 import { LARGE_ROUTES, largeHar } from './inspect/large-har.ts';
 
 describe('routebook inspect reads files of any size', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
 
     it('reads 20 MB without holding them', async () => {
         let read = 0;

@@ -12,7 +12,7 @@ import { CREDENTIALS, PERSON } from './inspect/planted.ts';
 const HEADLESS = { executablePath: CHROMIUM, headless: true, arguments: BROWSER_ARGUMENTS };
 
 describe('routebook inspect, on a site that is opened in a browser', function () {
-    this.timeout(90_000);
+    this.timeout(240_000);
     let server: RealServer;
     let site: string;
 

@@ -90,7 +90,7 @@ const RECORDED: readonly Recorded[] = [
 ];
 
 describe('routebook inspect, on what Chromium recorded of applications that nobody here wrote', function () {
-    this.timeout(180_000);
+    this.timeout(240_000);
     let browser: Browser;
     let world: World;
     let folder: string;

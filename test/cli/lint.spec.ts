@@ -15,7 +15,7 @@ interface Linted {
 }
 
 describe('routebook lint', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let shell: CommandLine;
 
     before(() => {

@@ -12,7 +12,7 @@ import { scopedKey } from '../support/scopes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 describe('owning a domain on the command line', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let names: NameServer;
     let ada: Person;

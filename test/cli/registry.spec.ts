@@ -10,7 +10,7 @@ import { openWorld, type World } from '../support/world.ts';
 const TASK = 'compare the prices of one product over all its sizes';
 
 describe('the registry on the command line', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let ada: Person;
     let shell: CommandLine;

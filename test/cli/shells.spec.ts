@@ -6,7 +6,7 @@ import { table } from '../../cli/table.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 
 describe('somebody who types at a shell', function () {
-    this.timeout(30_000);
+    this.timeout(240_000);
     let shell: CommandLine;
 
     before(() => {

@@ -16,7 +16,7 @@ interface Result {
 }
 
 describe('routebook test', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let shell: CommandLine;
     let shop: Shop;
 

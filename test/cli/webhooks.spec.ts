@@ -9,7 +9,7 @@ import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 describe('webhooks on the command line and in the client', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let ada: Person;
     let shell: CommandLine;

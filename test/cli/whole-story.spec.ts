@@ -44,7 +44,7 @@ function openLibrary(recorded: EventEmitter): Promise<Site> {
 }
 
 describe('a contributor with a site that has no schema', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
 
     it('records, inspects, lints, tests and pushes it; it is verified, looked up and fetched', async function () {
         needs(this, 'chromium');

@@ -18,7 +18,7 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ABOUT = { version: 3, versionHash: 'a'.repeat(64) };
 
 describe('the client for Python', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     let folder: string;
     let python: PythonClient;
     let world: World;

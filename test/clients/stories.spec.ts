@@ -127,7 +127,7 @@ function judgeRequest({ method, path, headers, body }: Seen, expected: Asked): v
 }
 
 describe('every client keeps the same promises', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let folder: string;
     let world: World;
     let shop: Shop;

@@ -103,7 +103,7 @@ describe('a write that waits for its turn with its body', () => {
 });
 
 describe('packages of many accounts that never arrive whole', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let good: Person;
     const sockets: Socket[] = [];

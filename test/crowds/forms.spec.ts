@@ -12,7 +12,7 @@ const CROWD = 100;
 const INSIDE = 5;
 
 describe('a crowd of forms', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let other: Knex;
 

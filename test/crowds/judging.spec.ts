@@ -69,7 +69,7 @@ describe('the line of packages that are to be judged', () => {
 });
 
 describe('slow packages of forty free accounts', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     let world: World;
 
     before(async () => {

@@ -4,7 +4,7 @@ import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from '
 import { openWorld, type World } from '../support/world.ts';
 
 describe('mails to addresses that are not the sender’s own', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let mail: MailServer;
 

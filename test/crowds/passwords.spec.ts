@@ -12,7 +12,7 @@ const asker = (client: string, more: { account?: string; isKnown?: boolean } = {
 });
 
 describe('a crowd of passwords', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
 
     before(async () => {

@@ -15,7 +15,7 @@ const CROWD = 250;
 const INSIDE = 5;
 
 describe('a crowd of writes', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let other: Knex;
     let crowd: Person;

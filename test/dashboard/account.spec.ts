@@ -16,7 +16,7 @@ import { freshAddress, PASSWORD, signUp as signUpEarly, type Visitor, visitor, w
 const OTHER_PASSWORD = 'another long sentence';
 
 describe('an account', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     /** Without a mail server: accounts work before their address is confirmed. */
     let quiet: World;

@@ -19,7 +19,7 @@ interface Owner extends Visitor {
 }
 
 describe('the billing pages', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let stripe: LocalStripe;
     let world: World;
     before(async () => {

@@ -13,7 +13,7 @@ import { userOf } from './support/settled.ts';
 import { freshAddress, signUp, type Visitor, wordsOf } from './support/visitor.ts';
 
 describe('the bonus for a schema, as its author sees it', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     let page: Visitor;

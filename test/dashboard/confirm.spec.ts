@@ -10,7 +10,7 @@ import { freshAddress, hiddenOf, PASSWORD, signUp, type Visitor, visitor, wordsO
 const MINUTES = 60;
 
 describe('a step that could hand something over', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let mail: MailServer;
 

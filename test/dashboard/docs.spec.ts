@@ -12,7 +12,7 @@ import { visitor, wordsOf } from './support/visitor.ts';
 const PLACES = new Map(CONTRACTS.map(({ name, tag }) => [name, `/docs/api/${tag.toLowerCase()}#${name}`]));
 
 describe('the pages of the API', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     let world: World;
     let browser: Browser;
     let shop: Shop;

@@ -13,7 +13,7 @@ import { type Settled, settle } from './support/settled.ts';
 import { hiddenOf, signUp, type Visitor, wordsOf } from './support/visitor.ts';
 
 describe('the domains of a workspace on the dashboard', function () {
-    this.timeout(90_000);
+    this.timeout(240_000);
     let world: World;
     let names: NameServer;
     const hosts = new Map<string, string[]>();

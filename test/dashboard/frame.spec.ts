@@ -26,7 +26,7 @@ const PAGE_RULES = [
 const FILE_RULES = ["default-src 'none'", 'sandbox'];
 
 describe('every page', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     const operatorEmails: string[] = [];
 

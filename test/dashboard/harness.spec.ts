@@ -20,7 +20,7 @@ const FAULTS: Readonly<Record<string, readonly [string, RegExp]>> = {
 };
 
 describe('the harness of the browser tests', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     let browser: Browser;
     let server: Server;
     let base: string;

@@ -11,7 +11,7 @@ import { userOf } from './support/settled.ts';
 import { freshAddress, PASSWORD, signUpByMail, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
 describe('inviting a friend', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     let mail: MailServer;

@@ -17,7 +17,7 @@ import { signUp, type Visitor, wordsOf } from './support/visitor.ts';
 const SITE = 'stock.test';
 
 describe('jobs and batches on the dashboard', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     let world: World;
     let site: Server;
     let ada: Visitor;

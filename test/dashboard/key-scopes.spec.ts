@@ -19,7 +19,7 @@ const FIRST = {
 };
 
 describe('scopes of keys on the dashboard', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
 
     before(async () => {

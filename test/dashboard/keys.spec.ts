@@ -14,7 +14,7 @@ import { signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 const run = promisify(execFile);
 
 describe('keys on the dashboard', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
 

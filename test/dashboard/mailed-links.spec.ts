@@ -14,7 +14,7 @@ import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from '
 const OTHER_PASSWORD = 'another long sentence';
 
 describe('an account', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let mail: MailServer;
 

@@ -68,7 +68,7 @@ const KINDS: Readonly<Record<string, RegExp>> = {
 };
 
 describe('what one tenant may see of another is asked of everything:', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
 
     it('each route that the server has is in the table of contracts or of pages, or stands here with its reason', async () => {
         const world = await openWorld({ workers: 0 });

@@ -19,7 +19,7 @@ const SITE = 'prices.test';
 const NEW = `/dashboard/monitors/new?site=${SITE}&endpoint=list`;
 
 describe('monitors on the dashboard', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     let world: World;
     let site: Server;
     let ada: Visitor;

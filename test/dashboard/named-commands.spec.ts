@@ -7,7 +7,7 @@ import { expect } from 'chai';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 describe('the commands that pages name', function () {
-    this.timeout(20_000);
+    this.timeout(240_000);
 
     it('are commands of the command line', async () => {
         const { stdout } = await promisify(execFile)(process.execPath, ['cli/bin/routebook.ts', '--help'], { cwd: ROOT });

@@ -13,7 +13,7 @@ import { freshAddress, signUp, visitor, wordsOf } from './support/visitor.ts';
 
 for (const topology of TOPOLOGIES) {
     describe(`the operator's page, with queue and circuits in ${topology}`, function () {
-        this.timeout(120_000);
+        this.timeout(240_000);
         let world: World;
         let shop: Shop;
         let operator: Settled;

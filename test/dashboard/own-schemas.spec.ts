@@ -9,7 +9,7 @@ import { userOf } from './support/settled.ts';
 import { freshAddress, hiddenOf, signUp, type Visitor, wordsOf } from './support/visitor.ts';
 
 describe('a workspace’s own schemas on the dashboard', function () {
-    this.timeout(90_000);
+    this.timeout(240_000);
     let world: World;
 
     before(async () => {

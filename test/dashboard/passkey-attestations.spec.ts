@@ -8,7 +8,7 @@ import { type Attestation, attest, challengeFor, PASSKEY_PAGE } from './support/
 import { type PageAnswer, signUp, wordsOf } from './support/visitor.ts';
 
 describe('a passkey that a program makes', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let listed: Server;
     const asked: string[] = [];

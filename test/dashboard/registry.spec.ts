@@ -11,7 +11,7 @@ import { visitor, wordsOf } from './support/visitor.ts';
 const MARKUP = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
 describe('the registry on the web', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let ada: Person;
 

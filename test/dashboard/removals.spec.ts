@@ -10,7 +10,7 @@ import { userOf } from './support/settled.ts';
 import { freshAddress, hiddenOf, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
 describe('the removal of a maintainer, on pages', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let sites = 0;
 

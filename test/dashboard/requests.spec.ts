@@ -7,7 +7,7 @@ import { hiddenOf, signUp, visitor, wordsOf } from './support/visitor.ts';
 const TASK = 'Read the departures of one harbour every morning; today a browser clicks through four pages.';
 
 describe('requests for schemas on the web', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
 
     before(async () => {

@@ -9,7 +9,7 @@ import { freshAddress, PASSWORD, signUp, type Visitor } from './support/visitor.
 const FACTORS = '/dashboard/settings/factors';
 
 describe('a second factor in a browser', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     let world: World;
     let browser: Browser;
 

@@ -16,7 +16,7 @@ const FACTORS = '/dashboard/settings/factors';
 const OPERATOR = 'root@factors.example';
 
 describe('a second factor', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let mail: MailServer;
 

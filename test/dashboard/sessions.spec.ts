@@ -9,7 +9,7 @@ const SETTINGS = '/dashboard/settings';
 const NEWS = 'New sign-in to your account';
 
 describe('sessions', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let mail: MailServer;
 

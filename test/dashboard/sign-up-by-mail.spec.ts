@@ -8,7 +8,7 @@ import { freshAddress, PASSWORD, type PageAnswer, signUpByMail, type Visitor, vi
 const OTHER_PASSWORD = 'another long sentence';
 
 describe('signing up where mails are sent', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let mail: MailServer;
 

@@ -14,7 +14,7 @@ const OWN_PASSWORD = 'the owner’s own sentence';
 const OPERATOR = 'root@pages.example';
 
 describe('an address that somebody else signed up with', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let mail: MailServer;
 

@@ -22,7 +22,7 @@ interface Account {
 }
 
 describe('a new user, in a browser', function () {
-    this.timeout(180_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     let mail: MailServer;

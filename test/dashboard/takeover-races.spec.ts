@@ -11,7 +11,7 @@ const OWN_PASSWORD = 'the owner’s own sentence';
 const NEW_PASSWORD = 'what the stranger would have';
 
 describe('a request that is under way while the owner of the address takes the account over', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
 
     before(async () => {

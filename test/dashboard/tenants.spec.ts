@@ -21,7 +21,7 @@ const FOR_HOLDERS = ['/invite/{token}'];
 const FOR_EVERYBODY = /^\/(registry|requests|docs)\//;
 
 describe('another tenant', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     let world: World;
     let stripe: LocalStripe;
     let other: Settled;

@@ -10,7 +10,7 @@ import { settle, userOf } from './support/settled.ts';
 import { freshAddress, hiddenOf, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
 describe('trying an endpoint on its page', function () {
-    this.timeout(90_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
 

@@ -8,7 +8,7 @@ import { type Settled, settle, userOf } from './support/settled.ts';
 import { freshAddress, hiddenOf, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
 describe('the usage of a workspace', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     let ada: Settled;

@@ -5,7 +5,7 @@ import { openWorld, type World } from '../support/world.ts';
 import { signUp, type Visitor, wordsOf } from './support/visitor.ts';
 
 describe('the webhooks of a workspace on the dashboard', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let receiver: Receiver;
     before(async () => {

@@ -3,7 +3,7 @@ import { openWorld, type World } from '../support/world.ts';
 import { visitor, wordsOf } from './support/visitor.ts';
 
 describe('what well-known addresses say', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
 
     before(async () => {

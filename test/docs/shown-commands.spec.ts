@@ -31,7 +31,7 @@ interface Shown {
 }
 
 describe('what the README and the documents show', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     let clone: string;
     let port: number;
     let started: ReturnType<typeof spawn>;

@@ -47,13 +47,13 @@ describe('a package as an OpenAPI document', () => {
         const [first] = found;
         const culprit = generated.find(([name]) => first?.startsWith(`${name}:`))?.[1];
         expect(found, JSON.stringify(culprit)).to.deep.equal([]);
-    }).timeout(60_000);
+    }).timeout(240_000);
 
     it('would not be called valid where it is not', async () => {
         const { paths } = openApiOf(onePackage(endpoint('get', '/{id}', { params: [pathParam('id')] })));
         const broken = { openapi: '3.1.0', info: { title: 'Broken', version: '1' }, paths: { '/{other}?q=1': paths['/{id}'] ?? {} } };
         expect(await lintOpenApi({ good: exportOpenApi(onePackage(endpoint('get', '/')), STAMP), broken })).not.to.deep.equal([]);
-    }).timeout(30_000);
+    }).timeout(240_000);
 
     it('has one operation for each endpoint, under its name, method and host, with each parameter once', () => {
         fc.assert(
@@ -79,7 +79,7 @@ describe('a package as an OpenAPI document', () => {
             }),
             { numRuns: 50 },
         );
-    }).timeout(60_000);
+    }).timeout(240_000);
 
     for (const { document, fixture } of STARTERS) {
         it(`of ${document.site} makes the very requests that the site documents`, () => {
@@ -236,7 +236,7 @@ describe('a package as an OpenAPI document', () => {
             ['Accept-Language', 'header', undefined],
         ]);
         expect(imported.find(({ name }) => name === 'restart')).to.include({ body_required: false });
-    }).timeout(30_000);
+    }).timeout(240_000);
 
     it('tells of bodies: flat, by template, and as forms', () => {
         const body = (name: string, required: boolean, schema?: JsonObject) => ({
@@ -361,7 +361,7 @@ describe('a package as an OpenAPI document', () => {
                 published_at: '2026-01-02T03:04:05.678Z',
             },
         });
-    }).timeout(30_000);
+    }).timeout(240_000);
 });
 
 /** A call as a client makes it from the document alone: given params, and for what is always sent or has a default that default. */

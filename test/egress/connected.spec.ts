@@ -42,7 +42,7 @@ const REPEATS = [
 ];
 
 describe('a call with a connection that its site leads elsewhere', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     let world: World;
     let owner: Person;
     let server: Server;

@@ -17,7 +17,7 @@ const balanceOf = async ({ person }: Bench) =>
     dataOf<{ credits: { balance: number; held: number } }>(await person.call('GET', '/v1/account')).credits;
 
 describe('the egress corpus, from the API to the dial', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let bench: Bench;
     let atFirst: { balance: number; held: number };
 
@@ -56,7 +56,7 @@ describe('the egress corpus, from the API to the dial', function () {
 });
 
 describe('the egress corpus, run against a worker with another connector', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let naive: Bench;
     before(async () => {
         naive = await open((rules, dialled) => new NaiveConnector(rules, dialled));

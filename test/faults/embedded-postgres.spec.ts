@@ -14,7 +14,7 @@ import { findRunning, startEmbeddedPostgres } from '../../shared/platform/embedd
 
 describe('The embedded database', function () {
     // Making a cluster takes a second on an idle machine and ten on a busy one.
-    this.timeout(30_000);
+    this.timeout(240_000);
     let dataDir: string;
     const children: ChildProcess[] = [];
     const log = { info() {}, error() {} };

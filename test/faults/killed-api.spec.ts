@@ -13,7 +13,7 @@ const TIMEOUT_MS = 2000;
 
 for (const topology of TOPOLOGIES) {
     describe(`an API process that is killed while keyed calls are in flight (${topology})`, function () {
-        this.timeout(40_000);
+        this.timeout(240_000);
         let world: World;
         let shop: Shop;
         let ada: Person;

@@ -12,7 +12,7 @@ const LATEST = 40_000;
 
 for (const topology of TOPOLOGIES) {
     describe(`a worker that is killed while it sends events (${topology})`, function () {
-        this.timeout(120_000);
+        this.timeout(240_000);
         let processes: WorldOfProcesses;
         let receiver: Receiver;
         let ada: Person;

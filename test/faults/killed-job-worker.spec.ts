@@ -16,7 +16,7 @@ interface Job {
 
 for (const topology of TOPOLOGIES) {
     describe(`a worker that is killed while it runs jobs (${topology})`, function () {
-        this.timeout(120_000);
+        this.timeout(240_000);
         let world: World;
         let shop: Shop;
         let ada: Person;

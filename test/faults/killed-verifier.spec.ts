@@ -10,7 +10,7 @@ import { openWorldOfProcesses, type WorldOfProcesses } from '../support/world-of
 
 for (const topology of TOPOLOGIES) {
     describe(`a worker that is killed in the middle of a verification run (${topology})`, function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         let world: World;
         let site: SiteWithPages;
         let ada: Person;

@@ -10,7 +10,7 @@ const codeOf = ({ body }: Answer) => (body['error'] as { code: string } | undefi
 
 for (const topology of TOPOLOGIES) {
     describe(`a worker that is killed in the middle of a fetch (${topology})`, function () {
-        this.timeout(40_000);
+        this.timeout(240_000);
         let world: World;
         let shop: Shop;
         let ada: Person;

@@ -12,7 +12,7 @@ const MOST_TRIES = 5;
 
 for (const topology of TOPOLOGIES) {
     describe(`${FETCHES} fetches at ${IN_FLIGHT} in flight over two workers, a tenth failing upstream (${topology})`, function () {
-        this.timeout(90_000);
+        this.timeout(240_000);
         let world: World;
         let shop: Shop;
         let ada: Person;

@@ -8,7 +8,7 @@ import { emptyRedis, fillRedis } from './hurt-redis.ts';
 
 /** Each behaviour once; `npm run test:long` has the full counts. */
 describe('two APIs and two workers under load', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     let bed: FaultBed;
 
     before(async function () {

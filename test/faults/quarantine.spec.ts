@@ -3,7 +3,7 @@ import { killTwo, openPoisonBed, type PoisonBed } from './poison.ts';
 
 for (const topology of TOPOLOGIES) {
     describe(`an endpoint that kills its workers (${topology})`, function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         let bed: PoisonBed;
 
         before(async () => {

@@ -13,7 +13,7 @@ const CALLS = 20;
 const TIMES_AS_LONG = 10;
 
 describe('beside a crowd', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let good: Person;
     let crowd: Person;

@@ -6,7 +6,7 @@ import { BEHAVIOURS } from './behaviours.ts';
 const PATIENCE = { atOnce: 8000, afterDeadline: 3000, afterCap: 5000 };
 
 describe('a site that', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     let outcome: Awaited<ReturnType<typeof runAll>>;
 
     before(async () => {

@@ -19,7 +19,7 @@ interface Batch {
 }
 
 describe('a batch that comes as lines', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     let ada: Person;

@@ -37,7 +37,7 @@ interface Item {
 
 for (const topology of TOPOLOGIES) {
     describe(`a batch, with queue and limits in ${topology}`, function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         let world: World;
         let shop: Shop;
         let flaky: FlakySite;

@@ -26,7 +26,7 @@ interface Job {
 
 for (const topology of TOPOLOGIES) {
     describe(`a job, with queue and limits in ${topology}`, function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         let world: World;
         let shop: Shop;
         let flaky: FlakySite;

@@ -20,7 +20,7 @@ for (const topology of topologies) {
         const clock = { offsetMs: 0 };
 
         before(async function () {
-            this.timeout(30_000);
+            this.timeout(240_000);
             fixture = await openQueueFixture(topology);
             db = knex({ client: 'pg', connection: fixture.place.databaseUrl, pool: { min: 0, max: 1 } });
             limits = fixture.openLimits(clock, UNHURRIED_MS);
@@ -180,7 +180,7 @@ for (const topology of topologies) {
         });
 
         it('forgets a worker that stopped reporting', async function () {
-            this.timeout(15_000);
+            this.timeout(240_000);
             const fleet = fixture.openFleet();
             await eventually('the register answers', () =>
                 fleet.report({ id: 'gone', slots: 1, busy: 0, progressAt: Date.now() }).then(
@@ -192,7 +192,7 @@ for (const topology of topologies) {
         });
 
         it('admits exactly the limit when 10,000 calls come at once over several connections', async function () {
-            this.timeout(60_000);
+            this.timeout(240_000);
             const identity = somebody();
             const many: LimitWindow = { name: 'hour', limit: 777, seconds: 3600 };
             const processes = [limits, ...Array.from({ length: 3 }, () => fixture.openLimits(clock, UNHURRIED_MS))];
@@ -209,7 +209,7 @@ for (const topology of topologies) {
         });
 
         it('never lets more fetches fly than allowed, and never locks up, when accounts and sites cross', async function () {
-            this.timeout(60_000);
+            this.timeout(240_000);
             const accounts = [somebody(), somebody(), somebody()];
             const sites = [1, 2, 3].map((number) => `cross-${serial}-${number}.example`);
             const flying = new Map<string, number>();

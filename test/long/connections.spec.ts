@@ -5,7 +5,7 @@ import { createUpstream } from '../../workers/upstream.ts';
 import { loopbackRules, requestTo } from '../support/sites.ts';
 
 describe('a connection that no site ever makes ready', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
 
     it('is given up after ten seconds, as one that failed, long before the deadline', async () => {
         const silent = createServer().listen(0, '127.0.0.1');

@@ -43,7 +43,7 @@ interface Change {
 }
 
 describe('a monitor', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let site: Server;
     let ada: Person;

@@ -11,7 +11,7 @@ import { startProcess } from '../support/processes.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 describe('the Dockerfile', function () {
-    this.timeout(180_000);
+    this.timeout(240_000);
     let folder: string;
     let compiled: string;
     let database: TestDatabase;

@@ -19,7 +19,7 @@ const HOST = 'routebook.example';
 const SHIPPED_RATE = 'rate=128r/s';
 
 describe('nginx in front of the API, with the file that we ship', function () {
-    this.timeout(30_000);
+    this.timeout(240_000);
     const authority: Certificate = createAuthority();
     let world: World;
     let ada: Person;

@@ -20,7 +20,7 @@ import { needs } from '../support/system-programs.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 describe('PostgreSQL as Debian ships it, behind PgBouncer in transaction mode', function () {
-    this.timeout(90_000);
+    this.timeout(240_000);
     let postgres: DebianPostgres;
     let pooler: Awaited<ReturnType<typeof startPgBouncer>>;
     let poolerPort = 0;

@@ -33,7 +33,7 @@ const panels = readdirSync(`${OPS}/grafana`).flatMap((file) => {
 });
 
 describe('the alerting rules', function () {
-    this.timeout(20_000);
+    this.timeout(240_000);
 
     it('are sound, and fire when they should and only then', async function () {
         needs(this, 'prometheus');
@@ -73,7 +73,7 @@ describe('the alerting rules', function () {
 });
 
 describe('Prometheus, scraping two APIs and two workers', function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     /** A site that is registered, below a domain that is not. */
     const BELOW = 'api.dear.test';
     const PRICES = { COST_PER_REQUEST: '0.5', COST_PER_SECOND: '0', COST_PER_GB: '0' };

@@ -8,7 +8,7 @@ import { needs } from '../support/system-programs.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 describe('a Redis for the queue and another for the limits', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let [queue, limits]: OwnRedis[] = [];
     let world: World;
     let shop: Shop;

@@ -9,7 +9,7 @@ import { aPackage } from '../support/schemas.ts';
 import { needs } from '../support/system-programs.ts';
 
 describe('a replica of the database', function () {
-    this.timeout(90_000);
+    this.timeout(240_000);
     let primary: DebianPostgres;
     let standby: DebianPostgres;
     let api: Running;

@@ -9,7 +9,7 @@ import { openShop, SHOP, type Shop, shopPackage } from '../support/shop.ts';
 import { needs } from '../support/system-programs.ts';
 
 describe('a role that only reads and writes rows', function () {
-    this.timeout(90_000);
+    this.timeout(240_000);
     let postgres: DebianPostgres;
     let redis: OwnRedis;
     let shop: Shop;

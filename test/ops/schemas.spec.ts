@@ -64,7 +64,7 @@ async function unknownFields(manifests: readonly Manifest[]): Promise<string[]> 
 }
 
 describe('what is shipped in ops/', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     const manifests = readdirSync(`${OPS}/kubernetes`).flatMap((name) =>
         parseAllDocuments(readFileSync(`${OPS}/kubernetes/${name}`, 'utf8')).map((document) => document.toJS() as Manifest),
     );

@@ -15,7 +15,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 for (const hasRedis of [true, false]) {
     describe(`a fetch on PostgreSQL as Debian ships it, ${hasRedis ? 'with' : 'without'} Redis`, function () {
-        this.timeout(90_000);
+        this.timeout(240_000);
         let postgres: DebianPostgres;
         let redis: OwnRedis | undefined;
         let shop: Shop;

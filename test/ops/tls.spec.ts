@@ -20,7 +20,7 @@ import { needs } from '../support/system-programs.ts';
 const PASSWORD = 'of-redis';
 
 describe('stores behind TLS, with names and passwords', function () {
-    this.timeout(90_000);
+    this.timeout(240_000);
     const running: Running[] = [];
     const undo: (() => Promise<unknown>)[] = [];
     let folder = '';

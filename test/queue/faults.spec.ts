@@ -30,14 +30,14 @@ for (const topology of topologies) {
     describe(`the queue over ${topology} when a worker dies`, () => {
         let fixture: QueueFixture;
         before(async function () {
-            this.timeout(30_000);
+            this.timeout(240_000);
             fixture = await openQueueFixture(topology);
         });
         afterEach(() => fixture.closeAll());
         after(() => fixture.remove());
 
         it('tells the caller within seconds, never runs the job again, and serves the next one', async function () {
-            this.timeout(20_000);
+            this.timeout(240_000);
             const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
             const dying = await startWorkerProcess(fixture.place);
@@ -78,7 +78,7 @@ if (topologies.includes('redis')) {
         let redis: OwnRedis;
         let fixture: QueueFixture;
         beforeEach(async function () {
-            this.timeout(30_000);
+            this.timeout(240_000);
             redis = await startRedis();
             fixture = await openQueueFixture('redis', redis.url);
         });
@@ -88,7 +88,7 @@ if (topologies.includes('redis')) {
         });
 
         it('delivers an outcome that was produced while Redis was down', async function () {
-            this.timeout(20_000);
+            this.timeout(240_000);
             const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
             const gate = Promise.withResolvers<void>();
@@ -111,7 +111,7 @@ if (topologies.includes('redis')) {
         });
 
         it('serves a job that waited in the queue during the outage', async function () {
-            this.timeout(20_000);
+            this.timeout(240_000);
             const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
             const outcome = api.run(aJob({}, 15_000));
@@ -123,7 +123,7 @@ if (topologies.includes('redis')) {
         });
 
         it('refuses within 300 ms while Redis is down, and answers again within 2 s of its return', async function () {
-            this.timeout(20_000);
+            this.timeout(240_000);
             const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
             fixture.openQueue('worker').consume(async () => success(), { concurrency: 8 });
@@ -135,7 +135,7 @@ if (topologies.includes('redis')) {
         });
 
         it('notices within 3 s that Redis is silent, refuses within 300 ms from then on, and answers again within 3 s of its return', async function () {
-            this.timeout(20_000);
+            this.timeout(240_000);
             const relay = await startRelay(redis.port);
             const place = { ...fixture.place, redisUrl: `redis://127.0.0.1:${relay.port}`, log: silent };
             const api = openQueue({ ...place, secrets: testSecretsAlone(), role: 'api' });
@@ -157,7 +157,7 @@ if (topologies.includes('redis')) {
 
         for (const lost of ['waits', 'answers to waits'] as const) {
             it(`goes on within seconds, in as many slots as before, where its Redis connection loses ${lost}`, async function () {
-                this.timeout(40_000);
+                this.timeout(240_000);
                 const relay = await startHalfDeafRelay(redis.port);
                 const api = fixture.openQueue('api');
                 await eventually('it is connected', () => isUp(api));
@@ -232,7 +232,7 @@ if (topologies.includes('redis')) {
         }
 
         it('puts a job back that it took without hearing of it while it stops', async function () {
-            this.timeout(20_000);
+            this.timeout(240_000);
             const { relay, worker, work, gate, handled, running, lost } = await startDeafWorker();
             fixture.openQueue('worker').consume(async () => success(), { concurrency: 2 });
             const stopped = worker.close();
@@ -246,7 +246,7 @@ if (topologies.includes('redis')) {
         });
 
         it('puts a job back that it took without hearing of it when its connection is lost, and goes on', async function () {
-            this.timeout(20_000);
+            this.timeout(240_000);
             const { relay, api, worker, gate, handled, running, lost } = await startDeafWorker();
             relay.hear();
             expect((await lost).ok).to.equal(true);
@@ -259,7 +259,7 @@ if (topologies.includes('redis')) {
         });
 
         it('keeps what it works on while it stops, also where it failed the job of a dead worker before', async function () {
-            this.timeout(20_000);
+            this.timeout(240_000);
             const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
             const client = new Redis(redis.url);
@@ -302,7 +302,7 @@ if (topologies.includes('redis')) {
         });
 
         it('tells the caller when Redis was emptied and the job with it', async function () {
-            this.timeout(20_000);
+            this.timeout(240_000);
             const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
             const outcome = api.run(aJob({}, 15_000));
@@ -312,7 +312,7 @@ if (topologies.includes('redis')) {
         });
 
         it('starts before its Redis and works once that is there', async function () {
-            this.timeout(20_000);
+            this.timeout(240_000);
             await redis.kill();
             const api = fixture.openQueue('api');
             fixture.openQueue('worker').consume(async () => success(), { concurrency: 8 });
@@ -326,14 +326,14 @@ if (topologies.includes('redis')) {
 describe('the queue in PostgreSQL when connections break', () => {
     let fixture: QueueFixture;
     before(async function () {
-        this.timeout(30_000);
+        this.timeout(240_000);
         fixture = await openQueueFixture('postgres');
     });
     afterEach(() => fixture.closeAll());
     after(() => fixture.remove());
 
     it('delivers an outcome that came while nobody listened', async function () {
-        this.timeout(15_000);
+        this.timeout(240_000);
         const api = fixture.openQueue('api');
         await eventually('it is connected', () => isUp(api));
         const gate = Promise.withResolvers<void>();
@@ -355,7 +355,7 @@ describe('the queue in PostgreSQL when connections break', () => {
     });
 
     it('goes on after every connection was cut', async function () {
-        this.timeout(20_000);
+        this.timeout(240_000);
         const api = fixture.openQueue('api');
         await eventually('it is connected', () => isUp(api));
         fixture.openQueue('worker').consume(async () => success(), { concurrency: 8 });

@@ -9,7 +9,7 @@ for (const topology of topologies) {
         let api: Queue;
 
         before(async function () {
-            this.timeout(30_000);
+            this.timeout(240_000);
             fixture = await openQueueFixture(topology);
         });
         beforeEach(async () => {
@@ -33,7 +33,7 @@ for (const topology of topologies) {
         });
 
         it('brings each of 1,000 callers at once the outcome of the own call', async function () {
-            this.timeout(20_000);
+            this.timeout(240_000);
             work(async (job) => success({ operation: job.operation }));
             const jobs = Array.from({ length: 1000 }, () => aJob({}, 20_000));
             const outcomes = await Promise.all(jobs.map((job) => api.run(job)));
@@ -51,7 +51,7 @@ for (const topology of topologies) {
         });
 
         it('carries an outcome of 10 MiB', async function () {
-            this.timeout(15_000);
+            this.timeout(240_000);
             const long = 'é'.repeat(5 * 1024 * 1024);
             work(async () => success({ long }));
             const outcome = await api.run(aJob());

@@ -19,7 +19,7 @@ const errorOf = ({ body }: Answer) => body['error'] as Record<string, unknown>;
 const names = (...numbers: number[]) => numbers.map((number) => `guest${String(number).padStart(3, '0')}`);
 
 describe('the administration of Django behind a hosted fetch', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let server: RealServer;
 
     before(async function () {

@@ -15,7 +15,7 @@ for (const topology of TOPOLOGIES) {
         let ada: Person;
 
         before(async function () {
-            this.timeout(40_000);
+            this.timeout(240_000);
             [server, world] = await Promise.all([
                 startJsonServer(postsDatabase()),
                 openWorld({ topology, config: { egressHosts: new Map([[POSTS, ['127.0.0.1']]]) } }),
@@ -192,7 +192,7 @@ for (const topology of TOPOLOGIES) {
 
 describe('a server that is gone', () => {
     it('cannot be reached, for reads and writes, unbilled', async function () {
-        this.timeout(40_000);
+        this.timeout(240_000);
         const server = await startJsonServer(postsDatabase());
         const world = await openWorld({ config: { egressHosts: new Map([[POSTS, ['127.0.0.1']]]) } });
         const ada = await join(world);

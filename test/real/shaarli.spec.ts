@@ -25,7 +25,7 @@ const NEWEST_FIRST = BOOKMARK_ROWS.map(({ title }) => title).toReversed();
 
 for (const topology of TOPOLOGIES) {
     describe(`Shaarli behind a hosted fetch, with queue and limits in ${topology}`, function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         let shaarli: Shaarli;
         let world: World;
         let ada: Person;

@@ -17,7 +17,7 @@ for (const topology of TOPOLOGIES) {
         let ada: Person;
 
         before(async function () {
-            this.timeout(40_000);
+            this.timeout(240_000);
             [server, world] = await Promise.all([
                 startVerdaccio(),
                 openWorld({ topology, config: { egressHosts: new Map([[`npm.${PACKAGES}`, ['127.0.0.1']]]) } }),

@@ -6,7 +6,7 @@ import { openWorld, type World } from '../support/world.ts';
 import { type AskForTask, measureServed, measureUnserved } from './measure-tasks.ts';
 
 describe('what users ask for, over the whole starter registry', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let asked = 0;
 

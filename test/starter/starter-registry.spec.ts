@@ -72,7 +72,7 @@ describe('the starter registry, published and fetched', () => {
     let ada: Person;
 
     before(async function () {
-        this.timeout(40_000);
+        this.timeout(240_000);
         internet = await openInternet();
         world = await openWorld({ config: { egressAllow: [], egressProxyUrl: internet.proxyUrl } });
         await loadStarterRegistry(world.app);

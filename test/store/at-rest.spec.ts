@@ -24,7 +24,7 @@ const randomText = () => `planted${randomBytes(18).toString('hex')}`;
 
 for (const topology of TOPOLOGIES) {
     describe(`what is stored and logged, with queue and limits in ${topology}`, function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         let world: World;
         let mail: MailServer;
         let site: Site;

@@ -23,7 +23,7 @@ interface Told {
 }
 
 describe('an event is recorded', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     let ada: Person;

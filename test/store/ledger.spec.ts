@@ -12,7 +12,7 @@ describe('the ledger', () => {
     afterEach(() => books.close());
 
     it('agrees with the rules as they are told, whatever happens to three accounts', async function () {
-        this.timeout(60_000);
+        this.timeout(240_000);
         await fc.assert(
             fc.asyncProperty(LIFE, async (steps) => {
                 await books.setTime('2027-01-31T12:00:00Z');

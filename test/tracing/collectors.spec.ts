@@ -10,7 +10,7 @@ import { openWorld, type World } from '../support/world.ts';
 const SITE = 'shop.test';
 
 describe('a collector of traces', function () {
-    this.timeout(30_000);
+    this.timeout(240_000);
     let site: Site;
     let world: World;
     let ada: Person;

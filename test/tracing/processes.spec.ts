@@ -19,7 +19,7 @@ registerHooks({
 process.on('exit', () => writeSync(2, asked.join('\\n') + '\\n'));`;
 
 describe('the processes of Routebook', function () {
-    this.timeout(60_000);
+    this.timeout(240_000);
     let database: TestDatabase;
     let dataDir: string;
     const running: Running[] = [];

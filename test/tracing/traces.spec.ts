@@ -13,7 +13,7 @@ const FETCH = ['POST /v1/fetch in routebook-api', '  limits', '  hold', '  queue
 
 for (const topology of TOPOLOGIES) {
     describe(`traces to a collector, over ${topology}`, function () {
-        this.timeout(30_000);
+        this.timeout(240_000);
         let collector: Collector;
         let world: World;
         let site: Site;

@@ -229,7 +229,7 @@ describe('room for large answers', () => {
 });
 
 describe('answers of sites that are large together', function () {
-    this.timeout(30_000);
+    this.timeout(240_000);
     const body = randomBytes(2 * MIB);
     let site: Site;
     let upstream: Upstream;
@@ -443,7 +443,7 @@ describe('answers of sites that are large together', function () {
 });
 
 describe('walks that select a large part of each small page', function () {
-    this.timeout(30_000);
+    this.timeout(240_000);
 
     it('read none before there is room for what may be selected, and hold nobody up where the next page does not come', async () => {
         const rows = Array.from({ length: 20 }, (_, id) => ({ id, name: 'x'.repeat(60) }));

@@ -21,7 +21,7 @@ import { openWorld, type World } from '../support/world.ts';
 const LATEST = 20_000;
 
 describe('an event is delivered to webhooks', function () {
-    this.timeout(90_000);
+    this.timeout(240_000);
     let world: World;
     let shop: Shop;
     let receiver: Receiver;

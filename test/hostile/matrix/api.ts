@@ -17,7 +17,7 @@ const SLOW = 0.001;
 
 export function describeApi({ judged }: Rows): void {
     describe('an API that strangers send whatever takes long', function () {
-        this.timeout(120_000);
+        this.timeout(240_000);
         let world: World;
         let api: MeasuredApi;
         let eve: Person;

@@ -24,7 +24,7 @@ interface Result {
 
 export function describeCommandLine({ read, judged, scales }: Rows): void {
     describe('routebook test of a package that', function () {
-        this.timeout(120_000);
+        this.timeout(240_000);
         let site: BombSite;
         let shell: CommandLine;
 

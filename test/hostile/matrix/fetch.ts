@@ -44,7 +44,7 @@ export function describeFetches({ fetched, scales }: Rows): void {
 
         for (const { name, at, code } of fetched) {
             it(`${name} costs its caller nothing, and others nothing`, async function () {
-                this.timeout(60_000);
+                this.timeout(240_000);
                 for (const scale of scales) {
                     served = at(SCALES[scale]);
                     const published = await mallory.publish(packageOf(served, 'bombs.test', site.port));

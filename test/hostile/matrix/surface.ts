@@ -40,7 +40,7 @@ export function describeSurface(
     { read, judged, scales }: Rows,
 ): void {
     describe(`${name}, and a package that`, function () {
-        this.timeout(120_000);
+        this.timeout(240_000);
         let world: World;
         let api: MeasuredApi;
         let site: BombSite;

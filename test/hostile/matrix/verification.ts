@@ -27,7 +27,7 @@ async function ended(world: World, host: string): Promise<Finding[]> {
 
 export function describeVerification({ read, scales }: Rows): void {
     describe('a verification run of a package that', function () {
-        this.timeout(120_000);
+        this.timeout(240_000);
         let world: World;
         let site: BombSite;
         let mallory: Person;
@@ -75,7 +75,7 @@ export function describeVerification({ read, scales }: Rows): void {
     });
 
     describe('a worker that verifies versions with schemas of any size', function () {
-        this.timeout(120_000);
+        this.timeout(240_000);
         const counts = scales.map((scale) => 240 * SCALES[scale]);
         let world: World;
         let worker: Measured;
