@@ -16,7 +16,7 @@ export function newApiKey(): string {
     return newSecret('key');
 }
 
-/** The same for a token or a code of an app's grant (docs/api.md, "Apps"). */
+/** The same for a token or a code of an app's grant (docs/guide-agent.md, "Apps"). */
 export function newSecret(kind: SecretKind): string {
     const secret = randomBase62(SECRET_LENGTH);
     return STARTS[kind] + secret + checkOf(secret);

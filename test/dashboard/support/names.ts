@@ -90,6 +90,7 @@ export const MEANINGS: Readonly<Record<string, keyof Private | undefined>> = {
         'state',
         'decision',
         'effect_write',
+        'confirm_above',
         'cap',
     ),
     // Of links into the API, and of the head of a page.
