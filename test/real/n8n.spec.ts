@@ -23,7 +23,7 @@ interface Ran {
 }
 
 describe('the node for n8n, in n8n itself', function () {
-    this.timeout(600_000);
+    this.timeout(1_800_000);
     let folder: string;
     let world: World;
     let shop: Shop;
