@@ -11,6 +11,9 @@ import { parseJson, redact } from './redact.ts';
 import type { Ledger } from './report.ts';
 import { openSeenTexts, type SeenTexts } from './seen-texts.ts';
 
+/** The address of a program, not of one of its routes. */
+const ONE_ADDRESS = /\/$|\.(?:php|cgi|pl|aspx?|jsp|do)$/i;
+
 /** What a recording comes to before anything is decided: groups of like exchanges, and what was seen as a value. Bounded in size. */
 export interface Collection {
     read: number;
@@ -144,14 +147,15 @@ function takeForm(collection: Collection, form: Form, page: URL, ledger: Ledger)
     } else if (form.asksForPassword) ledger.drop('Forms', 'they ask for a password, and a package carries no credentials');
     else if (form.isScripted) ledger.drop('Forms', 'they say neither where nor how they are sent: a script does that');
     else if (form.takesFiles) ledger.drop('Forms', 'they send files, which a package cannot');
-    else if (form.fields.some(({ name, type }) => type === 'select' && DISPATCHERS.test(name)))
+    else if (form.method === 'GET' && form.fields.some(({ name, type }) => type === 'select' && DISPATCHERS.test(name)))
         ledger.drop('Forms', 'they choose among other routes');
     else {
         const action = new URL(form.action);
         if (form.method === 'GET') {
             action.search = '';
-            for (const { name, word } of form.hidden)
-                if (word !== undefined && DISPATCHERS.test(name)) action.searchParams.append(name, word);
+            // Where one program answers at one address, a hidden word chooses the route.
+            const chosen = ONE_ADDRESS.test(action.pathname) ? form.hidden : [];
+            for (const { name, word } of chosen) if (word !== undefined && DISPATCHERS.test(name)) action.searchParams.append(name, word);
         }
         const address = addressOf({ method: form.method, url: action });
         const key = `${address.key}  form`;
