@@ -166,7 +166,7 @@ describe('a call with a connection that its site leads elsewhere', function () {
         await eventually(
             async () => {
                 dataOf(await owner.call('PATCH', `/v1/connections/${id}`, { body: { agree: true } }));
-                return leaksOf(() => go('go', away(OTHER, '/end')));
+                return leaksOf(() => owner.fetch(SITE, 'elsewhere'));
             },
             (leaks) => leaks.length === 1,
             30_000,
