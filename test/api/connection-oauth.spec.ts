@@ -124,7 +124,7 @@ for (const topology of TOPOLOGIES) {
             const secret = { ...CLIENT, scopes: ['orders'] };
             const create = (_: unknown, at: number) =>
                 owner.call('POST', '/v1/connections', { body: { site: SITE, name: `${at}`, secret } });
-            const made = await Promise.all(Array.from({ length: pool + 4 }, create));
+            const made = await Promise.all(Array.from({ length: 2 * pool + 8 }, create));
             const ids = made.map((answer) => dataOf<{ connection_id: string }>(answer).connection_id);
             const from = server.asked.length;
             const release = server.stall();

@@ -125,8 +125,7 @@ describe('slow packages of forty free accounts', function () {
         }
         until.abort();
         await Promise.all(running);
-        // Those at work, and a few whose turn came in the same moment; in order of arrival it would be forty. A busy machine is late once.
-        const [, middle] = before.toSorted((one, other) => one - other);
-        expect(middle).to.be.below(20);
+        // Those at work, and one or two whose turn came in the same moment; in order of arrival it would be forty.
+        expect(Math.max(...before)).to.be.below(12);
     });
 });
