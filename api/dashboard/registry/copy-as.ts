@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import type { Effect, Json, JsonObject } from '../../../shared/domain/types.ts';
 
@@ -32,22 +33,26 @@ export function copyAs({ base, site, endpoint, effect, params, maxResults }: Cop
     const { text, isWhole } = writeJson(body, LONGEST);
     if (!isWhole) return undefined;
     const [, , ...others] = Object.entries(body);
+    const named = [pythonOf(site), pythonOf(endpoint), ...others.map(([name, value]) => `${name}=${pythonOf(value)}`)];
     return {
         isDryRun,
         curl: `curl -s ${base}/v1/fetch -H "Authorization: Bearer $ROUTEBOOK_API_KEY" -H 'Content-Type: application/json' -d '${text.replaceAll("'", `'\\''`)}'`,
-        javascript: `import { Routebook } from 'routebook/client';
-
-const routebook = new Routebook({ baseUrl: '${base}', apiKey: process.env.ROUTEBOOK_API_KEY ?? '' });
-const { data } = await routebook.fetch(${JSON.stringify(body, undefined, 4)});
-console.log(data);`,
-        python: `import os
-from routebook import Routebook
-
-routebook = Routebook("${base}", api_key=os.environ["ROUTEBOOK_API_KEY"])
-answer = routebook.fetch(${[pythonOf(site), pythonOf(endpoint), ...others.map(([name, value]) => `${name}=${pythonOf(value)}`)].join(', ')})
-print(answer["data"])`,
+        javascript: programIn('javascript', base, JSON.stringify(body, undefined, 4)),
+        python: programIn('python', base, named.join(', ')),
         mcp: { tool: isDryRun ? 'price_fetch' : 'fetch', text: JSON.stringify(order, undefined, 4) },
     };
+}
+
+/** A program around a call. */
+function programIn(language: keyof typeof PROGRAMS, base: string, call: string): string {
+    return PROGRAMS[language].replace('{base}', () => base).replace('{call}', () => call);
+}
+
+/** Programs for callers, with places for our address and the call. */
+const PROGRAMS = { javascript: readProgram('javascript'), python: readProgram('python') };
+
+function readProgram(language: string): string {
+    return readFileSync(new URL(`../../../shared/data/calls/${language}.txt`, import.meta.url), 'utf8').trimEnd();
 }
 
 /** A value as Python writes it: its strings take what JSON escapes. */
