@@ -35,7 +35,7 @@ export function wrongUsage(message: string): CommandFault {
     return new CommandFault('WRONG_USAGE', message, { exitCode: 2 });
 }
 
-export interface Told {
+export interface ShownFailure {
     /** The `error` of `--json`. */
     error: { code: string; message: string; [field: string]: unknown };
     /** For stderr. */
@@ -44,7 +44,7 @@ export interface Told {
 }
 
 /** How a failure is shown to the user of the command. A bug keeps its stack, for its report. */
-export function tell(error: unknown, paint: Paint): Told {
+export function tell(error: unknown, paint: Paint): ShownFailure {
     if (error instanceof CommandFault) return toldFault(error, paint);
     if (error instanceof RoutebookError) return toldRefusal(error, paint);
     if (error instanceof ConfigFault) {
@@ -55,11 +55,11 @@ export function tell(error: unknown, paint: Paint): Told {
     return { error: { code: 'INTERNAL', message }, lines: [cross(paint)('a bug of the command line:'), stack], exitCode: 1 };
 }
 
-function toldFault({ code, message, exitCode, lines, fields }: CommandFault, paint: Paint): Told {
+function toldFault({ code, message, exitCode, lines, fields }: CommandFault, paint: Paint): ShownFailure {
     return { error: { code, message, ...fields }, lines: [cross(paint)(message), ...lines], exitCode };
 }
 
-function toldRefusal(error: RoutebookError, paint: Paint): Told {
+function toldRefusal(error: RoutebookError, paint: Paint): ShownFailure {
     const { code, message, status, fault, retryable, retryAfter, details, requestId, upgrade, upstream, didYouMean } = error;
     const lines = [
         cross(paint)(`${paint('bold', code)}  ${message}`),

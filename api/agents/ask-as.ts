@@ -1,5 +1,5 @@
 import type { Request, RequestApplicationState, Server } from '@hapi/hapi';
-import { type Ask, AskFailure, type Told } from '../../shared/agents/ask.ts';
+import { type ApiError, type Ask, AskFailure } from '../../shared/agents/ask.ts';
 import { readAnswer } from '../answers/read-answer.ts';
 import { sameRequest } from '../plugins/observe.ts';
 
@@ -15,7 +15,7 @@ export function askAs(server: Server, request: Request): Ask {
         const url = pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
         const { payload, statusCode } = await inject(server, request, { method, url, headers, body, confirmed });
         const { body: answer } = readAnswer(payload);
-        const { error } = answer as { error?: Told };
+        const { error } = answer as { error?: ApiError };
         if (statusCode >= 400 && error !== undefined) throw new AskFailure(presentTold(error));
         return answer;
     };
@@ -52,7 +52,7 @@ function inject(
     });
 }
 
-function presentTold(error: Told): Told {
+function presentTold(error: ApiError): ApiError {
     const { code, message, fault, retryable, retry_after, details } = error;
     const { upgrade_url, connect_url, upstream, did_you_mean, request_id, doc_url } = error;
     return {

@@ -1,5 +1,5 @@
 import { Refusal } from '../../shared/refusals.ts';
-import type { Seat, SignedIn } from '../../shared/store/accounts/user-sessions.ts';
+import type { Membership, SignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { absent, type Page, type Sent, type Visit } from './page.ts';
 
 /** Where somebody goes who lacks a second factor that is demanded. */
@@ -9,7 +9,7 @@ export const SET_UP_FACTOR: Sent = { to: '/dashboard/settings/factors' };
  * Whether a page is for this visitor: undefined, or where the visitor has to go first.
  * @throws Refusal NOT_FOUND where the page does not exist for this visitor, FORBIDDEN where the role does not allow it.
  */
-export function letIn({ audience, method, worksWithoutFactor }: Page, visit: Visit): Sent | undefined {
+export function authorize({ audience, method, worksWithoutFactor }: Page, visit: Visit): Sent | undefined {
     if (worksWithoutFactor !== true && isFactorMissing(visit)) return SET_UP_FACTOR;
     if (audience === 'anyone') return undefined;
     const { me } = visit;
@@ -34,7 +34,7 @@ export function isFactorMissing({ me, isOperator }: Visit): boolean {
  * Whether a workspace is closed to its member, who has yet to set up the second factor that it demands. Ask it for every workspace that a
  * page names beside the one looked at.
  */
-export function isLocked({ hasFactor }: SignedIn, { demandsFactor }: Seat): boolean {
+export function isLocked({ hasFactor }: SignedIn, { demandsFactor }: Membership): boolean {
     return demandsFactor && !hasFactor;
 }
 

@@ -15,7 +15,7 @@ export interface ApiCall {
 }
 
 /** What the envelope of a refusal says. */
-export interface Told {
+export interface ApiError {
     code: string;
     message: string;
     request_id: string;
@@ -33,7 +33,7 @@ export type ApiAnswer = { headers: Readonly<Record<string, unknown>> } & (
           /** The answer is large: `body` is the beginning of it. */
           isCut: boolean;
       }
-    | { ok: false; refused: Told }
+    | { ok: false; refused: ApiError }
 );
 
 /** A call of our own API within this process: its rules, limits, bill and log are those of every other call. */
@@ -59,7 +59,7 @@ export function askFor(request: Request, gone: AbortSignal): Ask {
             app: { gone } as RequestApplicationState,
         });
         const { body: told, isCut } = readAnswer(payload);
-        const { error } = told as { error?: Told };
+        const { error } = told as { error?: ApiError };
         return error === undefined ? { ok: true, headers: answered, body: told, isCut } : { ok: false, headers: answered, refused: error };
     };
 }

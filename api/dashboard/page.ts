@@ -2,7 +2,7 @@ import type { App } from '../../shared/app.ts';
 import { ROLES, type Role } from '../../shared/domain/accounts/roles.ts';
 import type { Passwords } from '../../shared/platform/passwords/passwords.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Seat, SignedIn } from '../../shared/store/accounts/user-sessions.ts';
+import type { Membership, SignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import type { Download } from './download.ts';
 import type { Fields } from './fields.ts';
 import type { Ask } from './internal-api.ts';
@@ -78,7 +78,7 @@ export interface PersonalVisit extends Visit {
 
 export interface WorkspaceVisit extends PersonalVisit {
     /** The workspace that the page is about: the form's own, or the one looked at last. */
-    workspace: Seat;
+    workspace: Membership;
 }
 
 export type Answer = Shown | Sent | Download;
@@ -97,7 +97,7 @@ export interface Shown {
     /** Whether the page uses htmx. */
     usesHtmx?: boolean;
     /** The workspace that the forms of this page act in, where it is another than the one looked at last. */
-    actsIn?: Seat;
+    actsIn?: Membership;
     /** Other origins that a form of this page may lead to, by redirect. */
     formsLeadTo?: readonly string[];
     retryAfter?: number;

@@ -12,7 +12,7 @@ import { readBytes } from '../bodies/read-body.ts';
 import { goneSignal } from '../call.ts';
 import { workOnPackage } from '../packages/work.ts';
 import { askToConfirm } from './ask-to-confirm.ts';
-import { letIn } from './authorize.ts';
+import { authorize } from './authorize.ts';
 import { sendFile } from './download.ts';
 import { type Fields, FORM_BYTES, fieldsOf, parseFields } from './fields.ts';
 import { askFor } from './internal-api.ts';
@@ -70,7 +70,7 @@ function enter(
     const me = inWorkspace(signedInOf(request), fields.get('_workspace'));
     setSignedIn(request, me);
     const visit = visitOf(parts, request, { fields, me, gone });
-    const elsewhere = letIn(page, visit);
+    const elsewhere = authorize(page, visit);
     if (elsewhere !== undefined) return { sent: elsewhere };
     if (page.method === 'POST') requireOwnForm(app, request, fields.get('_form'));
     const unconfirmed = askToConfirm(app, page, visit, request);
@@ -137,7 +137,7 @@ async function readLargeForm(request: Request, { userId, formBytes }: { userId: 
  */
 function inWorkspace(me: SignedIn | undefined, workspaceId: string | undefined): SignedIn | undefined {
     if (me === undefined || workspaceId === undefined) return me;
-    const current = me.workspaces.find((seat) => seat.workspaceId === workspaceId);
+    const current = me.workspaces.find((membership) => membership.workspaceId === workspaceId);
     if (current === undefined) throw absent();
     return { ...me, current };
 }

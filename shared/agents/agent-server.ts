@@ -9,7 +9,7 @@ import {
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { parseExact } from '../domain/json/exact-numbers.ts';
 import { VERSION } from '../platform/version.ts';
-import { type Ask, AskFailure, type Told } from './ask.ts';
+import { type ApiError, type Ask, AskFailure } from './ask.ts';
 import { type Failed, nextCall, whatToDo } from './next-step.ts';
 import { type Agreements, agreedCredits, questionOf } from './questions.ts';
 import { type Rests, readRest, restUri } from './rest.ts';
@@ -98,13 +98,13 @@ function linkTo(id: string) {
     return { type: 'resource_link' as const, uri: restUri(id), name: 'Whole result', description, mimeType: 'application/json' };
 }
 
-function failure(told: Told, failed: Failed): CallToolResult {
+function failure(told: ApiError, failed: Failed): CallToolResult {
     const error = { ...told, what_to_do: whatToDo(told), next: nextCall(told, failed) };
     const text = JSON.stringify({ error });
     return { isError: true, content: [{ type: 'text', text }], structuredContent: JSON.parse(text) };
 }
 
-const INVALID_ARGUMENTS: Told = {
+const INVALID_ARGUMENTS: ApiError = {
     code: 'INVALID_ARGUMENTS',
     message: 'The tool does not take these arguments; details name each problem.',
     fault: 'caller',
@@ -114,7 +114,7 @@ const INVALID_ARGUMENTS: Told = {
 const ajv = new Ajv2020({ allErrors: true, strict: false });
 const checks = new WeakMap<object, (args: unknown) => ErrorObject[]>();
 
-function problemsOf({ inputSchema }: AgentTool, args: Arguments): NonNullable<Told['details']> {
+function problemsOf({ inputSchema }: AgentTool, args: Arguments): NonNullable<ApiError['details']> {
     let check = checks.get(inputSchema);
     if (check === undefined) {
         const validate = ajv.compile(inputSchema);

@@ -15,7 +15,7 @@ export interface ApiCall {
 export type Ask = (call: ApiCall) => Promise<Record<string, unknown>>;
 
 /** The fields of the error envelope that tell an agent what to do. */
-export interface Told {
+export interface ApiError {
     code: string;
     message: string;
     /** Whose move it is: caller, upstream, schema or service. */
@@ -34,9 +34,9 @@ export interface Told {
 
 /** The API refused, or could not be reached. */
 export class AskFailure extends Error {
-    readonly told: Told;
+    readonly told: ApiError;
 
-    constructor(told: Told) {
+    constructor(told: ApiError) {
         super(told.message);
         this.name = 'AskFailure';
         this.told = told;

@@ -1,5 +1,5 @@
 import { creditsToConfirm } from '../domain/accounts/confirm-above.ts';
-import type { Told } from './ask.ts';
+import type { ApiError } from './ask.ts';
 import type { Arguments } from './tool.ts';
 
 /** A call of a tool that an agent makes next. */
@@ -38,7 +38,7 @@ const UNCONFIRMED =
     'Only a person may let this happen, and this client cannot ask one. Tell the person you work for: they can raise confirm_above of the key.';
 
 /** One or two sentences on what an agent does next. */
-export function whatToDo({ code, retryable, retry_after: seconds, details = [] }: Told): string {
+export function whatToDo({ code, retryable, retry_after: seconds, details = [] }: ApiError): string {
     const known = creditsToConfirm({ details }) === undefined ? BY_CODE.get(code) : UNCONFIRMED;
     const again = retryable ? `The same call may succeed ${seconds === undefined ? 'in a moment' : `in ${seconds} s`}.` : undefined;
     const correct = known === undefined && details.length > 0 ? 'Correct what details name, and call again.' : undefined;
@@ -46,7 +46,7 @@ export function whatToDo({ code, retryable, retry_after: seconds, details = [] }
 }
 
 /** The next call after a failure; null where the next move is a person's, or none. */
-export function nextCall(told: Told, { tool, args }: Failed): NextCall | null {
+export function nextCall(told: ApiError, { tool, args }: Failed): NextCall | null {
     const { code, retryable, retry_after: seconds, did_you_mean: [meant] = [] } = told;
     const { site, endpoint, intent, task } = args;
     const words = [intent, task].find((text) => typeof text === 'string' && text.trim().length >= 3);

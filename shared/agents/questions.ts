@@ -7,7 +7,7 @@ import {
     type ServerContext,
 } from '@modelcontextprotocol/server';
 import { creditsToConfirm } from '../domain/accounts/confirm-above.ts';
-import type { Told } from './ask.ts';
+import type { ApiError } from './ask.ts';
 
 /** A call that a person agreed to, and what it may cost. */
 export interface Agreed {
@@ -50,7 +50,7 @@ function elicitationOf({ envelope }: Request): { form?: unknown; url?: unknown }
 
 /** What a person is asked after a refusal; undefined where they were asked before, or their client cannot ask. */
 export async function questionOf(
-    told: Told,
+    told: ApiError,
     request: Request,
     call: Omit<Agreed, 'credits'>,
     agreements: Agreements | undefined,

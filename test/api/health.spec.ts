@@ -75,7 +75,7 @@ for (const topology of TOPOLOGIES) {
             const world = await openWorld({ topology });
             try {
                 expect((await ask(world)).status).to.equal(200);
-                await letIn(world, false);
+                await authorize(world, false);
                 const began = performance.now();
                 const answer = await ask(world);
                 expect(performance.now() - began).to.be.below(5000);
@@ -85,14 +85,14 @@ for (const topology of TOPOLOGIES) {
                 expect(JSON.stringify(answer.body)).not.to.match(/postgres:|password|127\.0\.0\.1|rb_[0-9a-f]{12}/);
                 expect((await stranger(world).call('GET', '/v1/categories')).status).to.equal(200);
                 expect(codeOf(await stranger(world).call('GET', '/v1/schemas/shop.test'))).to.equal('SERVICE_UNAVAILABLE');
-                await letIn(world, true);
+                await authorize(world, true);
                 await eventually(
                     () => ask(world),
                     ({ status }) => status === 200,
                     20_000,
                 );
             } finally {
-                await letIn(world, true);
+                await authorize(world, true);
                 await world.close();
             }
         }).timeout(240_000);
@@ -113,16 +113,16 @@ describe('a worker’s METRICS_PORT', () => {
             draining = true;
             expect([await probe('/livez'), await probe('/readyz')], 'shutting down').to.deep.equal([200, 503]);
             draining = false;
-            await letIn(world, false);
+            await authorize(world, false);
             expect([await probe('/livez'), await probe('/readyz')], 'without a database').to.deep.equal([200, 503]);
-            await letIn(world, true);
+            await authorize(world, true);
             await eventually(
                 () => probe('/readyz'),
                 (status) => status === 200,
                 20_000,
             );
         } finally {
-            await letIn(world, true);
+            await authorize(world, true);
             await server.close();
             await world.close();
         }
@@ -157,7 +157,7 @@ if (TOPOLOGIES.includes('redis')) {
 }
 
 /** Opens or shuts the world's database for everybody; who is in is sent out. */
-async function letIn(world: World, isOpen: boolean): Promise<void> {
+async function authorize(world: World, isOpen: boolean): Promise<void> {
     const url = new URL(world.databaseUrl);
     const name = url.pathname.slice(1);
     url.pathname = '/postgres';

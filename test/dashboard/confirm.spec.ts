@@ -37,11 +37,11 @@ describe('a step that could hand something over', function () {
         const workspaceId: string = rows[0].workspace_id;
         await join(world.app.db, { workspaceId, userId: memberId, role: 'member' });
         const roleOf = async () => {
-            const { rows: seats } = await world.app.db.raw('select role from memberships where workspace_id = ? and user_id = ?', [
+            const { rows: memberships } = await world.app.db.raw('select role from memberships where workspace_id = ? and user_id = ?', [
                 workspaceId,
                 memberId,
             ]);
-            return seats[0].role;
+            return memberships[0].role;
         };
         return { owner, ownerEmail, ownerId, path: `/dashboard/workspace/members/${memberId}/role`, roleOf };
     }

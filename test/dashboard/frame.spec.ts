@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { letIn } from '../../api/dashboard/authorize.ts';
+import { authorize } from '../../api/dashboard/authorize.ts';
 import { operatorPage, type Visit } from '../../api/dashboard/page.ts';
 import { PAGES } from '../../api/dashboard/pages.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -98,7 +98,7 @@ describe('every page', function () {
     it('for operators does not exist for anybody else, no matter who asks', async () => {
         const page = operatorPage({ method: 'GET', path: '/dashboard/operator', respond: async () => ({ to: '/' }) });
         const me = await findSignedIn(world.app.db, (await signUp(world)).cookies.get('routebook_session') ?? '');
-        const visitBy = (visit: { me: typeof me; isOperator: boolean }) => letIn(page, visit as unknown as Visit);
+        const visitBy = (visit: { me: typeof me; isOperator: boolean }) => authorize(page, visit as unknown as Visit);
         for (const visit of [
             { me: undefined, isOperator: false },
             { me, isOperator: false },

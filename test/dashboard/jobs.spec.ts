@@ -80,8 +80,8 @@ describe('jobs and batches on the dashboard', function () {
         const key = /name="key" value="(key_\w+)"/.exec((await ada.get(at)).html)?.[1] ?? '';
         expect((await ada.send(`${at}/retry`, { key }, { from: at })).to).to.equal(at);
         await untilEnded(id);
-        const mended = wordsOf((await ada.get(at)).html);
-        expect(mended).to.include('succeeded').and.not.include('Run the failed again');
+        const retried = wordsOf((await ada.get(at)).html);
+        expect(retried).to.include('succeeded').and.not.include('Run the failed again');
     });
 
     it('hands out the results, each item once, as lines and as a table that no program runs', async () => {

@@ -195,7 +195,7 @@ describe('workspaces on the dashboard', function () {
                 (status) => status === 401,
                 1000,
             );
-            expect((await me(member)).workspaces.map((seat) => seat.workspaceId)).to.not.include(workspaceId);
+            expect((await me(member)).workspaces.map((membership) => membership.workspaceId)).to.not.include(workspaceId);
             const link = await invitation(owner, 'member');
             await member.send(link, {}, { from: link });
             await world.app.keys.flush();
@@ -355,9 +355,9 @@ describe('workspaces on the dashboard', function () {
 
     it('that somebody left all of are made again', async () => {
         const { member } = await team('member');
-        for (const seat of (await me(member)).workspaces)
+        for (const membership of (await me(member)).workspaces)
             await world.app.db.raw('delete from memberships where workspace_id = ? and user_id = ?', [
-                seat.workspaceId,
+                membership.workspaceId,
                 (await me(member)).userId,
             ]);
         expect((await member.get('/dashboard')).to).to.equal('/dashboard/workspace');

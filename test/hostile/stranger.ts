@@ -8,7 +8,7 @@ export interface Target {
     size: number;
     /** A site that nobody has published for yet; what is served for it comes from 127.0.0.1. */
     site: string;
-    /** Told once what comes first is done, right before the strangers begin. */
+    /** ApiError once what comes first is done, right before the strangers begin. */
     begun?: () => void;
 }
 

@@ -14,7 +14,7 @@ import { aPackage } from '../support/schemas.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-interface Told {
+interface ApiError {
     type: string;
     workspace_id: string | null;
     account_id: string | null;
@@ -38,16 +38,16 @@ describe('an event is recorded', function () {
     });
 
     /** Events that `act` records, in any order. */
-    async function toldBy(act: () => Promise<unknown>): Promise<Told[]> {
+    async function toldBy(act: () => Promise<unknown>): Promise<ApiError[]> {
         const known: string[] = await world.app.db('events').pluck('id');
         await act();
-        const rows: (Told & { data: unknown })[] = await world.app
+        const rows: (ApiError & { data: unknown })[] = await world.app
             .db('events')
             .whereNotIn('id', known)
             .select('type', 'workspace_id', 'account_id', 'site', 'data');
         return rows.map((row) => ({ ...row, data: JSON.parse(String(row.data)) }));
     }
-    const typesOf = (told: readonly Told[]) => told.map(({ type }) => type).toSorted();
+    const typesOf = (told: readonly ApiError[]) => told.map(({ type }) => type).toSorted();
 
     it('with the version that is published, and with the requests that it fulfils', async () => {
         const asked = { domain: 'wanted.test', task: 'Read the price of every product once a day.' };
@@ -111,7 +111,7 @@ describe('an event is recorded', function () {
         dataOf(await ada.publish(aPackage('checked.test')));
         const { db } = world.app;
         /** One run of the site's verification with this outcome. */
-        async function run(outcome: 'passed' | 'failed'): Promise<Told[]> {
+        async function run(outcome: 'passed' | 'failed'): Promise<ApiError[]> {
             await verification.requestRun(db, 'checked.test');
             await db('verifications').whereNot({ site: 'checked.test' }).update({ due_at: null });
             await world.clock.advance({ minutes: 11 });

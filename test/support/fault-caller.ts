@@ -29,7 +29,7 @@ export interface Asked {
 }
 
 /** What is read of an answer. */
-interface Told {
+interface ApiError {
     error?: { code: string };
     data?: { id?: number };
     meta?: { credits_used?: number };
@@ -54,7 +54,7 @@ export function send({ url, apiKey, id, isWrite = false, timeoutMs = 0, body }: 
             try {
                 let text = '';
                 for await (const chunk of response.setEncoding('utf8')) text += chunk;
-                const { error, data, meta } = JSON.parse(text) as Told;
+                const { error, data, meta } = JSON.parse(text) as ApiError;
                 end(response.statusCode ?? 0, error?.code ?? 'success', {
                     charged: meta?.credits_used ?? 0,
                     retryAfter: response.headers['retry-after'],

@@ -94,7 +94,7 @@ export async function deleteByForm(visit: PersonalVisit): Promise<Answer> {
     const wrong = await passwordFault(visit, visit.me, read.values.password);
     if (wrong !== undefined) return settings(visit, { deletion: wrong });
     // Who leaves a workspace by this changes it, and ends its plan where nobody else is in it.
-    const locked = me.workspaces.filter((seat) => isLocked(me, seat)).map(({ name }) => name);
+    const locked = me.workspaces.filter((membership) => isLocked(me, membership)).map(({ name }) => name);
     if (locked.length > 0) {
         return settings(visit, { deletion: { '': `Set up a second factor first. These workspaces require one: ${locked.join(', ')}.` } });
     }

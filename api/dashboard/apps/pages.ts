@@ -1,7 +1,7 @@
 import { EFFECTS, type Scopes } from '../../../shared/domain/accounts/scopes.ts';
 import { placeOf, sourceOf } from '../../../shared/domain/apps/redirect-uri.ts';
 import { EVERY_TOOL } from '../../../shared/domain/apps/resource.ts';
-import type { Seat } from '../../../shared/store/accounts/user-sessions.ts';
+import type { Membership } from '../../../shared/store/accounts/user-sessions.ts';
 import { whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import { addGrant, MOST_GRANTS } from '../../../shared/store/apps/grants.ts';
 import { isLocked } from '../authorize.ts';
@@ -38,12 +38,12 @@ async function decide(visit: PersonalVisit): Promise<Answer> {
     const form = readFields(fields, { cap: dayCap });
     if (!form.ok) return ask(visit, request, form.problems);
     if (form.values.cap === null) return ask(visit, request, { cap: 'Say how many credits a day it may spend.' });
-    const seat = seatsOf(visit).find(({ workspaceId }) => workspaceId === fields.get('workspace_id'));
-    if (seat === undefined) throw absent();
+    const membership = membershipsOf(visit).find(({ workspaceId }) => workspaceId === fields.get('workspace_id'));
+    if (membership === undefined) throw absent();
     const order = {
         appId: request.client.appId,
         name: nameOf(request),
-        workspaceId: seat.workspaceId,
+        workspaceId: membership.workspaceId,
         userId: me.userId,
         scopes: scopesOf(request, fields.has('effect_write')),
         dayCap: form.values.cap,
@@ -94,7 +94,7 @@ function refuse(visit: PersonalVisit, read: Exclude<Awaited<ReturnType<typeof re
 function ask(visit: PersonalVisit, request: AppRequest, problems: Problems): Shown {
     const { fields, me } = visit;
     const { client, redirectUri, resource, effects } = request;
-    const seats = seatsOf(visit);
+    const memberships = membershipsOf(visit);
     const sent: Record<string, string | undefined> = {
         client_id: client.appId,
         redirect_uri: redirectUri,
@@ -105,7 +105,7 @@ function ask(visit: PersonalVisit, request: AppRequest, problems: Problems): Sho
         scope: effects.join(' '),
         state: request.state,
     };
-    const seat = seats.find(({ workspaceId }) => workspaceId === me.current?.workspaceId) ?? seats[0];
+    const membership = memberships.find(({ workspaceId }) => workspaceId === me.current?.workspaceId) ?? memberships[0];
     return {
         view: 'apps/ask',
         title: `Connect ${nameOf(request)}`,
@@ -117,8 +117,8 @@ function ask(visit: PersonalVisit, request: AppRequest, problems: Problems): Sho
             site: resource === EVERY_TOOL ? undefined : resource.slice(EVERY_TOOL.length + 1),
             sent: PARAMETERS.flatMap((name) => (sent[name] === undefined ? [] : [{ name, value: sent[name] }])),
             mayWrite: effects.includes('write'),
-            workspaces: seats.map(({ workspaceId, name }) => ({ value: workspaceId, label: name })),
-            workspaceId: seat?.workspaceId,
+            workspaces: memberships.map(({ workspaceId, name }) => ({ value: workspaceId, label: name })),
+            workspaceId: membership?.workspaceId,
             cap: String(FIRST_CAP),
             problems,
             typed: typed(fields),
@@ -128,8 +128,8 @@ function ask(visit: PersonalVisit, request: AppRequest, problems: Problems): Sho
 }
 
 /** The workspaces that a person may let an app act in. */
-function seatsOf({ me }: PersonalVisit): Seat[] {
-    return me.workspaces.filter((seat) => USERS.includes(seat.role) && !isLocked(me, seat));
+function membershipsOf({ me }: PersonalVisit): Membership[] {
+    return me.workspaces.filter((membership) => USERS.includes(membership.role) && !isLocked(me, membership));
 }
 
 /** What an app that is let act may do: nothing of a publisher's, and with no connection until its key says so. */

@@ -33,7 +33,7 @@ export async function showBilling(visit: WorkspaceVisit, problems: Problems = {}
         status: Object.keys(problems).length === 0 ? 200 : 422,
         formsLeadTo: mayPay && billing !== undefined ? [checkoutOrigin(billing), portalOrigin(billing)] : [],
         model: {
-            seat: workspace,
+            membership: workspace,
             problems,
             typed: typed(fields),
             balance,

@@ -5,7 +5,7 @@ import { PLANS } from '../../../shared/domain/accounts/plans.ts';
 import { isAbove, SOLD_PLANS, type SoldPlan } from '../../../shared/domain/accounts/subscription.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { lookAtWorkspace, type Seat, type SignedIn } from '../../../shared/store/accounts/user-sessions.ts';
+import { lookAtWorkspace, type Membership, type SignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import { findSubscription, isBilled } from '../../../shared/store/billing/subscriptions.ts';
 import { isLocked, SET_UP_FACTOR } from '../authorize.ts';
 import { oneOf, readFields } from '../fields.ts';
@@ -24,16 +24,16 @@ export async function showUpgrade(visit: Visit): Promise<Answer> {
     if (plan === undefined || billing === undefined) return plans(visit);
     if (me === undefined) return { to: `/login?next=${encodeURIComponent(visit.path)}` };
     if (me.isSuspended) throw new Refusal('FORBIDDEN', 'This account is suspended. Contact the operator of this service.');
-    const seat = seatOf(me, visit.query('workspace'));
-    if (seat === undefined) return { to: '/dashboard/workspace' };
-    if (isLocked(me, seat)) return SET_UP_FACTOR;
-    const obstacle = obstacleFor(visit, me, seat);
+    const membership = membershipOf(me, visit.query('workspace'));
+    if (membership === undefined) return { to: '/dashboard/workspace' };
+    if (isLocked(me, membership)) return SET_UP_FACTOR;
+    const obstacle = obstacleFor(visit, me, membership);
     if (obstacle !== undefined) return plans(visit, obstacle);
-    const isSubscribed = isBilled(await findSubscription(visit.app.db, seat.workspaceId));
-    if (isSubscribed && plan === seat.plan) return plans(visit, `${seat.name} is already on ${NAMES[plan]}.`);
-    if (!isSubscribed && !isAbove(plan, seat.plan)) return plans(visit, setByOperator(seat));
-    if (isSubscribed || !visit.isOpenedByPerson) return offer(billing, { seat, plan, isSubscribed });
-    return goToCheckout({ ...visit, me, workspace: seat }, billing, plan);
+    const isSubscribed = isBilled(await findSubscription(visit.app.db, membership.workspaceId));
+    if (isSubscribed && plan === membership.plan) return plans(visit, `${membership.name} is already on ${NAMES[plan]}.`);
+    if (!isSubscribed && !isAbove(plan, membership.plan)) return plans(visit, setByOperator(membership));
+    if (isSubscribed || !visit.isOpenedByPerson) return offer(billing, { membership, plan, isSubscribed });
+    return goToCheckout({ ...visit, me, workspace: membership }, billing, plan);
 }
 
 /** POST /upgrade: the same by a button. */
@@ -75,36 +75,39 @@ async function goToCheckout(visit: WorkspaceVisit, billing: Billing, wanted: Sol
 }
 
 /** One plan for one workspace. */
-function offer(billing: Billing, { seat, plan, isSubscribed }: { seat: Seat; plan: SoldPlan; isSubscribed: boolean }): Shown {
+function offer(
+    billing: Billing,
+    { membership, plan, isSubscribed }: { membership: Membership; plan: SoldPlan; isSubscribed: boolean },
+): Shown {
     return {
         view: 'billing/offer',
-        title: `${NAMES[plan]} for ${seat.name}`,
-        actsIn: seat,
+        title: `${NAMES[plan]} for ${membership.name}`,
+        actsIn: membership,
         formsLeadTo: [checkoutOrigin(billing)],
-        model: { seat, plan, name: NAMES[plan], current: NAMES[seat.plan], figures: PLANS[plan], isSubscribed },
+        model: { membership, plan, name: NAMES[plan], current: NAMES[membership.plan], figures: PLANS[plan], isSubscribed },
     };
 }
 
 /** The workspace that is out of credits, or the one looked at. @throws Refusal NOT_FOUND for one that is not the visitor's */
-function seatOf(me: SignedIn, workspaceId: string | undefined): Seat | undefined {
+function membershipOf(me: SignedIn, workspaceId: string | undefined): Membership | undefined {
     if (workspaceId === undefined) return me.current;
-    const seat = me.workspaces.find((one) => one.workspaceId === workspaceId);
-    if (seat === undefined) throw absent();
-    return seat;
+    const membership = me.workspaces.find((one) => one.workspaceId === workspaceId);
+    if (membership === undefined) throw absent();
+    return membership;
 }
 
 /** Why this person cannot buy there now. */
-function obstacleFor({ app }: Visit, me: SignedIn, seat: Seat): string | undefined {
-    if (!PAYERS.includes(seat.role)) {
-        return `Your role in ${seat.name} is ${seat.role}. Ask an owner or a member with the billing role to open this page.`;
+function obstacleFor({ app }: Visit, me: SignedIn, membership: Membership): string | undefined {
+    if (!PAYERS.includes(membership.role)) {
+        return `Your role in ${membership.name} is ${membership.role}. Ask an owner or a member with the billing role to open this page.`;
     }
     // Who pays has to be able to call.
     if (app.config.mail.smtpUrl === undefined || me.isVerified) return undefined;
     return `Confirm your email address first: open the link we sent to ${me.email}, then come back to this page.`;
 }
 
-function setByOperator(seat: Seat): string {
-    return `${seat.name} is already on ${NAMES[seat.plan]}, set by the operator of this service.`;
+function setByOperator(membership: Membership): string {
+    return `${membership.name} is already on ${NAMES[membership.plan]}, set by the operator of this service.`;
 }
 
 function plans(visit: Visit, obstacle?: string): Shown {

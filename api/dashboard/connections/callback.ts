@@ -20,8 +20,15 @@ export async function showCallback(visit: PersonalVisit): Promise<Answer> {
         await dropFlow(visit.app.db, flow.stateHash);
         return leave(flow, { error: error ?? 'no_code' }, `${flow.site} did not give its consent.`);
     }
-    const seat = visit.me.workspaces.find(({ workspaceId }) => workspaceId === flow.workspaceId);
-    const model = { site: flow.site, workspace: seat?.name, scopes: flow.scopes, state: visit.query('state'), code, problem: undefined };
+    const membership = visit.me.workspaces.find(({ workspaceId }) => workspaceId === flow.workspaceId);
+    const model = {
+        site: flow.site,
+        workspace: membership?.name,
+        scopes: flow.scopes,
+        state: visit.query('state'),
+        code,
+        problem: undefined,
+    };
     const leads = flow.redirectUrl === null ? {} : { formsLeadTo: [new URL(flow.redirectUrl).origin] };
     return { view: 'connections/callback', title: `Connect ${flow.site}`, model, ...leads };
 }

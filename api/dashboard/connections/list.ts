@@ -4,7 +4,7 @@ import { hostOf, MOST_REDIRECTS, redirectProblem } from '../../../shared/domain/
 import { redirectUrls, setRedirectUrls } from '../../../shared/store/connections/oauth.ts';
 import { memberCaller } from '../callers.ts';
 import { line, readFields, typed } from '../fields.ts';
-import type { Told } from '../internal-api.ts';
+import type { ApiError } from '../internal-api.ts';
 import { type Answer, absent, MANAGERS, type WorkspaceVisit } from '../page.ts';
 
 type Problems = Readonly<Record<string, string>>;
@@ -80,12 +80,12 @@ function pathOf({ params }: WorkspaceVisit): string {
     return `/v1/connections/${encodeURIComponent(params['connection_id'] ?? '')}`;
 }
 
-function refused(visit: WorkspaceVisit, told: Told): Promise<Answer> {
+function refused(visit: WorkspaceVisit, told: ApiError): Promise<Answer> {
     if (told.code === 'CONNECTION_NOT_FOUND') throw absent();
     return listConnections(visit, { '': told.message });
 }
 
-function problemsOf({ message, details }: Told): Problems {
+function problemsOf({ message, details }: ApiError): Problems {
     const [first] = details ?? [];
     if (first === undefined) return { '': message };
     const field = { '/site': 'site', '/auth_id': 'auth_id', '/secret/username': 'username' }[first.path] ?? 'secret';

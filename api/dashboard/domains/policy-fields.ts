@@ -1,6 +1,6 @@
 import type { SitePolicy } from '../../../shared/domain/site/site-policy.ts';
 import { type Fields, type Problems, typed } from '../fields.ts';
-import type { Told } from '../internal-api.ts';
+import type { ApiError } from '../internal-api.ts';
 
 /** Rows of blocked paths that the API takes, and empty ones that the form offers beside those with something in them. */
 const MOST_ROWS = 100;
@@ -64,7 +64,7 @@ export function orderOf(fields: Fields): { body: object; rows: number[] } {
 }
 
 /** What the API said, at the fields that it is about. */
-export function problemsOf({ message, details = [] }: Told, { domain, rows }: { domain: string; rows: readonly number[] }): Problems {
+export function problemsOf({ message, details = [] }: ApiError, { domain, rows }: { domain: string; rows: readonly number[] }): Problems {
     const problems: Record<string, string> = {};
     for (const detail of details) {
         const [field, place = '', part] = detail.path.slice(1).split('/');

@@ -2,7 +2,7 @@ import { proofName, proofUrl } from '../../../shared/domain/site/proof.ts';
 import { isOnDomain, normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import { claimedDomains, OPEN_CLAIMS } from '../../../shared/store/registry/claims.ts';
 import { typed } from '../fields.ts';
-import type { Told } from '../internal-api.ts';
+import type { ApiError } from '../internal-api.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
 import { findClaimed } from './find-claimed.ts';
 
@@ -37,7 +37,7 @@ function nameOf(written = ''): string {
 }
 
 /** GET /dashboard/domains/{domain}: the claims of this workspace on it, how to prove them, and what became of that. */
-export async function showDomain(visit: WorkspaceVisit, about?: string, refused?: Told): Promise<Shown> {
+export async function showDomain(visit: WorkspaceVisit, about?: string, refused?: ApiError): Promise<Shown> {
     const { domain, claims } = await findClaimed(visit);
     return {
         view: 'domains/one',

@@ -25,6 +25,6 @@ export async function showFactors(visit: PersonalVisit): Promise<Answer> {
 /** Who demands the factor that this person lacks, of all workspaces of theirs. */
 function demandedBy({ me, isOperator }: PersonalVisit): string | undefined {
     if (isOperator) return me.hasFactor ? undefined : 'Operators of this service';
-    const names = me.workspaces.filter((seat) => isLocked(me, seat)).map(({ name }) => name);
+    const names = me.workspaces.filter((membership) => isLocked(me, membership)).map(({ name }) => name);
     return names.length === 0 ? undefined : `Members of ${names.join(', ')}`;
 }

@@ -4,7 +4,7 @@ import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { JsonObject } from '../../../shared/domain/types.ts';
 import { memberCaller } from '../callers.ts';
-import type { Told } from '../internal-api.ts';
+import type { ApiError } from '../internal-api.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 import { addressOf, chosen, dateOf, read, readList, refusalOf } from '../read-api.ts';
@@ -43,7 +43,7 @@ export async function listJobs(visit: WorkspaceVisit): Promise<Shown> {
 }
 
 /** GET /dashboard/jobs/{job_id}. @param refused why a form did nothing */
-export async function showJob(visit: WorkspaceVisit, refused?: Told): Promise<Shown> {
+export async function showJob(visit: WorkspaceVisit, refused?: ApiError): Promise<Shown> {
     const { body, isCut } = await read(visit, `/v1/jobs/${encodeURIComponent(visit.params['job_id'] ?? '')}`);
     const job = body['data'] as Job;
     const { params, result } = job;

@@ -9,7 +9,7 @@ import { type CsvItems, ITEM_NAME, MOST_COLUMNS } from '../../packages/csv-items
 import { workOnPackage } from '../../packages/work.ts';
 import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
 import { line, type Problems, readFields, typed } from '../fields.ts';
-import type { Told } from '../internal-api.ts';
+import type { ApiError } from '../internal-api.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 
 const PATH = '/dashboard/jobs/batches/new';
@@ -116,13 +116,13 @@ async function findEndpoint(
     return { site: site.site, endpoint };
 }
 
-/** What was priced: another file, another column or another key is priced anew before it is ordered. */
+/** What was priced: another file, another column or another key is priced again before it is ordered. */
 function hashOf({ keyId }: Caller, body: string): string {
     return createHash('sha256').update(`${keyId}\n${body}`).digest('hex');
 }
 
 /** A refusal with its problems by line and column of the file. */
-function refusal({ rows }: Order, { message, details = [], problems = details.length }: Told) {
+function refusal({ rows }: Order, { message, details = [], problems = details.length }: ApiError) {
     const wrong = details.slice(0, SHOWN_PROBLEMS).map(({ path, message: text }) => {
         const [, where, item = '', field, param] = path.split('/');
         const place = where === 'items' && /^\d+$/.test(item) ? rows.lines[Number(item)] : undefined;

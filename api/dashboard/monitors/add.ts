@@ -4,7 +4,7 @@ import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { Endpoint } from '../../../shared/domain/types.ts';
 import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
 import { line, oneOf, type Problems, readFields, typed } from '../fields.ts';
-import type { Told } from '../internal-api.ts';
+import type { ApiError } from '../internal-api.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 import { paramFields, readParams, toProblems } from '../registry/try-form.ts';
 
@@ -89,7 +89,7 @@ function given(texts: Readonly<Record<string, string>>): Record<string, string> 
 }
 
 /** What the API found wrong, at the fields; the rest is about the form as a whole. */
-function problemsOf(endpoint: Endpoint, { message, details = [] }: Told): Problems {
+function problemsOf(endpoint: Endpoint, { message, details = [] }: ApiError): Problems {
     const own = details.flatMap(({ path, message: text }) => {
         const field = NAMES[path.split('/')[1] ?? ''];
         return field === undefined ? [] : [[field, text] as const];

@@ -14,10 +14,10 @@ export const overviewPages = [
         method: 'GET',
         path: '/dashboard',
         respond: async (visit) => {
-            const { current: seat } = visit.me;
-            if (seat === undefined) return { to: '/dashboard/workspace' };
-            const here = { ...visit, workspace: seat };
-            const mayUse = USERS.includes(seat.role);
+            const { current: membership } = visit.me;
+            if (membership === undefined) return { to: '/dashboard/workspace' };
+            const here = { ...visit, workspace: membership };
+            const mayUse = USERS.includes(membership.role);
             const [account, calls, steps, notices] = await Promise.all([
                 readAccount(here),
                 readCalls(here),
@@ -28,7 +28,14 @@ export const overviewPages = [
                 view: 'overview/overview',
                 title: 'Overview',
                 usesHtmx: mayUse && calls.length === 0,
-                model: { seat, notices, ...account, calls, mayUse, steps: steps.some(({ isDone }) => !isDone) ? markNext(steps) : [] },
+                model: {
+                    membership,
+                    notices,
+                    ...account,
+                    calls,
+                    mayUse,
+                    steps: steps.some(({ isDone }) => !isDone) ? markNext(steps) : [],
+                },
             };
         },
     }),

@@ -4,7 +4,7 @@ import type { Endpoint, JsonObject } from '../../../shared/domain/types.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
 import { type Problems, typed } from '../fields.ts';
-import type { ApiAnswer, Told } from '../internal-api.ts';
+import type { ApiAnswer, ApiError } from '../internal-api.ts';
 import { type Answer, absent, type Sent, type Shown, type WorkspaceVisit } from '../page.ts';
 import { type CallCode, type CopiedCall, copyAs } from './copy-as.ts';
 import { describeEndpoint } from './describe-endpoint.ts';
@@ -116,7 +116,7 @@ function resultOf({ body, headers, isCut }: ApiAnswer & { ok: true }) {
     };
 }
 
-function refuse(visit: WorkspaceVisit, tried: Tried, { code, message, details = [], ...more }: Told): Promise<Shown> {
+function refuse(visit: WorkspaceVisit, tried: Tried, { code, message, details = [], ...more }: ApiError): Promise<Shown> {
     const isAboutForm = code === 'INVALID_PARAMS' || code === 'VALIDATION_ERROR';
     if (!isAboutForm) return show(visit, tried, { result: { refused: { code, message, ...more } } });
     return show(visit, tried, { problems: toProblems(tried.endpoint, message, details) });

@@ -3,7 +3,7 @@ import { CATEGORIES } from '../../../shared/domain/package/taxonomy.ts';
 import { AUTH_SHAPES, FREQUENCIES, READ_OR_WRITE } from '../../../shared/domain/site/schema-request.ts';
 import { visitorCaller } from '../callers.ts';
 import { type Problems, typed } from '../fields.ts';
-import type { Told } from '../internal-api.ts';
+import type { ApiError } from '../internal-api.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 
 /** Fields of the form, by the names that they have in the API. */
@@ -53,7 +53,7 @@ export async function ask(visit: Visit): Promise<Answer> {
     return { to: `/requests/${id}`, notice: 'request-made' };
 }
 
-function toProblems({ message, details = [] }: Told): Problems {
+function toProblems({ message, details = [] }: ApiError): Problems {
     const problems: Record<string, string> = {};
     for (const { path, message: text } of details) {
         const name = path.slice(1);

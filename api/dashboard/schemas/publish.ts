@@ -5,13 +5,13 @@ import { Refusal } from '../../../shared/refusals.ts';
 import { readPackageText } from '../../../shared/store/registry/versions.ts';
 import { workOnPackage } from '../../packages/work.ts';
 import { memberCaller } from '../callers.ts';
-import type { Told } from '../internal-api.ts';
+import type { ApiError } from '../internal-api.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 
 const HASH = /^[0-9a-f]{64}$/;
 
 /** What a check found. */
-type Checked = { report: PublishAnswer; follows: string | undefined } | { refused: Told };
+type Checked = { report: PublishAnswer; follows: string | undefined } | { refused: ApiError };
 
 /** GET /dashboard/schemas/new: an empty form, or with `site` the package of its latest version. */
 export async function publishForm(visit: WorkspaceVisit): Promise<Shown> {
@@ -61,8 +61,8 @@ async function check(visit: WorkspaceVisit, text: string): Promise<Checked> {
 async function refusalOf(
     { me }: WorkspaceVisit,
     text: string,
-    { code, message, details }: Told,
-): Promise<{ problem: string; details?: Told['details'] }> {
+    { code, message, details }: ApiError,
+): Promise<{ problem: string; details?: ApiError['details'] }> {
     if (code === 'INVALID_JSON') {
         const { answer: place } = await workOnPackage('mistake', me.userId, { text });
         return { problem: `This is not valid JSON${place}.` };
@@ -74,7 +74,7 @@ async function refusalOf(
 async function form(
     { me }: WorkspaceVisit,
     text: string,
-    more: { problem?: string; details?: Told['details']; report?: PublishAnswer; follows?: string | undefined },
+    more: { problem?: string; details?: ApiError['details']; report?: PublishAnswer; follows?: string | undefined },
     { isStored = false } = {},
 ): Promise<Shown> {
     const source = text === '' ? '' : (await workOnPackage('source', me.userId, { text, isStored })).answer;

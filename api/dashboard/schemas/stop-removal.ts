@@ -40,7 +40,7 @@ async function removalOfToken({ app }: Visit, token = ''): Promise<Removal | und
 
 /** The owner who is signed in; otherwise nobody knows which of the owners opened the link. */
 function byHolder({ me, address }: Visit, { workspaceId }: Removal): By {
-    const isMember = me?.workspaces.some((seat) => seat.workspaceId === workspaceId) ?? false;
+    const isMember = me?.workspaces.some((membership) => membership.workspaceId === workspaceId) ?? false;
     return { actor: me !== undefined && isMember ? actorOfUser(me.userId) : 'system', ip: address };
 }
 

@@ -2,7 +2,7 @@ import type { WebhookEntry } from '../../../shared/contracts/webhooks.ts';
 import { MOST_URL_CHARACTERS } from '../../../shared/domain/events/webhook-url.ts';
 import { memberCaller } from '../callers.ts';
 import { line, type Problems, readFields } from '../fields.ts';
-import type { ApiAnswer, ApiCall, Told } from '../internal-api.ts';
+import type { ApiAnswer, ApiCall, ApiError } from '../internal-api.ts';
 import type { Notice } from '../notices.ts';
 import { type Answer, absent, type Shown, type WorkspaceVisit } from '../page.ts';
 import { findWebhook, listWebhooks, showWebhook } from './show.ts';
@@ -22,7 +22,7 @@ export async function createByForm(visit: WorkspaceVisit): Promise<Answer> {
 }
 
 /** What the API says of each field, where the form has it. */
-function problemsOf({ message, details = [] }: Told): Problems {
+function problemsOf({ message, details = [] }: ApiError): Problems {
     const problems: Record<string, string> = {};
     for (const { path, message: text } of details) {
         const field = path.split('/')[1] ?? '';

@@ -2,7 +2,7 @@ import type { DeliveryEntry, WebhookEntry } from '../../../shared/contracts/webh
 import { EVENT_PREFIXES, EVENT_TYPES } from '../../../shared/domain/events/event-types.ts';
 import { MOST_WEBHOOKS } from '../../../shared/domain/events/webhook-bounds.ts';
 import { type Problems, typed } from '../fields.ts';
-import type { Told } from '../internal-api.ts';
+import type { ApiError } from '../internal-api.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
 import { dateOf, read } from '../read-api.ts';
 
@@ -28,7 +28,7 @@ export async function listWebhooks(visit: WorkspaceVisit, problems: Problems = {
 }
 
 /** GET /dashboard/webhooks/{webhook_id}: the webhook, and what was sent to it last. @param refused why a form did nothing */
-export async function showWebhook(visit: WorkspaceVisit, refused?: Told): Promise<Shown> {
+export async function showWebhook(visit: WorkspaceVisit, refused?: ApiError): Promise<Shown> {
     const webhook = await findWebhook(visit);
     const { body } = await read(visit, `/v1/webhooks/${webhook.webhook_id}/deliveries?limit=${DELIVERIES}`);
     const deliveries = body['data'] as DeliveryEntry[];

@@ -47,9 +47,9 @@ export const workspacePages = [
         path: '/dashboard/switch',
         worksWithoutFactor: true,
         respond: async ({ app, me, fields }) => {
-            const seat = me.workspaces.find(({ workspaceId }) => workspaceId === fields.get('workspace'));
-            if (seat === undefined) throw absent();
-            await lookAtWorkspace(app.db, me.sessionId, seat.workspaceId);
+            const membership = me.workspaces.find(({ workspaceId }) => workspaceId === fields.get('workspace'));
+            if (membership === undefined) throw absent();
+            await lookAtWorkspace(app.db, me.sessionId, membership.workspaceId);
             return { to: '/dashboard', notice: 'workspace-switched' };
         },
     }),

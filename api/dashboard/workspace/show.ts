@@ -28,27 +28,27 @@ export async function showWorkspace(
     link?: { url: string; address: string | undefined },
 ): Promise<Shown> {
     const { app, me } = visit;
-    const { current: seat } = me;
-    const isManager = seat !== undefined && MANAGERS.includes(seat.role);
-    const members = seat === undefined ? [] : await listMembers(app.db, seat.workspaceId);
-    const invitations = seat === undefined || !isManager ? [] : await listInvitations(app.db, seat.workspaceId);
+    const { current: membership } = me;
+    const isManager = membership !== undefined && MANAGERS.includes(membership.role);
+    const members = membership === undefined ? [] : await listMembers(app.db, membership.workspaceId);
+    const invitations = membership === undefined || !isManager ? [] : await listInvitations(app.db, membership.workspaceId);
     const owners = members.filter(({ role }) => role === 'owner').length;
     return {
         view: 'workspace/workspace',
         title: 'Workspace',
         status: Object.keys(problems).length === 0 ? 200 : 422,
         model: {
-            seat,
+            membership,
             members,
             invitations,
             isManager,
             problems,
             link,
             typed: typed(visit.fields),
-            isLastOwner: seat?.role === 'owner' && owners === 1,
+            isLastOwner: membership?.role === 'owner' && owners === 1,
             everyRole: ROLES.map((value) => ({ value, words: ROLE_WORDS[value] })),
-            roles: rolesToGive(seat?.role).map((value) => ({ value, label: value })),
-            mayChange: (member: Member) => seat?.role === 'owner' || (member.role !== 'owner' && member.userId !== me.userId),
+            roles: rolesToGive(membership?.role).map((value) => ({ value, label: value })),
+            mayChange: (member: Member) => membership?.role === 'owner' || (member.role !== 'owner' && member.userId !== me.userId),
         },
     };
 }

@@ -31,7 +31,7 @@ export type IdsOf = (items: readonly Json[]) => (string | null)[];
  * @param idsOf absent: items have no ids
  */
 export function compareValues(before: Json, after: Json, idsOf?: IdsOf): Comparison {
-    const told: Told = {
+    const told: DiffInProgress = {
         diff: { added: [], removed: [], changed: [] },
         entries: 0,
         bytes: JSON.stringify(NOTHING).length,
@@ -48,13 +48,13 @@ export function isChange({ diff: { added, removed, changed }, isTruncated }: Com
 
 const NOTHING: Diff = { added: [], removed: [], changed: [] };
 
-interface Told extends Comparison {
+interface DiffInProgress extends Comparison {
     entries: number;
     bytes: number;
 }
 
 interface Work {
-    told: Told;
+    told: DiffInProgress;
     idsOf: IdsOf | undefined;
 }
 
@@ -110,9 +110,9 @@ function take(counts: Map<string, number>, text: string): boolean {
     return true;
 }
 
-function tell(told: Told, kind: 'added' | 'removed', entry: Json): void;
-function tell(told: Told, kind: 'changed', entry: Changed): void;
-function tell(told: Told, kind: keyof Diff, entry: Json | Changed): void {
+function tell(told: DiffInProgress, kind: 'added' | 'removed', entry: Json): void;
+function tell(told: DiffInProgress, kind: 'changed', entry: Changed): void;
+function tell(told: DiffInProgress, kind: keyof Diff, entry: Json | Changed): void {
     if (told.isTruncated) return;
     const bytes = Buffer.byteLength(JSON.stringify(entry)) + 1;
     if (told.entries + 1 > DIFF_ENTRIES || told.bytes + bytes > DIFF_BYTES) {

@@ -23,13 +23,13 @@ export interface SignedIn {
     /** Made a charged fetch before. */
     hasFetched: boolean;
     /** In the order in which they were made. */
-    workspaces: Seat[];
+    workspaces: Membership[];
     /** The one that was looked at last, or the oldest; undefined for somebody who left them all. */
-    current: Seat | undefined;
+    current: Membership | undefined;
 }
 
 /** A workspace as one of its members sees it. */
-export interface Seat {
+export interface Membership {
     workspaceId: string;
     name: string;
     plan: Plan;
@@ -100,13 +100,13 @@ const SIGNED_IN = `
            (select coalesce(json_agg(json_build_object('workspaceId', w.id, 'name', w.name, 'plan', w.plan, 'role', m.role,
                                                        'demandsFactor', w.demands_factor)
                                      order by w.created_at, w.id), '[]')
-            from memberships m join workspaces w on w.id = m.workspace_id where m.user_id = u.id) as seats,
+            from memberships m join workspaces w on w.id = m.workspace_id where m.user_id = u.id) as memberships,
            s.workspace_id as "lookedAt", s.seen_at < app_now() - interval '1 hour' as "isStale"
     from web_sessions s join users u on u.id = s.user_id
     where s.token_hash = ? and s.expires_at > app_now() and s.seen_at > app_now() - interval '${IDLE_DAYS} days' and u.deleted_at is null`;
 
 interface SignedInRow extends Omit<SignedIn, 'workspaces' | 'current'> {
-    seats: Omit<Seat, 'accountId'>[];
+    memberships: Omit<Membership, 'accountId'>[];
     /** The workspace that the session looked at last. */
     lookedAt: string | null;
     isStale: boolean;
@@ -116,9 +116,12 @@ interface SignedInRow extends Omit<SignedIn, 'workspaces' | 'current'> {
 export async function findSignedIn(db: Db, token: string, address?: string): Promise<SignedIn | undefined> {
     const { rows } = await db.raw<{ rows: SignedInRow[] }>(SIGNED_IN, [webTokenHash(token)]);
     if (rows[0] === undefined) return undefined;
-    const { seats, lookedAt, isStale, ...who } = rows[0];
+    const { memberships, lookedAt, isStale, ...who } = rows[0];
     if (isStale) await session(db, who.sessionId).update({ seen_at: now(db), address });
-    const workspaces = seats.map((seat) => ({ ...seat, accountId: payerOf(seat.plan, seat.workspaceId, who.userId) }));
+    const workspaces = memberships.map((membership) => ({
+        ...membership,
+        accountId: payerOf(membership.plan, membership.workspaceId, who.userId),
+    }));
     return { ...who, workspaces, current: workspaces.find(({ workspaceId }) => workspaceId === lookedAt) ?? workspaces[0] };
 }
 

@@ -14,13 +14,13 @@ import type { Rows } from './rows.ts';
 /** A way in which people and agents call endpoints, beside `POST /v1/fetch`. */
 export interface Surface {
     /** What it is told or shown of one call. */
-    call(site: string, endpoint: string): Promise<Told>;
+    call(site: string, endpoint: string): Promise<ApiError>;
     /** Everything that it does with an endpoint before it calls it. */
     judge(site: string, endpoint: string, params: JsonObject): Promise<void>;
     close(): Promise<void>;
 }
 
-export interface Told {
+export interface ApiError {
     /** Undefined for a result. */
     code: string | undefined;
     /** Characters of the answer. */
@@ -67,12 +67,12 @@ export function describeSurface(
             await site.close();
         });
 
-        async function callAll(bombs: Record<string, Bomb>): Promise<Map<string, Told>> {
+        async function callAll(bombs: Record<string, Bomb>): Promise<Map<string, ApiError>> {
             const endpoints = site.load('bombs.test', bombs);
             const published = await mallory.publish(aPackage('bombs.test', { endpoints }));
             expect(published.status, JSON.stringify(published.body)).to.be.oneOf([200, 201]);
             const watched = watchTree(process.pid);
-            const told = new Map<string, Told>();
+            const told = new Map<string, ApiError>();
             const { turns } = await api.during(async () => {
                 const good = ada.call('POST', '/v1/fetch', { body: { site: 'good.test', endpoint: 'read', params: {} }, base: api.base });
                 for (const scale of scales) told.set(scale, await surface.call('bombs.test', scale));
