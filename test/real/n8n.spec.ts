@@ -57,7 +57,8 @@ describe('the node for n8n, in n8n itself', function () {
         mkdirSync(at, { recursive: true });
         for (const old of ['nodes', 'dist', 'test']) rmSync(joinPath(at, old), { recursive: true, force: true });
         cpSync(CLIENT, at, { recursive: true, filter: (path) => !path.includes('node_modules') });
-        if (isNew) await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: at });
+        // NODE_ENV=production would leave out what builds the node.
+        if (isNew) await run('npm', ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: at });
         return at;
     }
 
