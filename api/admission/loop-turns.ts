@@ -4,13 +4,13 @@ import type { Check } from './check.ts';
 import { clientAddress, limitIdentity } from './client-address.ts';
 import { createClientTurns } from './client-turns.ts';
 
-/** For so many milliseconds of a turn of the event loop requests begin. */
+/** How long new requests may start in one turn of the event loop, in milliseconds. */
 const TURN_MS = 5;
 
 /**
- * Spreads what begins over turns of the event loop. A busy process finds the requests of all connections at once: 120 clients that ask for a
- * page of 2 ms made turns of 240 ms, in which no fetch got on. Once requests have begun for 5 ms in a turn, the others begin in later ones,
- * one in each, client by client. Fetches never wait here: what they do in a turn is done for all of them together.
+ * Spreads the start of requests over turns of the event loop. A busy process reads the requests of all connections in one turn: 120
+ * requests for a page of 2 ms made a turn of 240 ms, in which no fetch progressed. After 5 ms of a turn, further requests start in later
+ * turns, one per turn, client by client. Fetches never wait here, since their work of one turn is batched.
  */
 export function loopTurns({ config: { trustProxy } }: Pick<App, 'config'>): Check {
     const turns = createClientTurns();

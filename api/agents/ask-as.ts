@@ -3,10 +3,10 @@ import { type ApiError, type Ask, AskFailure } from '../../shared/agents/ask.ts'
 import { readAnswer } from '../answers/read-answer.ts';
 import { sameRequest } from '../plugins/observe.ts';
 
-/** The request headers that are passed on to the calls. */
+/** The request headers that are forwarded to the calls. */
 const PASSED_ON = ['authorization', 'x-forwarded-for'] as const;
 
-/** Calls our own routes with the key and from the address of the request. */
+/** Calls our own routes with the key and the address of the agent's request. */
 export function askAs(server: Server, request: Request): Ask {
     return async ({ method, path, query = {}, body, headers = {}, confirmed }) => {
         const pairs = Object.entries(query).flatMap(([name, value]) =>

@@ -7,13 +7,13 @@ import { Refusal } from '../../shared/refusals.ts';
 import { mayRun } from '../../shared/store/registry/history.ts';
 import { endpointHealth } from '../../shared/store/usage/traffic.ts';
 
-/** Lists are made of a version once in a while: health changes slowly. */
+/** Tool lists are cached: the health that orders them changes slowly. */
 const KEPT_MS = 60_000;
 const lists = new WeakMap<App, LRUCache<string, AgentTool[]>>();
 
 /**
- * The endpoints of a site's latest version as tools.
- * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, SITE_NOT_FOUND, VALIDATION_ERROR for names that are none of it
+ * Returns the endpoints of a site's latest version as tools.
+ * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, SITE_NOT_FOUND, VALIDATION_ERROR for unknown endpoint names
  */
 export async function findSiteTools(app: App, written: string, choice: ToolChoice): Promise<{ site: string; tools: AgentTool[] }> {
     const { site, registrable } = readSite(written, '/site');

@@ -5,14 +5,14 @@ import { randomBase62 } from '../../shared/domain/text/ids.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { findResult, keepResult, MAX_AGE_SECONDS, RESULT_BYTES } from '../../shared/store/fetch/results.ts';
 
-/** Rests of long results lie with the results of `max_age`, by account, within the same bounds. */
+/** Stores the full text of cut results beside the results of `max_age`: per account, within the same bounds. */
 export function keptRests({ db, secrets }: App, { accountId }: Caller): Rests {
     const placeOf = (id: string) => ({ accountId, question: createHash('sha256').update(`rest of an agent's result ${id}`).digest('hex') });
     return {
         async keep(text) {
             if (Buffer.byteLength(text) > RESULT_BYTES) return undefined;
             const id = randomBase62(22);
-            // An agent that cannot be given the rest still has the beginning.
+            // Without the stored text the agent still has the cut result.
             return keepResult(db, secrets, placeOf(id), { text, results: 0 }).then(
                 () => id,
                 () => undefined,

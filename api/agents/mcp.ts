@@ -17,14 +17,14 @@ import { findSiteTools } from './find-site-tools.ts';
 import { keptRests } from './kept-rests.ts';
 import { sealedAgreements } from './sealed-agreements.ts';
 
-/** The response headers of the transport that are kept; hapi sets the others. */
+/** The transport's response headers that are forwarded; hapi sets the others. */
 const KEPT_HEADERS = ['content-type', 'mcp-protocol-version'] as const;
-/** The most messages in one request. They run at the same time, and some of their routes have no rate limit. */
+/** The most messages in one request. They run concurrently, and some of their routes have no rate limit. */
 const MOST_MESSAGES = 10;
 
 /**
- * `POST /mcp` has the general tools, `POST /mcp/{site}` the endpoints of one site, over streamable HTTP, stateless. Every call that a tool
- * makes goes through our own routes with the caller's key, so that limits, credits and errors are the API's own.
+ * `POST /mcp` serves the general tools, `POST /mcp/{site}` the endpoints of one site, over stateless streamable HTTP. Tools call our own
+ * routes with the caller's key, so that limits, credits and errors are those of the API.
  */
 export const agentTools: AppPlugin = {
     name: 'mcp',
@@ -89,7 +89,7 @@ export const agentTools: AppPlugin = {
     },
 };
 
-/** How clients sign in (RFC 9728): by OAuth, or with a key that a person makes. */
+/** Protected resource metadata (RFC 9728). Clients sign in with OAuth, or use a key that a person created. */
 function describeResource(app: App, site: unknown): object {
     const resource = `${app.publicUrl()}/mcp${site === undefined ? '' : `/${encodeURIComponent(String(site))}`}`;
     return {
@@ -102,18 +102,17 @@ function describeResource(app: App, site: unknown): object {
     };
 }
 
-/** What a path offers. */
 type Offer = Pick<Served, 'tools' | 'instructions'>;
 
-/** Rejects requests from pages of other origins, which also stops DNS rebinding: our host is the configured one. */
+/** Rejects requests from pages of other origins. This also stops DNS rebinding, since our origin is the configured one. */
 function requireOwnOrigin(app: App, { raw }: Request): void {
     const { origin } = raw.req.headers;
     if (origin !== undefined && origin !== new URL(app.publicUrl()).origin) {
-        throw new Refusal('FORBIDDEN', 'Pages of other origins may not use the tools for agents.');
+        throw new Refusal('FORBIDDEN', 'Pages of other origins cannot use the agent tools.');
     }
 }
 
-/** What a URL says beside its path. @param list the parameter that names tools @throws Refusal VALIDATION_ERROR with every problem */
+/** Reads the query. @param list the parameter that names tools @throws Refusal VALIDATION_ERROR with every problem */
 function readQuery({ query }: Request, list: 'tools' | 'endpoints') {
     const { [list]: named, sign_in: signIn, effect, ...rest } = query as Record<string, unknown>;
     const problems: Detail[] = Object.keys(rest).map((name) => problem(name, 'UNKNOWN_FIELD', 'There is no such query parameter'));
@@ -136,7 +135,7 @@ function generalTools(names: readonly string[] | undefined): readonly AgentTool[
     return TOOLS.filter(({ name }) => names.includes(name));
 }
 
-/** A list of names, with commas between. */
+/** Reads a comma-separated list of names. */
 function readNames(parameter: string, value: unknown, problems: Detail[]): string[] | undefined {
     if (value === undefined) return undefined;
     if (typeof value !== 'string') problems.push(problem(parameter, 'REPEATED', 'It may stand only once'));
@@ -150,16 +149,16 @@ function problem(parameter: string, code: Detail['code'], message: string): Deta
 }
 
 /**
- * What takes a call of the same request back is left out: that call would get no answer, and the transport would wait for it for ever.
+ * Drops a cancellation of a call of the same request: the call would get no answer, and the transport would wait for it forever.
  * @throws Refusal VALIDATION_ERROR
  */
 function messagesIn(body: unknown): unknown {
     if (!Array.isArray(body)) return body;
-    if (body.length > MOST_MESSAGES) throw new Refusal('VALIDATION_ERROR', `At most ${MOST_MESSAGES} messages are taken at once.`);
+    if (body.length > MOST_MESSAGES) throw new Refusal('VALIDATION_ERROR', `At most ${MOST_MESSAGES} messages are accepted in one request.`);
     return body.filter((message: { method?: unknown } | null) => message?.method !== 'notifications/cancelled');
 }
 
-/** Whether a message calls a tool that works with a key alone. */
+/** Whether a message calls a tool that needs a key. */
 function callsWithKey(body: unknown, tools: readonly AgentTool[]): boolean {
     const messages = (Array.isArray(body) ? body : [body]) as ({ method?: unknown; params?: { name?: unknown } | null } | null)[];
     const called = messages.filter((message) => message?.method === 'tools/call').map((message) => message?.params?.name);

@@ -7,10 +7,10 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 const PURPOSE = "question to an agent's person";
 /** How long a person may take to answer. */
 const LASTS_MS = 10 * 60 * 1000;
-/** Characters; ours are shorter. */
+/** The longest state that is read, in characters; ours are shorter. */
 const MOST = 2000;
 
-/** What the client keeps between question and answer. It is sealed, so that no answer is to another call, key or price. */
+/** The state that the client holds between question and answer. It is sealed and binds the answer to the call, the key and the price. */
 interface Held {
     at: number;
     keyId: string;
@@ -19,7 +19,7 @@ interface Held {
     credits: number;
 }
 
-/** Questions of any process are answered at any other. */
+/** Creates agreements that any process can open. */
 export function sealedAgreements({ secrets, clock }: App, { keyId }: Caller): Agreements {
     return {
         async seal({ credits, ...call }) {

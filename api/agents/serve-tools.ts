@@ -2,9 +2,9 @@ import { createMcpHandler, isLegacyRequest, type Server, WebStandardStreamableHT
 import { agentServer, type Served } from '../../shared/agents/agent-server.ts';
 
 /**
- * Answers the messages of one request without state. It is a separate module: it loads the protocol's package, which a process without
- * agents does not need in memory.
- * @param parsedBody one message; of clients from before 2026 also several
+ * Answers the messages of one request without state. A separate module, so that a process without agents does not load the protocol's
+ * package.
+ * @param parsedBody one message; clients from before 2026 may send several
  */
 export async function serveTools(
     request: globalThis.Request,
@@ -18,7 +18,7 @@ export async function serveTools(
     return answer;
 }
 
-/** The revision of 2026: each message says by itself which one it speaks. Nothing is streamed, so nobody can subscribe to changes. */
+/** The 2026 revision: each message names its revision. Responses are not streamed, so clients cannot subscribe to changes. */
 async function answerCurrent(open: () => Server, request: globalThis.Request, parsedBody: unknown) {
     const handler = createMcpHandler(open, { legacy: 'reject', maxSubscriptions: 0 });
     try {
@@ -28,7 +28,7 @@ async function answerCurrent(open: () => Server, request: globalThis.Request, pa
     }
 }
 
-/** Earlier revisions: what the client asks for in `initialize`, or in its header. */
+/** Earlier revisions: the client names one in `initialize` or in a header. */
 async function answerEarlier(server: Server, request: globalThis.Request, parsedBody: unknown) {
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     try {

@@ -6,7 +6,7 @@ import { createModel, GRANTS } from './model.ts';
 import { OAuthFailure } from './oauth-failure.ts';
 import { readOAuthForm } from './read-form.ts';
 
-/** POST /oauth/token: a code, or a refresh token, for the next tokens of a grant. @throws OAuthFailure */
+/** POST /oauth/token: exchanges a code or a refresh token for the grant's next tokens. @throws OAuthFailure */
 export async function giveToken(app: App, request: Request): Promise<object> {
     const body = await readOAuthForm(app, request);
     const server = new OAuth2Server({
@@ -15,7 +15,7 @@ export async function giveToken(app: App, request: Request): Promise<object> {
         requireClientAuthentication: { authorization_code: false, refresh_token: false },
         alwaysIssueNewRefreshToken: true,
     });
-    // The library would ask for a secret first.
+    // Checked here: the library would complain about a missing secret instead.
     if (body['grant_type'] !== undefined && !GRANTS.includes(body['grant_type'])) {
         throw new OAuthFailure('unsupported_grant_type', `grant_type is one of: ${GRANTS.join(', ')}.`);
     }
@@ -38,7 +38,7 @@ export async function giveToken(app: App, request: Request): Promise<object> {
     return answer.body as object;
 }
 
-/** What the library wrapped, such as a lost connection to the database. */
+/** The error that the library wrapped, such as a lost database connection. */
 function unwrapped(error: unknown): unknown {
     return error instanceof OAuth2Server.OAuthError && 'inner' in error && error.inner instanceof Error ? error.inner : error;
 }

@@ -12,12 +12,12 @@ import {
     takeOnce,
 } from '../../shared/store/apps/grants.ts';
 
-/** Apps have no secret: PKCE and the rotation of tokens prove them. */
+/** Apps have no client secret; PKCE and refresh-token rotation authenticate them. */
 export const GRANTS = ['authorization_code', 'refresh_token'];
 
-/** What the library of OAuth keeps with us, for one request. @param resource what the app says its token is for */
+/** The storage model of the OAuth library, for one request. @param resource the `resource` parameter of the request (RFC 8707) */
 export function createModel({ db, publicUrl }: App, resource: string | undefined) {
-    /** A second use means that somebody else has it too: the grant ends (RFC 9700, section 4.14). */
+    /** A second use means that the secret leaked, so the grant ends (RFC 9700, section 4.14). */
     async function redeem<Kind extends Redeemable>(found: Kind | undefined): Promise<Kind | undefined> {
         if (found === undefined || found.isOver) return undefined;
         if (found.isUsed) {
@@ -25,7 +25,7 @@ export function createModel({ db, publicUrl }: App, resource: string | undefined
             return undefined;
         }
         if (resource !== undefined && readResource(resource, publicUrl()) !== found.resource) {
-            throw new OAuth2Server.OAuthError('resource is not the one that was consented to', { code: 400, name: 'invalid_target' });
+            throw new OAuth2Server.OAuthError('resource differs from the one that the person consented to', { code: 400, name: 'invalid_target' });
         }
         return found;
     }
@@ -38,14 +38,14 @@ export function createModel({ db, publicUrl }: App, resource: string | undefined
 
     return {
         async getClient(id: string) {
-            // Codes and refresh tokens know their app; that is compared with this one.
+            // The library compares this id with the app that the code or refresh token belongs to.
             return client(id);
         },
         async getAuthorizationCode(authorizationCode: string): Promise<AuthorizationCode | undefined> {
             const found = secretKind(authorizationCode) === 'code' ? await redeem(await findCode(db, authorizationCode)) : undefined;
             if (found === undefined) return undefined;
             const { redirectUri, challenge: codeChallenge } = found;
-            // Whether it is over was judged by the clock of the database.
+            // `isOver` already checked the expiry by the database's clock.
             const expiresAt = new Date(Date.now() + 60_000);
             return { ...parts(found), authorizationCode, redirectUri, codeChallenge, codeChallengeMethod: 'S256', expiresAt };
         },
@@ -57,16 +57,16 @@ export function createModel({ db, publicUrl }: App, resource: string | undefined
         revokeToken: ({ refreshToken, user }: RefreshToken) => takeFirst('refresh', refreshToken, user['keyId']),
         generateAccessToken: async () => newSecret('access'),
         generateRefreshToken: async () => newSecret('refresh'),
-        /** The consent said what the grant may do; asking for less changes nothing, and more is refused. */
+        /** The consent fixed the scopes: requesting fewer changes nothing, and requesting more is refused. */
         async validateScope(_user: unknown, _client: unknown, scope: string[] | undefined) {
             return scope ?? [];
         },
         async saveToken(token: Token, of: Client, user: { keyId: string }): Promise<Token> {
             const { accessToken: access, refreshToken: refresh = '' } = token;
             if (!(await keepTokens(db, user.keyId, { access, refresh }))) {
-                throw new OAuth2Server.InvalidGrantError('The grant is over: sign in again.');
+                throw new OAuth2Server.InvalidGrantError('The grant has ended: sign in again.');
             }
-            // Of its own, in seconds: the library measures by the clock of this process.
+            // The library computes `expires_in` by this process's clock, so the date must come from the same clock.
             return { ...token, accessTokenExpiresAt: new Date(Date.now() + ACCESS_SECONDS * 1000), client: of, user };
         },
         async getAccessToken() {
@@ -74,7 +74,7 @@ export function createModel({ db, publicUrl }: App, resource: string | undefined
         },
     };
 
-    /** Of two requests at once with the same secret, one stole it. */
+    /** Two concurrent requests with the same secret mean that one of them stole it, so the grant ends. */
     async function takeFirst(kind: 'code' | 'refresh', secret: string, keyId: string): Promise<boolean> {
         const isFirst = await takeOnce(db, kind, secret);
         if (!isFirst) await endGrant(db, keyId);

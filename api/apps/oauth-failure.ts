@@ -1,4 +1,4 @@
-/** A refusal in the form of OAuth (RFC 6749, section 5.2). */
+/** An OAuth error response (RFC 6749, section 5.2). */
 export class OAuthFailure extends Error {
     readonly code: string;
     readonly status: number;

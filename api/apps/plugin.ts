@@ -5,8 +5,8 @@ import type { AppPlugin } from '../plugins/plugin.ts';
 import { OAuthFailure } from './oauth-failure.ts';
 
 /**
- * How apps, such as clients of the Model Context Protocol, get a key of somebody who lets them act: OAuth 2.1 with PKCE. The page that
- * asks people is the dashboard's (api/dashboard/apps). Bodies and errors are those of RFC 6749, and any page may call.
+ * OAuth 2.1 with PKCE: lets apps, such as MCP clients, act for a person. The consent page is in api/dashboard/apps. Bodies and errors
+ * follow RFC 6749. Any origin may call these routes.
  */
 export const apps: AppPlugin = {
     name: 'apps',
@@ -25,7 +25,7 @@ export const apps: AppPlugin = {
                 method: 'POST',
                 path: '/oauth/register',
                 options: open,
-                // A separate module each: most processes serve no app.
+                // Loaded on first use: most processes serve no app.
                 handler: (request, h) => answer(h, 201, async () => (await import('./register-app.ts')).registerApp(app, request)),
             },
             {
@@ -49,7 +49,7 @@ async function revoke(app: App, request: Request): Promise<object> {
     return {};
 }
 
-/** The work's answer, or why not, as OAuth says it. */
+/** Responds with the result of `work`, or with its OAuthFailure as an OAuth error. */
 async function answer(h: ResponseToolkit, status: number, work: () => Promise<object>): Promise<ResponseObject> {
     try {
         return h
@@ -64,7 +64,7 @@ async function answer(h: ResponseToolkit, status: number, work: () => Promise<ob
     }
 }
 
-/** RFC 8414. */
+/** Authorization server metadata (RFC 8414). */
 function describeServer(app: App): object {
     const url = app.publicUrl();
     return {

@@ -9,7 +9,7 @@ import { OAuthFailure } from './oauth-failure.ts';
 
 const FORM_BYTES = 16 * 1024;
 
-/** Counts a request of an app, and reads its form. @throws OAuthFailure */
+/** Counts the request against the rate limit of its address and reads its form. @throws OAuthFailure */
 export async function readOAuthForm(app: App, request: Request): Promise<Record<string, string>> {
     const verdict = await app.limits.take({
         identity: `oauth:ip:${limitIdentity(request.app.clientAddress)}`,
@@ -21,12 +21,12 @@ export async function readOAuthForm(app: App, request: Request): Promise<Record<
     }
     const type = request.raw.req.headers['content-type'] ?? '';
     if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type.trim())) {
-        throw new OAuthFailure('invalid_request', 'The body is a form: application/x-www-form-urlencoded.');
+        throw new OAuthFailure('invalid_request', 'Send the body as a form: application/x-www-form-urlencoded.');
     }
     const read = readForm(await readBytes(request, FORM_BYTES));
     if (!read.ok) throw new OAuthFailure('invalid_request', read.problem);
     if (read.fields.some(([, value]) => textProblem(value) !== undefined)) {
-        throw new OAuthFailure('invalid_request', 'A field has characters that are no text.');
+        throw new OAuthFailure('invalid_request', 'A field has characters that are not allowed in text.');
     }
     // An empty field counts as left out (RFC 6749, section 3.2).
     return Object.fromEntries(read.fields.filter(([, value]) => value !== ''));

@@ -9,7 +9,7 @@ import { OAuthFailure } from './oauth-failure.ts';
 
 const BODY_BYTES = 64 * 1024;
 
-/** POST /oauth/register: an app without a document names itself and its addresses (RFC 7591). @throws OAuthFailure */
+/** POST /oauth/register: registers an app that has no metadata document (RFC 7591). @throws OAuthFailure */
 export async function registerApp(app: App, request: Request): Promise<object> {
     const { value, faults } = await readJsonBody(request, { guard: true, maxBytes: BODY_BYTES });
     const [fault] = faults;
@@ -18,7 +18,7 @@ export async function registerApp(app: App, request: Request): Promise<object> {
     if ('code' in facts) throw new OAuthFailure(facts.code, facts.message);
     const retryAfter = await takeAttempts(app.db, [['app registration by client', limitIdentity(request.app.clientAddress)]]);
     if (retryAfter > 0) {
-        throw new OAuthFailure('temporarily_unavailable', '20 apps an hour are registered from one address.', 429, retryAfter);
+        throw new OAuthFailure('temporarily_unavailable', 'One address can register at most 20 apps an hour.', 429, retryAfter);
     }
     const { appId, name, redirectUris } = await keepApp(app.db, facts);
     return {

@@ -9,7 +9,7 @@ import { perApp } from '../admission/per-app.ts';
 import type { Call, Reply } from '../serve.ts';
 
 const LOOK_MS = 500;
-/** Calls of an account that wait in one process; further ones are answered at once. */
+/** Calls of one account that may wait in one process; further calls are answered at once. */
 const MOST_WAITING = 50;
 const DEFAULT_LIMIT = 20;
 
@@ -37,7 +37,7 @@ export async function listEvents(call: Call<object, EventsQuery, undefined>): Pr
     };
 }
 
-/** Reads, and again while there is nothing and the caller wants to wait. */
+/** Reads a page; if it is empty, polls until there is an event or the caller's wait ends. */
 async function readOrWait(
     { app, query: { wait = 0 }, gone, endRead }: Call<object, EventsQuery, undefined>,
     accountId: string,

@@ -4,8 +4,8 @@ import { limitIdentity } from '../admission/client-address.ts';
 import type { Call } from '../serve.ts';
 
 /**
- * Counts a question in the window `find` of its account, or without a key of its address. While the counters are out of reach nothing is
- * counted: browsing goes on.
+ * Counts a search in the `find` window of its account, or of its address without a key. If the counters are unreachable, the search is
+ * not counted.
  * @throws Refusal RATE_LIMITED
  */
 export async function countFind({ app, caller, clientAddress }: Call<unknown, unknown, unknown>): Promise<void> {

@@ -19,7 +19,7 @@ type FindCall = Call<object, EndpointsQuery, undefined>;
 
 const DEFAULT_LIMIT = 10;
 
-/** GET /v1/endpoints: the window, then which endpoints, then what is shown of them. */
+/** GET /v1/endpoints: counts the search, finds endpoint ids, then reads and presents one page of them. */
 export async function findEndpoints(call: FindCall): Promise<Reply<FoundEndpoint[]>> {
     const { query } = call;
     const filters = filtersOf(query);
@@ -51,7 +51,7 @@ async function listAll(call: FindCall, filters: FindFilters, page: Page): Promis
     return { answer: rows.map((row) => presentFound(row, undefined)), pagination: await page.end(next, total), meta: metaOf(call, total) };
 }
 
-/** The kind of ranking that a cursor belongs to. */
+/** Names the ranking in a cursor. */
 const BY_WORDS = 'words';
 
 async function findByTask(
@@ -74,13 +74,13 @@ async function findByTask(
     };
 }
 
-/** Cursors are sealed, so their content is trusted. */
+/** The slot where a page begins. Cursors are sealed, so their content is trusted. */
 function placeIn(from: Json | undefined): number {
     const [, place] = (from ?? [BY_WORDS, 0]) as [string, number];
     return place;
 }
 
-/** Of a task the session remembers the words, so that what is fetched in it teaches the order of alike tasks. */
+/** Records the words of the task in a look-up session. Fetches of that session later improve the ranking for similar tasks. */
 function metaOf({ app, caller, query }: FindCall, total: number, search?: Search): FindMeta {
     const sessionId = newId('ses');
     if (caller !== undefined && search !== undefined && total > 0) {

@@ -6,13 +6,13 @@ import { stemsOf } from '../../shared/domain/search/tokens.ts';
 import { shippedPhrases } from '../../shared/platform/phrases.ts';
 import type { EndpointRow } from '../../shared/store/registry/list-endpoints.ts';
 
-/** What was looked for, and how well the endpoint fits it; undefined without a task. */
+/** The search, and how well an endpoint fits it. */
 export interface Fit {
     search: Search;
     score: number;
 }
 
-/** An endpoint as lists show it. */
+/** An endpoint as GET /v1/endpoints returns it. @param fit undefined without a task */
 export function presentFound(row: EndpointRow, fit: Fit | undefined): FoundEndpoint {
     const { site, name: endpoint, entry, effect } = row;
     const { title, description, required, optional, fields, hosted, unit, maxResults, example } = entry;
@@ -44,7 +44,7 @@ export function presentFound(row: EndpointRow, fit: Fit | undefined): FoundEndpo
     };
 }
 
-/** The fields in which the words of the task were found. */
+/** The fields that contain words of the task. */
 function matchedIn({ name, site, intentCategory, entry }: EndpointRow, { terms }: Search): FoundEndpoint['matched'] {
     const sought = new Set(terms.filter(({ isTelling }) => isTelling).flatMap(wordsOf));
     const texts: Record<(typeof MATCHED)[number], string[]> = {

@@ -3,13 +3,13 @@ import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import { normaliseSite, registrableDomain } from '../../shared/domain/site/site-name.ts';
 import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
 
-/** A request takes a task of so many characters. */
+/** The shortest task that a schema request accepts, in characters. */
 const LEAST = 20;
 const PADDING = 'An endpoint for this task: ';
 
 /**
- * A body for POST /v1/schema-requests, for a task that nothing fits; `missing` names what it lacks. Undefined where no request could be
- * made of the task, since it holds something that looks like a secret.
+ * Suggests a body for POST /v1/schema-requests for a task without matches; `missing` names the fields that the caller must add.
+ * Undefined if the task contains something that looks like a secret.
  */
 export function suggestRequest(task: string, query: EndpointsQuery): FindMeta['suggestion'] {
     if (findSecrets(task) !== undefined) return undefined;
@@ -24,7 +24,7 @@ export function suggestRequest(task: string, query: EndpointsQuery): FindMeta['s
     return domain === undefined ? { request, missing: ['domain'] } : { request };
 }
 
-/** The first word of a task that is a domain name, or an address of the web. */
+/** The domain of the first word that is a domain name or a URL. */
 function domainIn(task: string): string | undefined {
     for (const word of task.split(/[\s,;()<>"']+/)) {
         const host = /^https?:\/\//i.test(word) ? URL.parse(word)?.hostname : word.replace(/[.:?!]+$/, '');

@@ -16,19 +16,19 @@ import { type Rests, readRest, restUri } from './rest.ts';
 import { type AgentTool, type Arguments, DEFAULT_CHARACTERS } from './tool.ts';
 import { withinBudget } from './within-budget.ts';
 
-/** What an agent is served with. */
+/** Everything that an agent server needs. */
 export interface Served {
     tools: readonly AgentTool[];
     instructions: string;
     /** Calls the API with the key, limits and credits of the person who runs the agent. */
     ask: Ask;
-    /** Absent: what is too long for a result is left out. */
+    /** Stores results that are too long. Absent: they are cut and the rest is lost. */
     rests?: Rests | undefined;
-    /** Absent: nobody can be asked whether a write may cost what it does. */
+    /** Lets a person confirm the price of a write. Absent: nobody is asked. */
     agreements?: Agreements | undefined;
 }
 
-/** Tools of the Model Context Protocol, over whatever transport. */
+/** Creates a Model Context Protocol server for these tools, independent of the transport. */
 export function agentServer({ tools, ask, instructions, rests, agreements }: Served): Server {
     const capabilities = { tools: {}, ...(rests === undefined ? {} : { resources: {} }) };
     const server = new Server({ name: 'routebook', title: 'Routebook', version: VERSION }, { instructions, capabilities });
@@ -42,7 +42,7 @@ export function agentServer({ tools, ask, instructions, rests, agreements }: Ser
     return server;
 }
 
-/** Kept results are read by their address, and listed nowhere. */
+/** Serves stored results as resources. They are readable by address and not listed. */
 function serveRests(server: Server, rests: Rests): void {
     server.setRequestHandler('resources/list', () => ({ resources: [] }));
     server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
@@ -76,7 +76,7 @@ async function call(
     }
 }
 
-/** The result as text and as an object, both within the budget, and the address of the whole where that is longer. */
+/** Returns the result as text and as an object, both within the budget; if it was cut, also the address of the full result. */
 async function success(
     { isJudgedByRoute }: AgentTool,
     result: Record<string, unknown>,
@@ -85,7 +85,7 @@ async function success(
     const { text, isCut } = withinBudget(result, most);
     if (!isCut) return { content: [{ type: 'text', text }], structuredContent: result };
     const id = await rests?.keep(JSON.stringify(result));
-    // What was cut is no longer what the schema of an endpoint says.
+    // Cut data no longer matches the output schema of its endpoint.
     const { data, ...rest } = parseExact(text) as Record<string, unknown>;
     return {
         content: [{ type: 'text', text }, ...(id === undefined ? [] : [linkTo(id)])],
@@ -94,8 +94,8 @@ async function success(
 }
 
 function linkTo(id: string) {
-    const description = 'The whole result as JSON text, page by page, for 24 hours: read next until it is null.';
-    return { type: 'resource_link' as const, uri: restUri(id), name: 'Whole result', description, mimeType: 'application/json' };
+    const description = 'The full result as JSON text, in pages, for 24 hours. Read next until it is null.';
+    return { type: 'resource_link' as const, uri: restUri(id), name: 'Full result', description, mimeType: 'application/json' };
 }
 
 function failure(told: ApiError, failed: Failed): CallToolResult {
@@ -106,7 +106,7 @@ function failure(told: ApiError, failed: Failed): CallToolResult {
 
 const INVALID_ARGUMENTS: ApiError = {
     code: 'INVALID_ARGUMENTS',
-    message: 'The tool does not take these arguments; details name each problem.',
+    message: 'The arguments are invalid; details name each problem.',
     fault: 'caller',
     retryable: false,
 };

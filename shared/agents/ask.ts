@@ -7,18 +7,18 @@ export interface ApiCall {
     headers?: Record<string, string>;
     /** Credits that a person agreed to for this call. */
     confirmed?: number | undefined;
-    /** Whether it may be sent again when its answer was lost. */
+    /** Whether it may be sent again if the answer was lost. */
     isRepeatable: boolean;
 }
 
-/** Resolves with the body of a success. @throws AskFailure with what the API said instead. */
+/** Resolves with the body of a success. @throws AskFailure with the error of the API */
 export type Ask = (call: ApiCall) => Promise<Record<string, unknown>>;
 
-/** The fields of the error envelope that tell an agent what to do. */
+/** The fields of the error envelope that an agent needs. */
 export interface ApiError {
     code: string;
     message: string;
-    /** Whose move it is: caller, upstream, schema or service. */
+    /** Who caused it: caller, upstream, schema or service. */
     fault: string;
     retryable: boolean;
     retry_after?: number | undefined;
@@ -32,7 +32,7 @@ export interface ApiError {
     doc_url?: string | undefined;
 }
 
-/** The API refused, or could not be reached. */
+/** The API returned an error or could not be reached. */
 export class AskFailure extends Error {
     readonly told: ApiError;
 

@@ -2,7 +2,7 @@ import { creditsToConfirm } from '../domain/accounts/confirm-above.ts';
 import type { ApiError } from './ask.ts';
 import type { Arguments } from './tool.ts';
 
-/** A call of a tool that an agent makes next. */
+/** The tool call that an agent should make next. */
 export interface NextCall {
     tool: string;
     arguments: Arguments;
@@ -37,7 +37,7 @@ const BY_CODE: ReadonlyMap<string, string> = new Map([
 const UNCONFIRMED =
     'Only a person may let this happen, and this client cannot ask one. Tell the person you work for: they can raise confirm_above of the key.';
 
-/** One or two sentences on what an agent does next. */
+/** One or two sentences that tell an agent what to do next. */
 export function whatToDo({ code, retryable, retry_after: seconds, details = [] }: ApiError): string {
     const known = creditsToConfirm({ details }) === undefined ? BY_CODE.get(code) : UNCONFIRMED;
     const again = retryable ? `The same call may succeed ${seconds === undefined ? 'in a moment' : `in ${seconds} s`}.` : undefined;
@@ -45,7 +45,7 @@ export function whatToDo({ code, retryable, retry_after: seconds, details = [] }
     return [known, correct, again].filter((text) => text !== undefined).join(' ') || 'Do not repeat this call as it is.';
 }
 
-/** The next call after a failure; null where the next move is a person's, or none. */
+/** The next call after a failure; null if a person must act, or nothing helps. */
 export function nextCall(told: ApiError, { tool, args }: Failed): NextCall | null {
     const { code, retryable, retry_after: seconds, did_you_mean: [meant] = [] } = told;
     const { site, endpoint, intent, task } = args;

@@ -9,27 +9,27 @@ import {
 import { creditsToConfirm } from '../domain/accounts/confirm-above.ts';
 import type { ApiError } from './ask.ts';
 
-/** A call that a person agreed to, and what it may cost. */
+/** A call that a person agreed to, and its price in credits. */
 export interface Agreed {
     tool: string;
     args: Record<string, unknown>;
     credits: number;
 }
 
-/** Seals what a person is asked, so that the answer is to this call at this price. */
+/** Seals a question, so that the answer is valid only for this call at this price. */
 export interface Agreements {
     seal(agreed: Agreed): Promise<string>;
-    /** The credits that were asked about; undefined for another call, or for what nobody asked lately. */
+    /** The credits that the person was asked about; undefined for another call or an expired question. */
     open(state: string, call: Omit<Agreed, 'credits'>): Promise<number | undefined>;
 }
 
-/** What the client of a call can ask its person; only the revision of 2026 carries questions in answers. */
+/** The protocol context of a call. Only the 2026 revision can carry a question in an answer. */
 type Request = ServerContext['mcpReq'];
 
 const CONNECT = 'connect';
 const CONFIRM = 'confirm';
 
-/** The credits that a person agreed to with this request; undefined without an answer that agrees. */
+/** The credits that a person agreed to with this request; undefined if nobody agreed. */
 export async function agreedCredits(
     { inputResponses, requestState }: Request,
     call: Omit<Agreed, 'credits'>,
@@ -41,14 +41,14 @@ export async function agreedCredits(
     return agreements?.open(state, call);
 }
 
-/** The modes in which a client asks its person; undefined: it does not. */
+/** The modes in which the client can ask its person; undefined if it cannot ask. */
 function elicitationOf({ envelope }: Request): { form?: unknown; url?: unknown } | undefined {
     const capabilities = (envelope as Record<string, ClientCapabilities | null> | undefined)?.[CLIENT_CAPABILITIES_META_KEY];
     const elicitation: unknown = capabilities?.elicitation;
     return typeof elicitation === 'object' && elicitation !== null ? elicitation : undefined;
 }
 
-/** What a person is asked after a refusal; undefined where they were asked before, or their client cannot ask. */
+/** The question that follows an error; undefined if it was already asked or the client cannot ask. */
 export async function questionOf(
     told: ApiError,
     request: Request,
@@ -63,10 +63,10 @@ export async function questionOf(
         return inputRequired({ inputRequests: { [CONNECT]: inputRequired.elicitUrl({ message, url }) } });
     }
     const credits = creditsToConfirm(told);
-    // Without a word on modes a client shows forms.
+    // A client that names no mode supports forms.
     const showsForms = elicitation.form !== undefined || elicitation.url === undefined;
     if (credits === undefined || agreements === undefined || !showsForms || CONFIRM in answered) return undefined;
-    const question = { message: `${message} Shall it go ahead?`, requestedSchema: { type: 'object' as const, properties: {} } };
+    const question = { message: `${message} Go ahead?`, requestedSchema: { type: 'object' as const, properties: {} } };
     return inputRequired({
         inputRequests: { [CONFIRM]: inputRequired.elicit(question) },
         requestState: await agreements.seal({ ...call, credits }),

@@ -1,20 +1,20 @@
-/** Where what does not fit into a result is kept, for a day, for the account of the result alone. */
+/** Stores the full text of results that were cut, for a day, readable only by the account of the result. */
 export interface Rests {
-    /** The id of the kept text; undefined where it cannot be kept. */
+    /** Returns the id of the stored text; undefined if it could not be stored. */
     keep(text: string): Promise<string | undefined>;
     read(id: string): Promise<string | undefined>;
 }
 
-/** Characters of a page. */
+/** Page size in characters. */
 const PAGE = 8000;
 const URI = /^routebook:\/\/results\/([0-9A-Za-z_]{1,64})\?from=(\d{1,9})$/;
 
-/** The address of a part of a kept result. */
+/** The address of a stored result, from this character on. */
 export function restUri(id: string, from = 0): string {
     return `routebook://results/${id}?from=${from}`;
 }
 
-/** One page: a piece of the JSON text of the result, and where the next one is; undefined for no address of ours. */
+/** Reads one page of a stored result, and the address of the next page. Undefined if the address is not one of ours. */
 export async function readRest(rests: Rests, uri: string): Promise<{ text: string; next: string | null } | undefined> {
     const [, id = '', from = ''] = URI.exec(uri) ?? [];
     const whole = id === '' ? undefined : await rests.read(id);

@@ -3,7 +3,7 @@ import { schemaOfParams } from '../domain/package/param-schema.ts';
 import type { Effect, Endpoint, JsonObject } from '../domain/types.ts';
 import { type AgentTool, READS, WRITES } from './tool.ts';
 
-/** A version of a site, as far as tools are made of it. */
+/** The parts of a site's version that its tools are built from. */
 export interface ToolSite {
     site: string;
     version: number;
@@ -14,18 +14,18 @@ export interface ToolSite {
 /** The most tools of one list. */
 export const MOST_TOOLS = 100;
 /**
- * The most bytes of a list, as JSON: 10,000 tokens of o200k_base, of which schemas and plain words have four bytes and more, and other
- * scripts 2.5 and more.
+ * The most bytes of a tool list as JSON: 10,000 tokens of o200k_base. A token is at least 4 bytes of schemas and English, and at least
+ * 2.5 bytes of other scripts.
  */
 const LIST_BYTES = 25_000;
 const SHORT_DESCRIPTION = 160;
 
-/** The endpoints of a site as tools that take its params. What makes a list too long goes in steps: output schemas, long words, the last tools. */
+/** Builds a tool for each endpoint. A list that is too long first loses output schemas, then long descriptions, then its last tools. */
 export function siteTools(site: ToolSite): AgentTool[] {
     const inliner = createInliner();
     let left = LIST_BYTES;
     const whole = site.endpoints.slice(0, MOST_TOOLS).map((endpoint) => {
-        // What fits in no list is not made whole: a package may have 4 MiB of schemas.
+        // Schemas too large for any list are not inlined: a package may have 4 MiB of them.
         if (left <= 0) return plainTool(site, endpoint);
         const tool = toTool(site, endpoint, inliner.inline);
         left -= bytesOf([tool]);
@@ -50,7 +50,7 @@ function toTool(site: ToolSite, endpoint: Endpoint, inline: ReturnType<typeof cr
     return {
         ...plainTool(site, endpoint),
         inputSchema: { ...schemaOfParams(endpoint.params, endpoint.bodyFormat, { inline }), type: 'object' },
-        // Lists are wrapped, so that only objects are what the package says of them.
+        // Only object results keep the package's schema, since lists are wrapped.
         outputSchema: {
             type: 'object',
             properties: { ...(data?.['type'] === 'object' ? { data } : {}), meta: { type: 'object' } } as JsonObject,
@@ -58,7 +58,7 @@ function toTool(site: ToolSite, endpoint: Endpoint, inline: ReturnType<typeof cr
     };
 }
 
-/** A tool whose params any object may be. */
+/** A tool that accepts any object as params. */
 function plainTool({ site, version }: ToolSite, { name, description, effect }: Endpoint): AgentTool {
     return {
         name,
@@ -66,10 +66,10 @@ function plainTool({ site, version }: ToolSite, { name, description, effect }: E
         inputSchema: { type: 'object' },
         annotations: effect === 'read' ? { ...READS, openWorldHint: true } : { ...WRITES, openWorldHint: true },
         needsKey: true,
-        // What a contributor wrote is compiled where that is bounded: by the route.
+        // Only the route compiles schemas of contributors, since it bounds the work.
         isJudgedByRoute: true,
         async run(params, ask) {
-            // This version, so that a publication meanwhile cannot turn a read into a write.
+            // Pins the version, so that a new publication cannot turn a read into a write.
             const body = { site, endpoint: name, params, version };
             const { data, meta } = await ask({ method: 'POST', path: '/v1/fetch', body, isRepeatable: false });
             return { data, meta };
@@ -98,13 +98,13 @@ function bytesOf(tools: readonly AgentTool[]): number {
     return Buffer.byteLength(JSON.stringify(tools));
 }
 
-/** Which endpoints a list has. */
+/** Selects the endpoints of a list. */
 export interface ToolChoice {
     names: readonly string[] | undefined;
     effect: Effect | undefined;
 }
 
-/** The best first: those that work, then the ones that are used most lately. */
+/** Sorts the best first: endpoints that work, then those used most lately. */
 export function chooseEndpoints(
     endpoints: readonly Endpoint[],
     { names, effect }: ToolChoice,

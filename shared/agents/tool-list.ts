@@ -3,7 +3,7 @@ import { fetchEndpoint, getJob, priceFetch, runBatch, startJob } from './tools/c
 import { findEndpoint, lookUpSite } from './tools/find.ts';
 import { checkRequest, reportProblem, requestSchema } from './tools/requests.ts';
 
-/** The general tools, in the order in which agents are shown them. */
+/** The general tools, in the order in which agents see them. */
 export const TOOLS: readonly AgentTool[] = [
     findEndpoint,
     lookUpSite,
@@ -17,7 +17,7 @@ export const TOOLS: readonly AgentTool[] = [
     reportProblem,
 ];
 
-/** What a client tells its agent about the general tools. */
+/** The instructions that a client passes to its agent. */
 export const INSTRUCTIONS =
-    'Routebook knows the callable endpoints of websites and calls them for you. Begin with find_endpoint: it takes a task and tells the call for fetch. ' +
-    'What changes something at a site is for you to call only when your person wants it. price_fetch shows a request and its price for nothing.';
+    'Routebook knows the callable endpoints of websites and calls them for you. Begin with find_endpoint: it accepts a task and returns the call for fetch. ' +
+    'Call endpoints that change something at a site only if your person wants it. price_fetch shows a request and its price for free.';

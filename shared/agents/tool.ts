@@ -19,25 +19,25 @@ export interface AgentTool {
     inputSchema: JsonObject & { type: 'object' };
     outputSchema?: JsonObject & { type: 'object' };
     annotations: ToolHints;
-    /** Whether its routes take no calls without a key. */
+    /** Whether its routes require a key. */
     needsKey: boolean;
-    /** Its arguments are params of an endpoint, which the route judges. */
+    /** Its arguments are params of an endpoint; the route validates them. */
     isJudgedByRoute?: boolean;
-    /** What the agent reads; cut to `max_characters` by the caller. @throws AskFailure */
+    /** Returns the result; the caller cuts it to `max_characters`. @throws AskFailure */
     run(args: Arguments, ask: Ask): Promise<Record<string, unknown>>;
 }
 
-/** Changes nothing, neither here nor at a site. */
+/** Changes nothing, neither in Routebook nor at a site. */
 export const READS: ToolHints = { readOnlyHint: true };
-/** May change something at a site, and another time something else. */
+/** May change something at a site; repeating it may change more. */
 export const WRITES: ToolHints = { readOnlyHint: false, destructiveHint: true };
-/** Adds something to Routebook, and changes nothing at a site. */
+/** Adds something to Routebook and changes nothing at a site. */
 export const ADDS: ToolHints = { readOnlyHint: false, destructiveHint: false };
 
-/** The longest text of a result where the call names no `max_characters`: about 2,500 tokens of JSON. */
+/** The default of `max_characters`: about 2,500 tokens of JSON. */
 export const DEFAULT_CHARACTERS = 8000;
 
-/** Inputs that several tools take. */
+/** Inputs of several tools. */
 export const site = { type: 'string' } as const;
 export const endpoint = { type: 'string' } as const;
 export const params = { type: 'object' } as const;
@@ -45,17 +45,17 @@ export const text = { type: 'string' } as const;
 export const count = { type: 'integer' } as const;
 export const most = { max_characters: { type: 'integer', minimum: 500, maximum: 200_000 } } as const;
 
-/** A schema of arguments: no others are taken. */
+/** A schema of arguments that allows no others. */
 export function takes(properties: JsonObject, required: readonly string[]): JsonObject & { type: 'object' } {
     return { type: 'object', properties, required: [...required], additionalProperties: false };
 }
 
-/** A schema of results: failures have `error` in the place of these, so none is required. */
+/** A schema of results. No field is required, since failures have `error` instead. */
 export function gives(properties: JsonObject): JsonObject & { type: 'object' } {
     return { type: 'object', properties };
 }
 
-/** What the API answers as `data`. @throws AskFailure */
+/** Calls the API and returns the `data` of its answer. @throws AskFailure */
 export async function dataOf(ask: Ask, call: Parameters<Ask>[0]): Promise<Record<string, unknown>> {
     return (await ask(call))['data'] as Record<string, unknown>;
 }

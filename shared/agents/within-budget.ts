@@ -1,7 +1,7 @@
 import { Beginning, writeJson } from '../domain/json/bounded-json.ts';
 import { isExact } from '../domain/json/exact-numbers.ts';
 
-/** What had to be left out for an agent's budget, in its own words. */
+/** A result that fits the budget. */
 export interface Fitted {
     text: string;
     isCut: boolean;
@@ -9,16 +9,16 @@ export interface Fitted {
 
 const LONGEST_TEXTS = [2000, 500, 120];
 const MOST_ITEMS = 512;
-/** Objects are records more often than lists: they lose fields only where they have more than this. */
+/** Objects with at most this many fields are records, and keep all fields. */
 const FEWEST_FIELDS = 24;
-/** Characters that may be written to find how much fits: with a large budget somewhat less than what would fit is shown. */
+/** Characters written in the search for what fits. With a large budget the result may be somewhat shorter than allowed. */
 const MOST_WRITTEN = 400_000;
 const NOTE = 'cut to fit max_characters: ask for less with params, max_results or a narrower endpoint';
 
 /**
- * JSON of at most `most` characters that is still JSON: long texts are cut first, then lists and large objects lose their ends, and only
- * what fits in no other way is cut as text. A value that is cut says so beside it. What this costs goes by `most`, and by the value
- * only for the names of its fields.
+ * Writes a value as valid JSON of at most `most` characters. It first cuts long texts, then the ends of lists and large objects. If that
+ * is not enough, the JSON itself is cut and returned as a text. Each cut is noted beside the value. The cost is bounded by `most` and the
+ * number of field names.
  */
 export function withinBudget(value: unknown, most: number): Fitted {
     const whole = writeJson(value, most);
@@ -42,13 +42,13 @@ export function withinBudget(value: unknown, most: number): Fitted {
     return { text: asText(whole.text, most), isCut: true };
 }
 
-/** The note first, then the fields of the value, so that a result keeps its shape; a list is a field of its own. */
+/** Adds the note before the fields of the value, so that a result keeps its shape. A list becomes a field. */
 function noted(outline: unknown): unknown {
     if (!(outline instanceof Beginning) || outline.isList) return { note: NOTE, result: outline };
     return new Beginning([['note', NOTE], ...outline.entries], { isList: false, left: outline.left });
 }
 
-/** What fits in no other way: the beginning of the JSON as one text. */
+/** The last resort: the beginning of the JSON as one text. */
 function asText(json: string, most: number): string {
     const write = (length: number) => JSON.stringify({ note: NOTE, text: `${json.slice(0, length).toWellFormed()}…` });
     let length = most;
@@ -57,8 +57,8 @@ function asText(json: string, most: number): string {
 }
 
 /**
- * What can be said of a value within `most` characters at all, so that trying different bounds never looks at the rest again: every
- * value takes two characters or more.
+ * The part of a value that could fit within `most` characters, counting two characters per value. The search for bounds then never reads
+ * the rest again.
  */
 function outlineOf(value: unknown, most: number): unknown {
     let left = most / 2;

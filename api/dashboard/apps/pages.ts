@@ -12,10 +12,10 @@ import { type Answer, absent, type PersonalVisit, personalPage, type Shown, USER
 import { recordVisit } from '../record-act.ts';
 import { type AppRequest, PARAMETERS, readRequest } from './read-request.ts';
 
-/** Credits a day that the page suggests. */
+/** The daily credit cap that the page suggests. */
 const FIRST_CAP = 100;
 
-/** Where people let an app act for them; what comes before and after is between the app and api/apps. */
+/** The OAuth consent page. The other steps of the flow are in api/apps. */
 export const appPages = [
     personalPage({
         method: 'GET',
@@ -28,7 +28,7 @@ export const appPages = [
     personalPage({ method: 'POST', path: '/oauth/authorize', respond: decide }),
 ];
 
-/** Everything is read again from the form: nobody trusts what a page shows. */
+/** Handles the form. It validates every parameter again, since a form can be changed. */
 async function decide(visit: PersonalVisit): Promise<Answer> {
     const { app, fields, me } = visit;
     const read = await readRequest(visit, (name) => fields.get(name) || undefined);
@@ -37,7 +37,7 @@ async function decide(visit: PersonalVisit): Promise<Answer> {
     if (fields.get('decision') !== 'allow') return back(visit, request, { error: 'access_denied' });
     const form = readFields(fields, { cap: dayCap });
     if (!form.ok) return ask(visit, request, form.problems);
-    if (form.values.cap === null) return ask(visit, request, { cap: 'Say how many credits a day it may spend.' });
+    if (form.values.cap === null) return ask(visit, request, { cap: 'Enter how many credits a day the app may spend.' });
     const membership = membershipsOf(visit).find(({ workspaceId }) => workspaceId === fields.get('workspace_id'));
     if (membership === undefined) throw absent();
     const order = {
@@ -65,7 +65,7 @@ async function decide(visit: PersonalVisit): Promise<Answer> {
     return back(visit, request, { code: made.code });
 }
 
-/** Sends a person, and an answer, back to the app. */
+/** Redirects the person to the app with the parameters of `answer`. */
 function back(
     { app }: PersonalVisit,
     { redirectUri, state }: Pick<AppRequest, 'redirectUri' | 'state'>,
@@ -132,7 +132,7 @@ function membershipsOf({ me }: PersonalVisit): Membership[] {
     return me.workspaces.filter((membership) => USERS.includes(membership.role) && !isLocked(me, membership));
 }
 
-/** What an app that is let act may do: nothing of a publisher's, and with no connection until its key says so. */
+/** The scopes of a granted app: no publishing routes, and no connections until somebody adds them to its key. */
 function scopesOf({ resource, effects }: AppRequest, mayWrite: boolean): Scopes {
     return {
         effects: EFFECTS.filter((effect) => effect === 'read' || (mayWrite && effects.includes('write'))),

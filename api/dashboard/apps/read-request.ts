@@ -8,11 +8,11 @@ import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import { askForDocument, type ClientApp, findApp } from '../../../shared/store/apps/apps.ts';
 import type { PersonalVisit } from '../page.ts';
 
-/** How long a page waits for a worker to read a document, in milliseconds. */
+/** How long the page waits for a worker to read the app's document, in milliseconds. */
 const PATIENCE_MS = 7000;
 const LOOK_MS = 100;
 
-/** What an app asks for, as far as it was asked rightly. */
+/** A valid authorization request. */
 export interface AppRequest {
     client: ClientApp;
     redirectUri: string;
@@ -22,7 +22,7 @@ export interface AppRequest {
     effects: Effect[];
 }
 
-/** `problem`: nobody may be sent back, so that a page says it. `error`: the app is told, by a code of OAuth. */
+/** `problem` is shown on a page, since redirecting would be unsafe. `error` is an OAuth code that is sent back to the app. */
 export type ReadRequest =
     | { request: AppRequest }
     | { problem: string; retryAfter?: number }
@@ -40,7 +40,7 @@ export const PARAMETERS = [
     'state',
 ] as const;
 
-/** Reads an authorization request (OAuth 2.1). @param get a parameter that stands once */
+/** Reads an authorization request (OAuth 2.1). @param get returns a parameter that was sent exactly once */
 export async function readRequest(visit: PersonalVisit, get: (name: string) => string | undefined): Promise<ReadRequest> {
     const found = await findClient(visit, get('client_id') ?? '');
     if ('problem' in found) return found;
@@ -48,14 +48,14 @@ export async function readRequest(visit: PersonalVisit, get: (name: string) => s
     const [only, ...others] = client.redirectUris;
     const redirectUri = get('redirect_uri') ?? (others.length === 0 ? only : undefined) ?? '';
     if (!isRegistered(redirectUri, client.redirectUris)) {
-        return { problem: 'The app asks to be answered at an address that it did not name beforehand (redirect_uri).' };
+        return { problem: 'The app did not register this redirect_uri.' };
     }
     const state = get('state');
     const wrong = (error: string, message: string): ReadRequest => ({ error, message, redirectUri, state });
     if (get('response_type') !== 'code') return wrong('unsupported_response_type', 'response_type is code.');
     const challenge = get('code_challenge') ?? '';
     if (get('code_challenge_method') !== 'S256' || !/^[A-Za-z0-9_-]{43}$/.test(challenge)) {
-        return wrong('invalid_request', 'PKCE is needed: code_challenge, with code_challenge_method S256.');
+        return wrong('invalid_request', 'PKCE is required: send code_challenge, with code_challenge_method S256.');
     }
     const resource = readResource(get('resource'), visit.app.publicUrl());
     if (resource === undefined) return wrong('invalid_target', `resource is ${visit.app.publicUrl()}/mcp, or a site's below it.`);
@@ -64,24 +64,24 @@ export async function readRequest(visit: PersonalVisit, get: (name: string) => s
     return { request: { client, redirectUri, state, resource, challenge, effects } };
 }
 
-/** The app with this id; its document is read where it is not known. */
+/** Finds the app with this id. If its document is not stored, asks a worker to read it and waits. */
 async function findClient(
     { app, me }: PersonalVisit,
     id: string,
 ): Promise<{ client: ClientApp } | { problem: string; retryAfter?: number }> {
     const isRegistration = /^app_[0-9A-Za-z]{22}$/.test(id);
-    if (!isRegistration && !isDocumentId(id)) return { problem: 'The app does not say who it is (client_id).' };
+    if (!isRegistration && !isDocumentId(id)) return { problem: 'The request has no valid client_id.' };
     let client = await findApp(app.db, id);
-    if (client === undefined && isRegistration) return { problem: 'The app is not registered, or no longer. Connect it once more.' };
+    if (client === undefined && isRegistration) return { problem: 'The app is not registered, or its registration was deleted. Connect it again.' };
     if (client === undefined) {
         const retryAfter = await takeAttempts(app.db, [['app document by user', me.userId]]);
-        if (retryAfter > 0) return { problem: 'You connected many apps within an hour. Try again later.', retryAfter };
+        if (retryAfter > 0) return { problem: 'You connected too many apps within an hour. Try again later.', retryAfter };
         await askForDocument(app.db, id);
         for (const until = performance.now() + PATIENCE_MS; client === undefined && performance.now() < until; ) {
             await sleep(LOOK_MS);
             client = await findApp(app.db, id);
         }
     }
-    if (client === undefined) return { problem: 'The document of the app could not be read in time. Reload this page.' };
-    return client.problem === null ? { client } : { problem: `The document of the app cannot be used: ${client.problem}` };
+    if (client === undefined) return { problem: 'The app's document could not be read in time. Reload this page.' };
+    return client.problem === null ? { client } : { problem: `The app's document cannot be used: ${client.problem}` };
 }

@@ -33,7 +33,7 @@ export const priceFetch: AgentTool = {
 /** POST /v1/jobs. */
 export const startJob: AgentTool = {
     name: 'start_job',
-    description: 'Fetch for slow or busy sites: takes what fetch takes, answers a job_id at once.',
+    description: 'Fetch for slow or busy sites: same arguments as fetch, returns a job_id at once.',
     inputSchema: takes({ ...sent, ...key, expires_in: { type: 'integer', description: 'Seconds' } }, ['site', 'endpoint']),
     outputSchema: job,
     annotations: WRITES,
@@ -47,7 +47,7 @@ export const startJob: AgentTool = {
 /** POST /v1/batches. */
 export const runBatch: AgentTool = {
     name: 'run_batch',
-    description: 'Many fetches as one job; answers a batch_id for get_job.',
+    description: 'Many fetches as one job; returns a batch_id for get_job.',
     inputSchema: takes(
         {
             items: { type: 'array', minItems: 1, maxItems: 1000, description: '{site, endpoint, params}; defaults fill in' },
@@ -93,7 +93,7 @@ async function fetchOf(ask: Ask, args: Arguments): Promise<Record<string, unknow
     return { data, meta };
 }
 
-/** What of the arguments is the body, and what stands in headers. */
+/** Splits the arguments into a body and headers. */
 function messageOf({ max_characters: _, session_id: session, idempotency_key: once, ...body }: Arguments) {
     const headers = {
         ...(session === undefined ? {} : { 'x-service-session': session as string }),

@@ -1,11 +1,11 @@
 import { type AgentTool, gives, most, READS, site, takes, text } from '../tool.ts';
 
-/** What an agent is shown of an endpoint; the rest is for people. */
+/** The fields of an endpoint that an agent sees; the others are for people. */
 const SHOWN = ['site', 'endpoint', 'effect', 'description', 'required', 'optional', 'returns', 'credits', 'verified', 'hosted'] as const;
 
 const list = { type: 'array' } as const;
 
-/** GET /v1/endpoints: endpoints of all sites by what somebody wants to do. */
+/** GET /v1/endpoints: finds endpoints of all sites by task. */
 export const findEndpoint: AgentTool = {
     name: 'find_endpoint',
     description:
@@ -36,12 +36,12 @@ function presentRow(row: Record<string, unknown>): Record<string, unknown> {
     const shown = Object.fromEntries(SHOWN.map((name) => [name, row[name]]));
     const example = row['fetch'] as Record<string, unknown> | null;
     if (example === null) return { ...shown, fetch: null };
-    // For people a write begins with a dry run; for agents that is price_fetch.
+    // The API suggests a dry run for writes; agents use price_fetch for that.
     const { dry_run: _, ...call } = example;
     return { ...shown, fetch: call };
 }
 
-/** GET /v1/catalog/{domain}: what can be called there, the best matches of an intent first. */
+/** GET /v1/catalog/{domain}: the endpoints of a site, best matches of an intent first. */
 export const lookUpSite: AgentTool = {
     name: 'look_up_site',
     description: 'Every endpoint of a site with its params, best matches of the intent first.',

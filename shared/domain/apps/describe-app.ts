@@ -1,7 +1,7 @@
 import { textProblem } from '../text/text-rule.ts';
 import { isRedirectUri } from './redirect-uri.ts';
 
-/** What an app says of itself. Nobody checked the name. */
+/** What an app states about itself. The name is unverified. */
 export interface AppFacts {
     name: string;
     redirectUris: string[];
@@ -10,34 +10,34 @@ export interface AppFacts {
 const MOST_URIS = 10;
 const MOST_NAME = 80;
 
-/** An RFC 7591 error code, and what to change. */
+/** An RFC 7591 error code and a message that says what to change. */
 export interface AppProblem {
     code: 'invalid_redirect_uri' | 'invalid_client_metadata';
     message: string;
 }
 
-/** Reads metadata of an app (RFC 7591), registered or from its document. Apps here are public: they have no secret. */
+/** Validates client metadata (RFC 7591) from a registration or a document. All apps are public clients: they have no secret. */
 export function describeApp(metadata: unknown): AppFacts | AppProblem {
-    if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return wrong('The metadata is an object.');
+    if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return wrong('The metadata must be an object.');
     const fields = metadata as Record<string, unknown>;
     const uris = fields['redirect_uris'];
     if (!Array.isArray(uris) || uris.length === 0 || uris.length > MOST_URIS) {
-        return { code: 'invalid_redirect_uri', message: `redirect_uris has 1 to ${MOST_URIS} addresses.` };
+        return { code: 'invalid_redirect_uri', message: `redirect_uris must have 1 to ${MOST_URIS} addresses.` };
     }
     if (!uris.every((uri): uri is string => typeof uri === 'string' && isRedirectUri(uri))) {
-        const message = 'redirect_uris takes https, http on loopback, and schemes of apps, without a fragment.';
+        const message = 'redirect_uris accepts https, http on loopback, and app schemes, without a fragment.';
         return { code: 'invalid_redirect_uri', message };
     }
     const method = fields['token_endpoint_auth_method'] ?? 'none';
-    if (method !== 'none') return wrong('token_endpoint_auth_method is none: apps prove themselves by PKCE.');
-    if (!includes(fields['grant_types'], 'authorization_code')) return wrong('grant_types has authorization_code.');
-    if (!includes(fields['response_types'], 'code')) return wrong('response_types has code.');
+    if (method !== 'none') return wrong('token_endpoint_auth_method must be none: apps authenticate with PKCE.');
+    if (!includes(fields['grant_types'], 'authorization_code')) return wrong('grant_types must include authorization_code.');
+    if (!includes(fields['response_types'], 'code')) return wrong('response_types must include code.');
     const name = fields['client_name'] ?? '';
-    if (typeof name !== 'string' || textProblem(name) !== undefined) return wrong('client_name is a text of one line.');
+    if (typeof name !== 'string' || textProblem(name) !== undefined) return wrong('client_name must be one line of text.');
     return { name: name.trim().slice(0, MOST_NAME), redirectUris: [...new Set(uris)] };
 }
 
-/** Whether the id of an app is the address of its document (Client ID Metadata Documents). Workers read it over https alone. */
+/** Whether a client id is the URL of a Client ID Metadata Document. Workers read such documents over https only. */
 export function isDocumentId(id: string): boolean {
     if (id.length > 500 || !URL.canParse(id)) return false;
     const url = new URL(id);
@@ -49,7 +49,7 @@ function wrong(message: string): AppProblem {
     return { code: 'invalid_client_metadata', message };
 }
 
-/** What is left out has its default, which fits. */
+/** Whether a list contains the value. A missing list has its default, which does. */
 function includes(list: unknown, value: string): boolean {
     return list === undefined || (Array.isArray(list) && list.includes(value));
 }

@@ -1,6 +1,6 @@
 const MOST = 1000;
 const LOOPBACK = /^(127\.0\.0\.1|\[::1\]|localhost)$/;
-/** Schemes that a browser runs or reads by itself. */
+/** Schemes that a browser handles itself, so that they lead to no app. */
 const NOT_APPS = new Set([
     'javascript:',
     'data:',
@@ -15,7 +15,7 @@ const NOT_APPS = new Set([
     'mailto:',
 ]);
 
-/** Whether an app may be sent codes there: https, http on the person's own machine, or the app's own scheme (RFC 8252). */
+/** Whether codes may be sent to this URI: https, http on loopback, or an app's own scheme (RFC 8252). */
 export function isRedirectUri(text: string): boolean {
     if (text.length > MOST || !/^[\x21-\x7e]+$/.test(text) || text.includes('#') || !URL.canParse(text)) return false;
     const url = new URL(text);
@@ -25,21 +25,21 @@ export function isRedirectUri(text: string): boolean {
     return !NOT_APPS.has(url.protocol);
 }
 
-/** Whether an app registered this address. A port on the person's own machine is free to choose (RFC 8252, section 7.3). */
+/** Whether the app registered this URI. On loopback any port matches (RFC 8252, section 7.3). */
 export function isRegistered(text: string, registered: readonly string[]): boolean {
     return isRedirectUri(text) && registered.some((one) => one === text || (isLoopback(one) && withoutPort(one) === withoutPort(text)));
 }
 
-/** Where a page says that somebody is sent: a host, or the scheme of a program. */
+/** The redirect target as people read it: a host, or the scheme of a program. */
 export function placeOf(redirectUri: string): string {
     const { protocol, host } = new URL(redirectUri);
     return protocol === 'http:' || protocol === 'https:' ? host : `a program on this machine (${protocol}//)`;
 }
 
-/** What a Content-Security-Policy calls the place. */
+/** The redirect target as a Content-Security-Policy source. */
 export function sourceOf(redirectUri: string): string {
     const { protocol, origin, hostname } = new URL(redirectUri);
-    // Policies have no word for an IPv6 address.
+    // A policy cannot name an IPv6 address.
     return /^https?:$/.test(protocol) && !hostname.startsWith('[') ? origin : protocol;
 }
 

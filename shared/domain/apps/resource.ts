@@ -1,11 +1,11 @@
 import { normaliseSite } from '../site/site-name.ts';
 
-/** The resource of the general tools; its tokens open those of each site too. */
+/** The resource of the general tools. Its tokens also work for each site's tools. */
 export const EVERY_TOOL = '/mcp';
 
 /**
- * The path of a resource (RFC 8707) that an app asks for, `/mcp` where it names none; undefined for what is none of ours.
- * @param publicUrl our own address
+ * The path of the resource (RFC 8707) that an app requests; `/mcp` if it names none. Undefined for an unknown resource.
+ * @param publicUrl PUBLIC_URL
  */
 export function readResource(text: string | undefined, publicUrl: string): string | undefined {
     if (text === undefined) return EVERY_TOOL;
