@@ -189,7 +189,7 @@ export interface RefusalExtras {
     retryAfter?: number;
     upgradeTo?: string;
     upgradeUrl?: string;
-    /** Where it is said how to connect a site, and where people get its credential. */
+    /** How to connect the site, and where people get its credential. */
     connectUrl?: string;
     obtainUrl?: string;
     upstream?: { status: number; snippet: string };

@@ -138,9 +138,9 @@ function generalTools(names: readonly string[] | undefined): readonly AgentTool[
 /** Reads a comma-separated list of names. */
 function readNames(parameter: string, value: unknown, problems: Detail[]): string[] | undefined {
     if (value === undefined) return undefined;
-    if (typeof value !== 'string') problems.push(problem(parameter, 'REPEATED', 'It may stand only once'));
+    if (typeof value !== 'string') problems.push(problem(parameter, 'REPEATED', 'Send it only once'));
     const names = typeof value === 'string' ? value.split(',').map((name) => name.trim()) : [];
-    if (names.includes('')) problems.push(problem(parameter, 'INVALID_VALUE', 'Names, with commas between'));
+    if (names.includes('')) problems.push(problem(parameter, 'INVALID_VALUE', 'Use names separated by commas'));
     return names;
 }
 

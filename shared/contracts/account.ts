@@ -20,7 +20,7 @@ export interface AccountAnswer {
     key: { id: string; name: string; prefix: string; expires_at: string | null; scopes: Scopes };
 }
 
-/** GET /v1/account: what the key's account has left. */
+/** GET /v1/account: plan, credits and limits of the key's account. */
 export const getAccount = contract<object, object, undefined, AccountAnswer>({
     name: 'getAccount',
     method: 'GET',

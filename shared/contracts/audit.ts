@@ -19,14 +19,14 @@ export interface AuditEntry {
     details: JsonObject;
 }
 
-/** GET /v1/audit: who did what in the key's workspace. */
+/** GET /v1/audit: the audit log of the key's workspace. */
 export const getAudit = contract<object, AuditQuery, undefined, AuditEntry[]>({
     name: 'getAudit',
     method: 'GET',
     path: '/v1/audit',
     tag: 'Account',
-    summary: 'List who did what in the workspace',
-    description: 'Newest first, of the last 400 days, for owners and admins of the workspace. Addresses are shown for 90 days.',
+    summary: 'List the audit log of the workspace',
+    description: 'Entries of the last 400 days, newest first. Only for owners and admins of the workspace. Addresses are shown for 90 days.',
     auth: 'required',
     scope: 'account',
     managersOnly: true,
@@ -37,7 +37,7 @@ export const getAudit = contract<object, AuditQuery, undefined, AuditEntry[]>({
         since: Joi.string()
             .pattern(/^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,6})?Z)?$/)
             .custom((text: string, { error }) => (Number.isNaN(Date.parse(text)) ? error('string.pattern.base') : text))
-            .description('A day or a moment in UTC, as 2026-11-02 or 2026-11-02T09:30:00Z; acts from then on'),
+            .description('Only entries since this day or time in UTC, such as 2026-11-02 or 2026-11-02T09:30:00Z'),
         limit: v.limit(),
         cursor: v.cursor(),
     }),

@@ -16,7 +16,7 @@ import { type FetchRequest, fetchFields } from './fetch.ts';
 import { type Job, jobFields, type Metadata, metadata, type WaitQuery, waitQuery } from './jobs.ts';
 import * as v from './vocabulary.ts';
 
-/** What all items have, and each may have by itself. */
+/** Defaults for all items; an item may override each. */
 export interface BatchDefaults extends Pick<FetchRequest, 'version' | 'timeout_ms' | 'max_results' | 'max_age' | 'max_credits'> {
     site?: string;
     endpoint?: string;
@@ -27,7 +27,7 @@ export interface BatchItem extends BatchDefaults {
     custom_id?: string;
 }
 
-/** What a batch is beside its items. */
+/** The fields of a batch other than its items. */
 export interface BatchFields {
     name?: string;
     defaults?: BatchDefaults;
@@ -41,7 +41,7 @@ export interface BatchRequest extends BatchFields {
     items: BatchItem[];
 }
 
-/** With lines of JSON the query has what the body cannot; `metadata` as JSON. */
+/** With an ndjson body, the query carries the fields of the batch; `metadata` as JSON. */
 export interface BatchQuery extends Omit<BatchFields, 'defaults' | 'metadata'>, Omit<BatchDefaults, 'max_credits'> {
     dry_run?: boolean;
     metadata?: string;
@@ -98,27 +98,27 @@ export const batchItem = Joi.object<BatchItem, true>({
     params: fetchFields().params,
     custom_id: Joi.string()
         .pattern(/^[\x21-\x7e]{1,64}$/)
-        .messages({ 'string.pattern.base': '{{#label}} takes 1 to 64 visible ASCII characters' })
-        .description('Your own name of it, unique in the batch'),
+        .messages({ 'string.pattern.base': '{{#label}} must be 1 to 64 visible ASCII characters' })
+        .description('Your own id of the item, unique in the batch'),
 });
 
 const ownFields = () => ({
     name: Joi.string().min(1).max(200),
-    max_credits: maxCredits().description('The batch is paused before it costs more'),
-    stop_after_failures: stopAfterFailures().description('The batch is paused when so many items have failed for good'),
+    max_credits: maxCredits().description('The batch pauses before it would cost more'),
+    stop_after_failures: stopAfterFailures().description('The batch pauses when this many items have failed for good'),
     expires_in: Joi.number()
         .integer()
         .min(BATCH_EXPIRY.least)
         .max(BATCH_EXPIRY.most)
-        .description(`Seconds that it has; ${BATCH_EXPIRY.fallback} by default`),
+        .description(`Seconds until the batch expires; ${BATCH_EXPIRY.fallback} by default`),
 });
 const fields = () => ({
     ...ownFields(),
-    defaults: Joi.object<BatchDefaults, true>(defaultFields()).description('What all items have that do not say it themselves'),
+    defaults: Joi.object<BatchDefaults, true>(defaultFields()).description('Defaults for all items; an item may override each'),
     metadata: metadata(),
 });
 
-/** A batch whose items are judged by themselves. */
+/** A batch whose items are validated separately. */
 export const batchEnvelope = Joi.object<BatchRequest, true>({ ...fields(), items: Joi.array().required() });
 
 const batchFields = () => ({
@@ -132,7 +132,7 @@ const batchFields = () => ({
     waiting_for: Joi.string()
         .valid(...WAITING_FOR, null)
         .required()
-        .description('Why queued items do not begin; null: they wait for a worker, or nothing is queued'),
+        .description('Why queued items do not start; null: they wait for a worker, or nothing is queued'),
     paused_reason: Joi.string()
         .valid(...PAUSED_REASONS, null)
         .required(),
@@ -144,14 +144,14 @@ const batchFields = () => ({
         .count()
         .allow(null)
         .required()
-        .description('Seconds until its end, as far as limits decide it; null where it does not run'),
+        .description('Estimated seconds until the end, from limits alone; null unless the batch is running'),
 });
 const batchSchema = () => Joi.object<Batch>(batchFields());
 const warnings = () =>
     Joi.array()
         .items(Joi.string())
         .required()
-        .description('EXPIRES_BEFORE_END: at the current limits not all items have their turn in time');
+        .description('EXPIRES_BEFORE_END: at the current limits some items would expire before they start');
 
 const TAG = 'Jobs';
 const ONE = ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'BATCH_NOT_FOUND', 'RATE_LIMITED'] as const;
@@ -166,23 +166,23 @@ export interface BatchDryRun {
     warnings: string[];
 }
 
-/** POST /v1/batches: many calls that are answered later. */
+/** POST /v1/batches: queues many calls. */
 export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | BatchDryRun>({
     name: 'postBatch',
     method: 'POST',
     path: '/v1/batches',
     tag: TAG,
-    summary: 'Order many calls that are answered later',
-    description: `All items are judged before anything is stored; a wrong one refuses the whole, and details name the first 100 problems. Up to ${json.items.toLocaleString('en')} items as JSON, or ${lines.items.toLocaleString('en')} as application/x-ndjson, one item a line, with the other fields in the query.`,
+    summary: 'Queue many calls as a batch',
+    description: `All items are validated before anything is stored. One invalid item rejects the batch; details list the first 100 problems. Send up to ${json.items.toLocaleString('en')} items as JSON, or ${lines.items.toLocaleString('en')} as application/x-ndjson, one item per line, with the other fields in the query.`,
     auth: 'required',
     scope: 'jobs',
     counted: false,
     idempotent: true,
     query: Joi.object<BatchQuery, true>({
-        dry_run: Joi.boolean().description('Judges and prices all items, and stores nothing'),
+        dry_run: Joi.boolean().description('Validates and prices all items and stores nothing'),
         ...ownFields(),
         ...(({ max_credits: _, ...others }) => others)(defaultFields()),
-        metadata: Joi.string().max(16_384).description('JSON; it and all others but dry_run with lines alone'),
+        metadata: Joi.string().max(16_384).description('JSON. This and all other parameters except dry_run are for ndjson bodies only'),
     }),
     body: {
         schema: Joi.object<BatchRequest, true>({ ...fields(), items: Joi.array().items(batchItem).min(1).max(json.items).required() }),
@@ -228,7 +228,7 @@ export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | Batc
     ],
 });
 
-/** GET /v1/batches/{batch_id}: how far it is. */
+/** GET /v1/batches/{batch_id}: the progress of a batch. */
 export const getBatch = contract<{ batch_id: string }, WaitQuery, undefined, Batch>({
     name: 'getBatch',
     method: 'GET',
@@ -264,28 +264,28 @@ export const getBatches = contract<object, BatchesQuery, undefined, Batch[]>({
     refusals: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'INVALID_CURSOR', 'RATE_LIMITED'],
 });
 
-/** GET /v1/batches/{batch_id}/results: the items that have ended. */
+/** GET /v1/batches/{batch_id}/results: the ended items. */
 export const getBatchResults = contract<{ batch_id: string }, ResultsQuery, undefined, EndedItem[]>({
     name: 'getBatchResults',
     method: 'GET',
     path: '/v1/batches/{batch_id}/results',
     tag: TAG,
-    summary: 'Read the items that have ended',
+    summary: 'Read the ended items',
     description:
-        'In the order of their ends. Read on with the cursor of the last item, and none is missed; `next_cursor` is null only when the batch has ended and all is read. An item that is retried leaves the list and comes again at its new end: keep the latest of a job_id. With Accept: application/x-ndjson one item a line, streamed.',
+        'In the order in which they ended. Continue with the cursor of the last item to miss none. `next_cursor` is null only when the batch has ended and everything was read. A retried item leaves the list and reappears when it ends again: keep the latest entry of each job_id. With Accept: application/x-ndjson the items are streamed, one per line.',
     auth: 'required',
     scope: 'jobs',
     counted: false,
     params: batchParams(),
     query: Joi.object<ResultsQuery, true>({
         status: Joi.string().valid(...JOB_STATUSES.filter((status) => status !== 'queued' && status !== 'running')),
-        after: v.cursor().description('cursor of the last item that was read, or next_cursor'),
+        after: v.cursor().description('The cursor of the last item that was read, or next_cursor'),
         limit: Joi.number()
             .integer()
             .min(1)
             .max(RESULTS_PAGE.most)
             .description(
-                `Items of one page at most, ${RESULTS_PAGE.fallback} by default; fewer where they are large. Lines: all without it`,
+                `Most items of a page, ${RESULTS_PAGE.fallback} by default; fewer if they are large. With ndjson all items by default`,
             ),
     }),
     answer: {
@@ -314,7 +314,7 @@ export const postBatchPause = contract<{ batch_id: string }, object, undefined, 
     name: 'postBatchPause',
     path: '/v1/batches/{batch_id}/pause',
     summary: 'Pause a batch',
-    description: 'No item of it begins any more; its time goes on.',
+    description: 'No further item starts. The expiry does not move.',
 });
 
 /** POST /v1/batches/{batch_id}/resume */
@@ -322,8 +322,8 @@ export const postBatchResume = contract<{ batch_id: string }, object, ResumeRequ
     ...CHANGE,
     name: 'postBatchResume',
     path: '/v1/batches/{batch_id}/resume',
-    summary: 'Let a batch go on',
-    description: 'With the rights of the calling key, and with other limits where the body has some.',
+    summary: 'Resume a batch',
+    description: 'Items then run with the rights of the calling key. The body may set new limits.',
     body: {
         schema: Joi.object<ResumeRequest, true>({ max_credits: maxCredits(), stop_after_failures: stopAfterFailures() }),
         maxBytes: BODY_BYTES,
@@ -338,9 +338,9 @@ export const postBatchRetry = contract<{ batch_id: string }, object, RetryReques
     ...CHANGE,
     name: 'postBatchRetry',
     path: '/v1/batches/{batch_id}/retry',
-    summary: 'Queue items again that did not succeed',
+    summary: 'Retry items that did not succeed',
     description:
-        'Failed, expired and cancelled items that were never sent as writes, or the failed ones with one of the given codes; with the rights of the calling key, at the prices of now, and with a new expires_at.',
+        'Retries failed, expired and cancelled items that were never sent as writes; with codes, only failed items with one of them. They run with the rights of the calling key, at current prices, and the batch gets a new expires_at.',
     body: {
         schema: Joi.object<RetryRequest, true>({ codes: Joi.array().items(Joi.string().max(64)).max(100) }),
         maxBytes: BODY_BYTES,
@@ -359,7 +359,7 @@ export const deleteBatch = contract<{ batch_id: string }, object, undefined, Bat
     tag: TAG,
     summary: 'Cancel a batch',
     description:
-        'Queued items are cancelled at once, and running reads are aborted and not billed; it is cancelling until running writes have ended.',
+        'Cancels queued items at once, and aborts running reads, which are not billed. The batch is cancelling until running writes have ended.',
     auth: 'required',
     scope: 'jobs',
     counted: false,

@@ -79,12 +79,12 @@ const param = Joi.object<CatalogParam, true>({
     schema: Joi.alternatives(Joi.boolean(), v.jsonObject()),
     default: Joi.any() as Joi.AlternativesSchema,
     style: v.style(),
-    segments: Joi.boolean().valid(true).description('The value may be several segments of the path, with slashes between them'),
+    segments: Joi.boolean().valid(true).description('The value may contain several path segments, separated by slashes'),
 });
 
 const step = Joi.object<PackageStep>({
     url: Joi.string().required().description('URL template of the page'),
-    form: Joi.string().description('Selector of the form whose fields are sent'),
+    form: Joi.string().description('Selector of the form whose fields the call sends'),
     extract: v
         .jsonObject()
         .description('Values by name, used as {prepare.name}: an expression or selector, an entry of select, or {cookie}'),
@@ -98,39 +98,39 @@ const endpoint = Joi.object<CatalogEndpoint, true>({
     kind: v.kind().required(),
     description: Joi.string().allow('').required(),
     params: Joi.array().items(param).required(),
-    body_format: v.bodyFormat().description('Absent where no body is sent'),
+    body_format: v.bodyFormat().description('Absent if the call has no body'),
     body: (Joi.any() as Joi.AlternativesSchema).description(
         'Template of the body, in which "{name}" stands for a body param; absent: the body params as one flat object',
     ),
-    body_required: Joi.boolean().valid(false).description('Without any body param no body is sent'),
+    body_required: Joi.boolean().valid(false).description('The body is omitted if no body param is given'),
     prepare: Joi.alternatives(step, Joi.array().items(step).max(3)).description(
-        'A page to open first, or several in order, for cookies, values and the fields of a form; absent where there is none',
+        'Pages to open first, in order, for cookies, values and form fields; absent if there are none',
     ),
-    hosted: Joi.boolean().required().description('Whether POST /v1/fetch runs it'),
+    hosted: Joi.boolean().required().description('Whether POST /v1/fetch can call it'),
     effect: v.effect().required(),
     auth: v.authNeed().required(),
     returns: Joi.alternatives(Joi.boolean(), v.jsonObject()).description('JSON Schema of what a fetch returns as data'),
     returns_truncated: Joi.boolean()
         .valid(true)
-        .description('The schema was longer than 4 KiB: its deepest levels are {}; without returns, the answer was too long for it'),
+        .description('The schema exceeded 4 KiB, so its deepest levels are {}; without returns, the answer had no room for it'),
     billing: Joi.object({
         unit: Joi.string().valid('request', 'result').required(),
         results: Joi.string().description('Dotted path to the list in data'),
-        max_results: v.count().description('Results that one call returns at most'),
+        max_results: v.count().description('Most results of one call'),
     })
         .required()
-        .description('What credits are paid for; results and max_results where results are'),
-    credits: v.count().required().description('What one unit costs through hosted fetch'),
-    credits_max: v.count().required().description('The most that one call can cost'),
-    pagination: Joi.object({ max_pages: v.count().required().description('Pages that one call reads at most') })
+        .description('What credits are charged for; with `result` there are also results and max_results'),
+    credits: v.count().required().description('Price of one unit in a hosted fetch'),
+    credits_max: v.count().required().description('Highest price of one call'),
+    pagination: Joi.object({ max_pages: v.count().required().description('Most pages that one call reads') })
         .allow(null)
         .required()
-        .description('null where it is one page'),
+        .description('null if the result is one page'),
     examples: Joi.array()
         .items(Joi.object({ params: v.jsonObject().required() }))
         .max(1)
         .required()
-        .description('The first example of the package; none where it is longer than 2 KiB'),
+        .description('The first example of the package, unless it is longer than 2 KiB'),
     health: v.health().required(),
 });
 
@@ -141,13 +141,13 @@ export const getCatalog = contract<{ domain: string }, { intent?: string }, unde
     path: '/v1/catalog/{domain}',
     tag: 'Catalog',
     summary: 'Look up every endpoint of a site',
-    description: 'Needs an intent of at least 20 characters and 5 distinct words, by query or by header; the query wins.',
+    description: 'Requires an intent of at least 20 characters and 5 distinct words, in the query or in a header; the query wins.',
     auth: 'optional',
     scope: 'catalog',
     counted: true,
     params: Joi.object<{ domain: string }, true>({ domain: v.siteInput().required() }),
     query: Joi.object<{ intent?: string }, true>({ intent: Joi.string().allow('').description('What you want to do on the site') }),
-    headers: { 'X-Service-Intent': { description: 'The intent, where the query parameter is not used' } },
+    headers: { 'X-Service-Intent': { description: 'The intent, if it is not in the query' } },
     answer: {
         shape: 'whole',
         status: 200,

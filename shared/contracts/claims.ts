@@ -13,11 +13,11 @@ export interface ClaimParams extends DomainParams {
 
 export interface ClaimEntry {
     claim_id: string;
-    /** The registrable domain: the only name that is proved. */
+    /** The registrable domain. */
     domain: string;
     status: ClaimStatus;
     reason: string | null;
-    /** The TXT record's text, and the line of the file. */
+    /** The text of the TXT record and of the line in the file. */
     value: string;
     methods: [{ dns: string }, { url: string }];
     created_at: string;
@@ -44,7 +44,7 @@ const claimParams = () =>
 const status = () =>
     Joi.string()
         .valid(...CLAIM_STATUSES)
-        .description('failed: the last check found no proof; check again once it is in place');
+        .description('failed: the last check found no proof. Publish the proof and check again');
 const reason = () => Joi.string().allow(null).description('Why the last check found no proof');
 
 const entry = () =>
@@ -58,18 +58,18 @@ const entry = () =>
             .ordered(
                 Joi.object<{ dns: string }, true>({ dns: Joi.string().required().description('The TXT record, name and text') }),
                 Joi.object<{ url: string }, true>({
-                    url: Joi.string().required().description('A text file of 1 KiB at most with the value as one of its lines'),
+                    url: Joi.string().required().description('A text file of at most 1 KiB; one line is the value'),
                 }),
             )
             .required()
-            .description('Either of them proves the claim; of a public suffix only the file'),
+            .description('Either proves the claim; for a public suffix only the file does'),
         created_at: v.time().required(),
         checked_at: v.nullableTime().required(),
         proven_at: v.nullableTime().required(),
-        expires_at: v.nullableTime().required().description('An unproven claim is gone then; null once proved'),
+        expires_at: v.nullableTime().required().description('When an unproven claim is deleted; null once proved'),
     });
 
-/** POST /v1/sites/{domain}/claims: says that a domain is one's own, and learns how to prove it. */
+/** POST /v1/sites/{domain}/claims: claims a domain and returns how to prove it. */
 export const postClaim = contract<DomainParams, object, undefined, ClaimEntry>({
     name: 'postClaim',
     method: 'POST',
@@ -77,7 +77,7 @@ export const postClaim = contract<DomainParams, object, undefined, ClaimEntry>({
     tag: 'Owners',
     summary: 'Claim a domain',
     description:
-        'Takes no body. Of the domain the registrable part is claimed: `shop.example.co.uk` means `example.co.uk`. Publish the value as a TXT record or as a line of the file, then check the claim. An account has 10 unproven claims at most, each for 7 days. A proved domain needs no published schema.',
+        'No body. Claims the registrable domain: `shop.example.co.uk` means `example.co.uk`. Publish the value as a TXT record or as a line of the file, then check the claim. An account can have up to 10 unproven claims; each expires after 7 days. A proved domain needs no published schema.',
     auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,
@@ -87,14 +87,14 @@ export const postClaim = contract<DomainParams, object, undefined, ClaimEntry>({
     refusals: ['INVALID_DOMAIN', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'RATE_LIMITED'],
 });
 
-/** GET /v1/sites/{domain}/claims: one's own claims on a domain. */
+/** GET /v1/sites/{domain}/claims: the workspace's claims on a domain. */
 export const getClaims = contract<DomainParams, v.PageQuery, undefined, ClaimEntry[]>({
     name: 'getClaims',
     method: 'GET',
     path: '/v1/sites/{domain}/claims',
     tag: 'Owners',
     summary: "List your workspace's claims on a domain",
-    description: 'The oldest first. Claims of other workspaces are never shown.',
+    description: 'Oldest first. Claims of other workspaces are never shown.',
     auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,
@@ -105,15 +105,15 @@ export const getClaims = contract<DomainParams, v.PageQuery, undefined, ClaimEnt
     refusals: ['INVALID_CURSOR', 'INVALID_DOMAIN', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN'],
 });
 
-/** POST …/check: looks the proof up now. */
+/** POST …/check: checks the proof now. */
 export const postClaimCheck = contract<ClaimParams, object, undefined, ClaimChecked>({
     name: 'postClaimCheck',
     method: 'POST',
     path: '/v1/sites/{domain}/claims/{claim_id}/check',
     tag: 'Owners',
-    summary: 'Look for the proof of a claim',
+    summary: 'Check the proof of a claim',
     description:
-        'Takes no body. A worker asks the name servers for the TXT record and reads the file over https, where a redirect may lead to `www.` of the domain alone. Answers within 10 seconds; `pending` where the lookup has not ended by then. One check a minute for a claim, 20 an hour for an account. The proof makes the workspace the owner and a maintainer; it is looked up again every month, and lost after three failures a day apart.',
+        'No body. A worker looks up the TXT record and reads the file over https; a redirect may only lead to `www.` of the domain. Answers within 10 seconds, with `pending` if the lookup has not ended by then. One check a minute per claim, 20 an hour per account. The proof makes the workspace the owner and a maintainer. It is checked again every month and lost after three failures a day apart.',
     auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,
@@ -127,14 +127,14 @@ export const postClaimCheck = contract<ClaimParams, object, undefined, ClaimChec
     refusals: ['INVALID_DOMAIN', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'CLAIM_NOT_FOUND', 'RATE_LIMITED'],
 });
 
-/** DELETE …/claims/{claim_id}: takes a claim back. */
+/** DELETE …/claims/{claim_id}: withdraws a claim. */
 export const deleteClaim = contract<ClaimParams, object, undefined, ClaimDeleted>({
     name: 'deleteClaim',
     method: 'DELETE',
     path: '/v1/sites/{domain}/claims/{claim_id}',
     tag: 'Owners',
-    summary: 'Take a claim back',
-    description: 'A proved one too: the workspace then is no owner any more, and still a maintainer.',
+    summary: 'Withdraw a claim',
+    description: 'Works for proved claims too: the workspace stops being an owner and remains a maintainer.',
     auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,

@@ -60,25 +60,25 @@ const entry = () =>
     Joi.object<ConnectionEntry, true>({
         connection_id: Joi.string().required().description('con_…'),
         site: v.siteName().required(),
-        auth_id: Joi.string().required().description("The entry of the package's auth that it is made for"),
+        auth_id: Joi.string().required().description("The entry of the package's auth that it belongs to"),
         type: Joi.string()
             .valid(...AUTH_TYPES)
             .required(),
         name: Joi.string().required(),
         shared: Joi.boolean().required().description('Whether every member of the workspace may use it'),
-        owner: Joi.string().allow(null).required().description('usr_…; null where a shared one outlived its owner in the workspace'),
-        hosts: Joi.array().items(Joi.string()).required().description('The hosts that get the credential'),
-        scopes: Joi.array().items(Joi.string()).required().description('Of an OAuth grant; empty for other credentials'),
+        owner: Joi.string().allow(null).required().description('usr_…; null if the owner of a shared connection left the workspace'),
+        hosts: Joi.array().items(Joi.string()).required().description('The hosts that receive the credential'),
+        scopes: Joi.array().items(Joi.string()).required().description('The scopes of an OAuth grant; empty for other credentials'),
         status: Joi.string()
             .valid(...CONNECTION_STATUSES)
             .required()
             .description(
-                'Calls use an active or untested one. untested: kept with test=false; rejected: the site answered three calls in a row with 401; expired, revoked: connect again',
+                'Calls use active and untested connections. untested: saved with test=false; rejected: the site answered three calls in a row with 401; expired, revoked: connect again',
             ),
-        hint: Joi.string().required().description('The last four characters; of a value below 12 characters none'),
+        hint: Joi.string().required().description('The last four characters of the value; empty for values below 12 characters'),
         created_at: v.time().required(),
         last_used_at: v.nullableTime().required(),
-        expires_at: v.nullableTime().required().description('When an OAuth grant ends by itself; null otherwise'),
+        expires_at: v.nullableTime().required().description('When an OAuth grant expires; null otherwise'),
     });
 
 const secretText = () => Joi.string().max(8192);
@@ -92,25 +92,25 @@ const secret = () =>
         client_secret: secretText(),
         scopes: Joi.array().items(Joi.string().max(200)).max(100).unique(),
     }).description(
-        '{value}, {username, password} for type basic, or {client_id, client_secret, scopes} for client_credentials of type oauth2; 8 KiB at most. No answer ever repeats it',
+        '{value}, {username, password} for type basic, or {client_id, client_secret, scopes} for client_credentials of type oauth2; at most 8 KiB. Never returned',
     );
 
 const order = Joi.object<ConnectionOrder, true>({
     site: v.siteInput().required(),
-    auth_id: Joi.string().max(64).description("Which entry of the package's auth; needed where there are several"),
-    name: v.publicText(1, 100).description('What you call it; the site by default'),
+    auth_id: Joi.string().max(64).description("The entry of the package's auth; required if there are several"),
+    name: v.publicText(1, 100).description('Your name for it; the site by default'),
     secret: secret().required(),
-    shared: Joi.boolean().description('For every member of the workspace; false by default: for you alone'),
+    shared: Joi.boolean().description('true: every member of the workspace may use it; false (the default): only you'),
 });
 
 const patch = Joi.object<ConnectionPatch, true>({
     name: v.publicText(1, 100),
-    secret: secret().description('A new credential, which lifts a rejection. It is sent as the latest version of the schema says'),
+    secret: secret().description('A new credential; clears a rejection. Calls send it as the latest version of the schema defines'),
     shared: Joi.boolean(),
-    agree: Joi.boolean().valid(true).description('Agree to how the latest version of the schema uses the connection'),
+    agree: Joi.boolean().valid(true).description('Accept how the latest version of the schema uses the connection'),
 }).min(1);
 
-/** A test sends a call. */
+/** Errors of a connection test, which sends a call. */
 const TESTED = [
     'ENDPOINT_NOT_FOUND',
     'ENDPOINT_NOT_HOSTED',
@@ -133,7 +133,7 @@ const TESTED = [
     'DEADLINE_EXCEEDED',
 ] as const;
 
-/** POST /v1/connections: keeps a credential of the caller's own for a site. */
+/** POST /v1/connections: stores the caller's credential for a site. */
 export const postConnection = contract<object, NewConnectionQuery, ConnectionOrder, ConnectionEntry>({
     name: 'postConnection',
     method: 'POST',
@@ -141,12 +141,12 @@ export const postConnection = contract<object, NewConnectionQuery, ConnectionOrd
     tag: 'Connections',
     summary: 'Connect a site',
     description:
-        'The value is encrypted, and opened by a worker alone, in the moment of a call. It goes over https to the hosts in the answer and nowhere else. Where the schema names a test, the value is tried first: 401 or 403 of the site is CONNECTION_REJECTED, and nothing is stored. A workspace has 500 connections at most.',
+        'The value is stored encrypted; only a worker decrypts it, for each call. It is sent over https to the hosts in the answer and nowhere else. If the schema names a test, the value is tested first: if the site answers 401 or 403, the answer is CONNECTION_REJECTED and nothing is stored. A workspace can have up to 500 connections.',
     auth: 'required',
     scope: 'account',
     counted: false,
     query: Joi.object<NewConnectionQuery, true>({
-        test: Joi.boolean().description('false: keep it without the test, as untested'),
+        test: Joi.boolean().description('false: save it without the test, as untested'),
     }),
     body: { schema: order, maxBytes: BODY_BYTES, guard: true },
     answer: { shape: 'data', status: 201, schema: entry() },
@@ -172,12 +172,12 @@ export const patchConnection = contract<ConnectionParams, NewConnectionQuery, Co
     tag: 'Connections',
     summary: 'Change a connection',
     description:
-        'A private one is changed by its owner, a shared one by owners and admins of the workspace. A new secret is tried first, as a new connection is; where the site refuses it, the one before stays.',
+        'Its owner changes a private connection, owners and admins of the workspace a shared one. A new secret is tested first, like a new connection; if the site rejects it, the previous secret is kept.',
     auth: 'required',
     scope: 'account',
     counted: false,
     params: params(),
-    query: Joi.object<NewConnectionQuery, true>({ test: Joi.boolean().description('false: keep a new secret without the test') }),
+    query: Joi.object<NewConnectionQuery, true>({ test: Joi.boolean().description('false: save a new secret without the test') }),
     body: { schema: patch, maxBytes: BODY_BYTES, guard: true },
     answer: { shape: 'data', status: 200, schema: entry() },
     refusals: [
@@ -202,7 +202,7 @@ export const testConnection = contract<ConnectionParams, object, undefined, Conn
     tag: 'Connections',
     summary: 'Test a connection',
     description:
-        'Calls the endpoint that the schema names as its test. The call counts like a fetch and costs nothing; a passed test lifts a rejection. 30 an hour for an account; after 5 that a site refused within an hour, none of that site.',
+        'Calls the test endpoint of the schema. The call counts like a fetch and is free. A passed test clears a rejection. An account can run 30 tests an hour; after 5 rejected tests of a site within an hour, no more of that site.',
     auth: 'required',
     scope: 'account',
     counted: false,
@@ -211,14 +211,14 @@ export const testConnection = contract<ConnectionParams, object, undefined, Conn
     refusals: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'SITE_BLOCKED', 'SITE_NOT_FOUND', 'CONNECTION_NOT_FOUND', ...TESTED],
 });
 
-/** GET /v1/connections: what the caller may use. */
+/** GET /v1/connections: the connections that the caller may use. */
 export const getConnections = contract<object, ConnectionQuery, undefined, ConnectionEntry[]>({
     name: 'getConnections',
     method: 'GET',
     path: '/v1/connections',
     tag: 'Connections',
     summary: 'List your connections',
-    description: 'Yours and the shared ones of the workspace, the newest first. Values are never shown.',
+    description: 'Your own and the workspace's shared connections, newest first. Values are never shown.',
     auth: 'required',
     scope: 'fetch',
     counted: false,
@@ -250,7 +250,7 @@ export const deleteConnection = contract<ConnectionParams, object, undefined, Co
     tag: 'Connections',
     summary: 'Delete a connection and its value',
     description:
-        'Every process has forgotten the value within a second. Shared ones are deleted by owners and admins of the workspace too.',
+        'Every process drops the value within a second. Owners and admins of the workspace can also delete shared connections.',
     auth: 'required',
     scope: 'account',
     counted: false,

@@ -3,8 +3,8 @@ import type { RouteScope } from '../domain/accounts/scopes.ts';
 import type { RefusalCode } from '../refusals.ts';
 
 /**
- * One route, said once: `serve()` validates with it, the handler's types come from it, and the OpenAPI document is made
- * from it.
+ * The single definition of a route: `serve()` validates with it, the handler's types derive from it, and the OpenAPI document is
+ * generated from it.
  *
  * - `auth`: `required` and `optional` judge an Authorization header; `ignored` does not even look at it (health, errors,
  *   openapi.json).
@@ -14,7 +14,7 @@ export interface Contract<Params, Query, Body, Answer> {
     /** operationId of the OpenAPI document. */
     name: string;
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-    /** With `{placeholders}`, as in the specification. */
+    /** With `{placeholders}`. */
     path: `/${string}`;
     tag: string;
     summary: string;
@@ -22,11 +22,11 @@ export interface Contract<Params, Query, Body, Answer> {
     auth: 'ignored' | 'optional' | 'required';
     /** The scope that a key needs; `none`: every key may use the route. */
     scope: RouteScope | 'none';
-    /** The site in the path stands for its whole registrable domain: a key limited to sites has to name the domain itself. */
+    /** The site in the path means its registrable domain: a key limited to sites must include the domain itself. */
     actsOnDomain?: true;
-    /** Tells what happens in the whole workspace: a key also needs the scope jobs, and no limit of sites, effects and connections. */
+    /** Reveals activity of the whole workspace: a key also needs the scope jobs, and no limits on sites, effects or connections. */
     ofWholeWorkspace?: true;
-    /** For owners and admins of the workspace alone. */
+    /** Only for owners and admins of the workspace. */
     managersOnly?: true;
     /** Counts against the plan's rate limits and sends their headers. */
     counted: boolean;
@@ -57,35 +57,35 @@ export interface Contract<Params, Query, Body, Answer> {
         schema: Schema<Answer>;
         status: 200 | 201 | 202;
         alsoStatus?: readonly number[];
-        /** Lines of JSON are sent where the caller accepts them: what one line is. */
+        /** Describes one line of an ndjson answer. Absent: the route sends no ndjson. */
         lines?: string;
-        /** Of a list: what `meta` may have beside the pagination. */
+        /** For lists: fields of `meta` other than the pagination. */
         meta?: ObjectSchema;
     };
-    /** JSON pointers into the JSON Schema of the answer whose places the document describes by components. */
+    /** Components for parts of the answer, by JSON pointers into its JSON Schema. */
     answerParts?: Readonly<Record<`/${string}`, Component>>;
     /** Browse routes: strong ETag, 304 and `Cache-Control: public, max-age`. Absent: `no-store`. */
     cacheSeconds?: number;
-    /** With a key the answer is for its caller alone: `no-store`, and no ETag. */
+    /** With a key the answer depends on the caller: `no-store` and no ETag. */
     personalWithKey?: true;
-    /** Codes of this route beyond those that every route can give. */
+    /** Error codes of this route, in addition to those of every route. */
     refusals: readonly RefusalCode[];
 }
 
-/** Schemas that the OpenAPI document has once. */
+/** Schemas that become components of the OpenAPI document. */
 export type Component = 'Package' | 'PublishedPackage';
 
-/** A contract whose types are not known any more: what lists and documents work with. */
+/** A contract with erased types, for lists and documents. */
 export type AnyContract = Contract<never, never, never, unknown>;
 
-/** Names the contract's types from its schemas; adds nothing at run time. */
+/** Types a contract by its schemas. Does nothing at run time. */
 export function contract<Params = object, Query = object, Body = undefined, Answer = unknown>(
     value: Contract<Params, Query, Body, Answer>,
 ): Contract<Params, Query, Body, Answer> {
     return value;
 }
 
-/** Every route can give these, whatever it does. */
+/** Error codes of every route. */
 export const COMMON_REFUSALS: readonly RefusalCode[] = [
     'VALIDATION_ERROR',
     'METHOD_NOT_ALLOWED',
@@ -94,7 +94,7 @@ export const COMMON_REFUSALS: readonly RefusalCode[] = [
     'SERVICE_UNAVAILABLE',
 ];
 
-/** The largest body in bytes; calls, which may hold files, and schema packages have limits of their own. */
+/** The largest body in bytes. Calls, which may contain files, and schema packages have their own limits. */
 export const BODY_BYTES = 256 * 1024;
 export const CALL_BYTES = 2 * 1024 * 1024;
 export const PACKAGE_BYTES = 4 * 1024 * 1024;

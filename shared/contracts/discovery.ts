@@ -9,7 +9,7 @@ export interface Category {
     children: { slug: string; name: string; path: string }[];
 }
 
-/** GET /v1/categories: the intent taxonomy, whole. */
+/** GET /v1/categories: the complete intent taxonomy. */
 export const getCategories = contract<object, object, undefined, Category[]>({
     name: 'getCategories',
     method: 'GET',
@@ -44,7 +44,7 @@ export interface ErrorEntry {
     meaning: string;
 }
 
-/** GET /v1/errors: every code, from the table that the code throws from. */
+/** GET /v1/errors: every error code, from the table of refusals. */
 export const getErrors = contract<object, object, undefined, ErrorEntry[]>({
     name: 'getErrors',
     method: 'GET',
@@ -81,7 +81,7 @@ export interface HealthAnswer {
 
 const check = () => Joi.string().valid('ok', 'down').required();
 
-/** GET /v1/health: whether fetches can be served; 503 with the same shape under `data` when they cannot. */
+/** GET /v1/health: whether fetches can be served; if not, 503 with the same `data`. */
 export const getHealth = contract<object, object, undefined, HealthAnswer>({
     name: 'getHealth',
     method: 'GET',
@@ -89,7 +89,7 @@ export const getHealth = contract<object, object, undefined, HealthAnswer>({
     tag: 'Discovery',
     summary: 'Check the health of the service',
     description:
-        '`ok`: fetches are served by every worker. `degraded`: some workers report and take no calls, and the others serve all of them. Where no fetch can be served it is 503 with `unavailable`; browsing goes on as long as it can.',
+        '`ok`: every worker serves fetches. `degraded`: some workers accept no calls, and the others serve all of them. If no fetch can be served, the answer is 503 with `unavailable`; browsing continues as long as it can.',
     auth: 'ignored',
     scope: 'none',
     counted: false,

@@ -44,7 +44,7 @@ export interface FindMeta {
     suggestion?: { request: JsonObject; missing?: ['domain'] };
 }
 
-/** Where the words of a task were found. */
+/** Fields in which the words of a task can be found. */
 export const MATCHED = ['endpoint', 'description', 'params', 'returns', 'site', 'category'] as const;
 
 const found = Joi.object<FoundEndpoint, true>({
@@ -60,18 +60,18 @@ const found = Joi.object<FoundEndpoint, true>({
                 name: Joi.string().required(),
                 type: Joi.string().required(),
                 description: Joi.string().allow('').required(),
-                example: v.anyJson().required().description('null where the package gives none, or a long one'),
+                example: v.anyJson().required().description('null if the package has none, or only a long one'),
             }),
         )
         .required()
-        .description('Params that a call has to give'),
-    optional: Joi.array().items(Joi.string()).required().description('Names of the other params'),
+        .description('Required params'),
+    optional: Joi.array().items(Joi.string()).required().description('Names of the optional params'),
     returns: Joi.object({ fields: Joi.array().items(Joi.string()).max(30).required() })
         .required()
-        .description('Paths of what it returns, such as items[].title'),
-    credits: v.count().required().description('What one unit costs through hosted fetch'),
+        .description('Paths of the returned fields, such as items[].title'),
+    credits: v.count().required().description('Price of one unit in a hosted fetch'),
     billing_unit: Joi.string().valid('request', 'result').required(),
-    max_results: v.count().allow(null).required().description('Results that one call returns at most; null where requests are billed'),
+    max_results: v.count().allow(null).required().description('Most results of one call; null if requests are billed'),
     verified: Joi.boolean().required(),
     verified_at: v.nullableTime().required(),
     claim: v.claim().required(),
@@ -79,13 +79,13 @@ const found = Joi.object<FoundEndpoint, true>({
         success_rate_7d: Joi.number().min(0).max(1).allow(null).required(),
         p95_ms: v.count().allow(null).required(),
     }).required(),
-    needs_connection: Joi.boolean().required().description('Whether a call needs credentials of your own for the site'),
-    hosted: Joi.boolean().required().description('Whether POST /v1/fetch runs it'),
-    score: Joi.number().min(0).max(1).allow(null).required().description('How well it fits the task; null without one'),
+    needs_connection: Joi.boolean().required().description('Whether a call needs your own credential for the site'),
+    hosted: Joi.boolean().required().description('Whether POST /v1/fetch can call it'),
+    score: Joi.number().min(0).max(1).allow(null).required().description('How well it matches the task; null without a task'),
     matched: Joi.array()
         .items(Joi.string().valid(...MATCHED))
         .required()
-        .description('Where the words of the task were found'),
+        .description('The fields that contain words of the task'),
     fetch: Joi.object({
         site: v.siteName().required(),
         endpoint: Joi.string().required(),
@@ -95,11 +95,11 @@ const found = Joi.object<FoundEndpoint, true>({
         .allow(null)
         .required()
         .description(
-            'A body for POST /v1/fetch, from an example of the package; a write has dry_run. null where there is none, or it is not hosted',
+            'A body for POST /v1/fetch, from an example of the package; for writes with dry_run. null if there is no example or the endpoint is not hosted',
         ),
 });
 
-/** GET /v1/endpoints: endpoints of all sites by what somebody wants to do. */
+/** GET /v1/endpoints: finds endpoints of all sites by task. */
 export const getEndpoints = contract<object, EndpointsQuery, undefined, FoundEndpoint[]>({
     name: 'getEndpoints',
     method: 'GET',
@@ -107,23 +107,23 @@ export const getEndpoints = contract<object, EndpointsQuery, undefined, FoundEnd
     tag: 'Discovery',
     summary: 'Find endpoints by task',
     description:
-        'Say what you want to do in your own words; the endpoints of all sites that fit come best first, at most 200 deep, and at most three of a registrable domain in each ten. Where nothing fits the list is empty, and `meta.suggestion.request` is a body for POST /v1/schema-requests. Without `task`: all endpoints, those of the most used sites first. 60 questions a minute of one account, or without a key of one address. With a key the answer has `meta.session_id`: name it in X-Service-Session when you fetch what you chose.',
+        'Describe what you want to do. Returns matching endpoints of all sites, best first: at most 200, and at most three of one registrable domain in every ten. If nothing matches, the list is empty and `meta.suggestion.request` is a body for POST /v1/schema-requests. Without `task`: all endpoints, most used sites first. 60 searches a minute per account, or per address without a key. With a key the answer has `meta.session_id`: send it as X-Service-Session when you fetch the endpoint that you chose.',
     auth: 'optional',
     scope: 'none',
     counted: false,
     query: Joi.object<EndpointsQuery, true>({
         task: Joi.string()
             .pattern(/^\s*\S[\s\S]{1,998}\S\s*$/u)
-            .messages({ 'string.pattern.base': '{{#label}} takes 3 to 1000 characters', 'string.empty': '{{#label}} is empty' })
-            .description('What you want to do, in any words of 3 to 1000 characters'),
+            .messages({ 'string.pattern.base': '{{#label}} must have 3 to 1000 characters', 'string.empty': '{{#label}} is empty' })
+            .description('What you want to do, in 3 to 1000 characters'),
         category: v.category(),
         kind: v.kind(),
         effect: v.effect(),
         site: v.siteInput(),
-        verified: Joi.boolean().description('true: endpoints of verified schemas alone; false is the same as leaving it out'),
-        max_credits: v.count().max(1_000_000_000).description('The most that one unit may cost'),
-        needs_connection: Joi.boolean().description('Whether a call needs credentials of your own for the site'),
-        limit: Joi.number().integer().min(1).max(50).default(10).description('Rows of one page at most'),
+        verified: Joi.boolean().description('true: only endpoints of verified schemas; false has no effect'),
+        max_credits: v.count().max(1_000_000_000).description('Highest price of one unit'),
+        needs_connection: Joi.boolean().description('Whether a call needs your own credential for the site'),
+        limit: Joi.number().integer().min(1).max(50).default(10).description('Most rows of a page'),
         cursor: v.cursor(),
     }),
     answer: {
@@ -131,13 +131,13 @@ export const getEndpoints = contract<object, EndpointsQuery, undefined, FoundEnd
         status: 200,
         schema: Joi.array().items(found),
         meta: Joi.object<FindMeta, true>({
-            session_id: Joi.string().description('With a key; for X-Service-Session of the fetch that follows'),
+            session_id: Joi.string().description('Only with a key. Send it as X-Service-Session of the following fetch'),
             suggestion: Joi.object({
                 request: v.jsonObject().required().description('A body for POST /v1/schema-requests'),
                 missing: Joi.array()
                     .ordered(Joi.string().valid('domain').required())
-                    .description('What the body lacks still; absent where it is whole'),
-            }).description('Where nothing fits the task'),
+                    .description('Fields that you must add to the body; absent if it is complete'),
+            }).description('Present if nothing matches the task'),
         }),
     },
     cacheSeconds: 60,

@@ -5,7 +5,7 @@ import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
 export interface EventsQuery {
-    /** With commas between. */
+    /** Separated by commas. */
     types?: string;
     after?: string;
     /** Seconds. */
@@ -24,15 +24,15 @@ const NAMES: ReadonlySet<string> = new Set([...EVENT_TYPES, ...EVENT_PREFIXES]);
 /** Longer than all names together. */
 const MOST_CHARACTERS = 1000;
 
-/** GET /v1/events: what happened in the last day, without frequent polling. */
+/** GET /v1/events: the events of the last day, with long polling. */
 export const getEvents = contract<object, EventsQuery, undefined, EventEntry[]>({
     name: 'getEvents',
     method: 'GET',
     path: '/v1/events',
     tag: 'Account',
-    summary: 'Read what happened',
+    summary: 'Read events',
     description:
-        'The oldest first, of the last 24 hours. `next_cursor` is never null: give it as `after` to read on from there, and no event is missed. With `wait` the answer comes as soon as there is an event. Events of `schema.*` are those of sites that the workspace maintains or fetched with success within 30 days.',
+        'Events of the last 24 hours, oldest first. `next_cursor` is never null: pass it as `after` to continue without missing an event. With `wait` the call returns as soon as there is an event. `schema.*` events concern sites that the workspace maintains or fetched successfully within 30 days.',
     auth: 'required',
     scope: 'account',
     managersOnly: true,
@@ -46,11 +46,11 @@ export const getEvents = contract<object, EventsQuery, undefined, EventEntry[]>(
                 return unknown === undefined ? text : error('types.unknown', { unknown: unknown.slice(0, 50) });
             })
             .messages({
-                'types.unknown': `{{#label}} has {{#unknown}}, which is no type of event; these are: ${[...NAMES].join(', ')}`,
+                'types.unknown': `{{#label}} has the unknown type {{#unknown}}; use: ${[...NAMES].join(', ')}`,
             })
-            .description(`Types or prefixes with commas between, such as ${EVENT_PREFIXES[0]}; all where it is left out`),
-        after: v.cursor().description('next_cursor of the answer before'),
-        wait: Joi.number().integer().min(0).max(30).default(0).description('Seconds to wait for an event where there is none'),
+            .description(`Types or prefixes separated by commas, such as ${EVENT_PREFIXES[0]}; all types by default`),
+        after: v.cursor().description('next_cursor of the previous answer'),
+        wait: Joi.number().integer().min(0).max(30).default(0).description('Seconds to wait if there is no event yet'),
         limit: v.limit(),
     }),
     answer: {
@@ -58,12 +58,12 @@ export const getEvents = contract<object, EventsQuery, undefined, EventEntry[]>(
         status: 200,
         schema: Joi.array().items(
             Joi.object<EventEntry, true>({
-                event_id: Joi.string().required().description('evt_…, the same each time it is listed'),
+                event_id: Joi.string().required().description('evt_…, the same in each listing and delivery'),
                 type: Joi.string()
                     .valid(...EVENT_TYPES)
                     .required(),
                 timestamp: v.time().required(),
-                data: v.jsonObject().required().description('What happened'),
+                data: v.jsonObject().required().description('The content of the event'),
             }),
         ),
     },

@@ -21,7 +21,7 @@ export interface FetchRequest {
     connection?: string;
 }
 
-/** Why a page failed whose walk is answered without it. */
+/** Why the next page failed, in an answer with `partial`. */
 export interface PartialError {
     code: RefusalCode;
     message: string;
@@ -53,7 +53,7 @@ export interface FetchAnswer {
     meta: FetchMeta;
 }
 
-/** The fields of a fetch that a job takes too. */
+/** The fields that fetches and jobs share. */
 export const fetchFields = () => ({
     site: v.siteInput().required(),
     endpoint: Joi.string().min(1).max(1024).required().description("Name of one of the site's endpoints"),
@@ -70,9 +70,9 @@ export const fetchFields = () => ({
     cursor: Joi.string()
         .min(1)
         .max(8192)
-        .description('meta.next_cursor of a call with the same site, endpoint, params and connection, at most 24 h ago: goes on there'),
-    partial: Joi.boolean().description('Of an endpoint with pages: where a page after the first fails, answer the pages before it'),
-    max_age: Joi.number().integer().min(0).max(86_400).description('Seconds; an equal result that is no older may be served for 0 credits'),
+        .description('meta.next_cursor of a call with the same site, endpoint, params and connection within 24 h; the call continues there'),
+    partial: Joi.boolean().description('For endpoints with pages: if a page after the first fails, return the pages before it'),
+    max_age: Joi.number().integer().min(0).max(86_400).description('Seconds; a stored result of the same call that is not older may be returned for 0 credits'),
     connection: Joi.string()
         .max(100)
         .description('Id of a connection, or "default": your only one for the site. That one is used too where the endpoint requires one'),
@@ -94,16 +94,16 @@ const meta = Joi.object<FetchMeta, true>({
     truncated: Joi.boolean(),
     pagination_end: Joi.string()
         .valid(...PAGINATION_ENDS)
-        .description('Why a walk over pages ended: after the last page, or at which bound'),
-    next_cursor: Joi.string().description('Where the walk goes on: give it as cursor within 24 h'),
+        .description('Why the reading of pages ended: after the last page, or at a limit'),
+    next_cursor: Joi.string().description('Pass it as cursor within 24 h to continue'),
     partial_error: Joi.object<PartialError, true>({
         code: Joi.string().required(),
         message: Joi.string().required(),
         retryable: Joi.boolean().required(),
         upstream: Joi.object({ status: Joi.number().integer().required(), snippet: Joi.string().allow('').required() }),
-    }).description('Why the page at next_cursor failed, in a call with partial'),
+    }).description('Only with partial: why the page at next_cursor failed'),
     cached: Joi.boolean().description(
-        'true: a result that this account was charged for before, served by max_age; queue_ms and upstream are absent then',
+        'true: a stored result that this account already paid for, returned because of max_age; queue_ms and upstream are absent',
     ),
     duration_ms: v.count().required(),
     queue_ms: v.count(),
@@ -115,7 +115,7 @@ const meta = Joi.object<FetchMeta, true>({
     }),
 });
 
-/** What a call may be refused with before anything is held or sent. */
+/** Error codes of a call before credits are held or anything is sent. */
 export const ADMISSION_REFUSALS = [
     'INVALID_JSON',
     'INVALID_DOMAIN',
@@ -148,7 +148,7 @@ export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
     path: '/v1/fetch',
     tag: 'Fetch',
     summary: 'Run an endpoint through Routebook',
-    description: 'Holds the greatest possible cost, runs the call, then charges the exact cost, or releases the hold where it failed.',
+    description: 'Holds the highest possible cost, makes the call, then charges the exact cost. If the call fails, the hold is released.',
     auth: 'required',
     scope: 'fetch',
     counted: true,

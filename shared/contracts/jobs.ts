@@ -51,7 +51,7 @@ export const metadata = () =>
     Joi.object()
         .pattern(Joi.string().max(64), Joi.string().allow('').max(500))
         .max(16)
-        .description('Up to 16 names, of 64 characters, with texts of 500 characters; it comes back with the answer');
+        .description('Up to 16 names of 64 characters, with values of up to 500 characters; returned with the job or batch');
 const jobId = () => Joi.string().description('job_…');
 export const waitQuery = () =>
     Joi.object<WaitQuery, true>({
@@ -60,12 +60,12 @@ export const waitQuery = () =>
             .min(0)
             .max(LONGEST_WAIT)
             .default(0)
-            .description('Seconds that the answer may wait for the end; an account has up to 50 such reads at once'),
+            .description('Seconds to wait for the end; an account may have up to 50 waiting reads'),
     });
 const jobParams = () => Joi.object<{ job_id: string }, true>({ job_id: jobId().required() });
 const jobStatus = () => Joi.string().valid(...JOB_STATUSES);
 
-/** @param shown what an answer has beside the fields that all have */
+/** The fields of a job. @param shown the optional fields that an answer includes */
 export const jobFields = (shown: { params?: true; result?: true } = {}) =>
     ({
         job_id: jobId().required(),
@@ -80,20 +80,20 @@ export const jobFields = (shown: { params?: true; result?: true } = {}) =>
         created_at: v.time().required(),
         started_at: v.nullableTime().required(),
         finished_at: v.nullableTime().required(),
-        expires_at: v.time().required().description('Until then it waits for its turn'),
+        expires_at: v.time().required().description('The job expires if it has not started by then'),
         waiting_for: Joi.string()
             .valid(...WAITING_FOR, null)
             .required()
-            .description('Why a queued job does not begin; null: it waits for a worker, for its next attempt, or not at all'),
+            .description('Why a queued job does not start; null: it waits for a worker or its next attempt, or is not queued'),
         next_attempt_at: v.nullableTime().required(),
         attempts: v.count().required(),
         credits_used: v.count().required(),
-        ...(shown.params ? { params: v.jsonObject().allow(null).required().description('null once they were deleted') } : {}),
+        ...(shown.params ? { params: v.jsonObject().allow(null).required().description('null after their deletion') } : {}),
         ...(shown.result
-            ? { result: v.jsonObject().allow(null).required().description('data and meta, as a fetch answers; null without one') }
+            ? { result: v.jsonObject().allow(null).required().description('data and meta, as in the answer of a fetch; null if there is no result') }
             : {}),
-        result_expired: Joi.boolean().required().description('true: there was a result, and it is deleted'),
-        error: v.jsonObject().allow(null).required().description('The error object of the last attempt of a failed job'),
+        result_expired: Joi.boolean().required().description('true: the result was deleted'),
+        error: v.jsonObject().allow(null).required().description('The error of the last attempt of a failed job'),
     }) as Joi.StrictSchemaMap<Job>;
 export const jobSchema = (shown: Parameters<typeof jobFields>[0] = {}) => Joi.object<Job, true>(jobFields(shown));
 
@@ -106,15 +106,15 @@ const ONE: readonly ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'JOB_NO
     'RATE_LIMITED',
 ];
 
-/** POST /v1/jobs: a fetch that is answered later. */
+/** POST /v1/jobs: queues a fetch. */
 export const postJob = contract<object, object, JobRequest, Job>({
     name: 'postJob',
     method: 'POST',
     path: '/v1/jobs',
     tag: TAG,
-    summary: 'Order a call that is answered later',
+    summary: 'Queue a call as a job',
     description:
-        'Takes what POST /v1/fetch takes. The job waits for its turn where a fetch would be refused, is tried again where a fetch would only be retryable, and is billed like a fetch.',
+        'Accepts the body of POST /v1/fetch. Where a fetch would be refused for limits or credits, the job waits. Reads are retried after retryable errors. A job is billed like a fetch.',
     auth: 'required',
     scope: 'jobs',
     counted: false,
@@ -127,7 +127,7 @@ export const postJob = contract<object, object, JobRequest, Job>({
                 .integer()
                 .min(EXPIRY.least)
                 .max(EXPIRY.most)
-                .description(`Seconds that it may wait for its turn; ${EXPIRY.fallback} by default`),
+                .description(`Seconds that the job may wait to start; ${EXPIRY.fallback} by default`),
         }),
         maxBytes: CALL_BYTES,
         guard: true,
@@ -141,7 +141,7 @@ export const postJob = contract<object, object, JobRequest, Job>({
     refusals: [...ADMISSION_REFUSALS, 'RATE_LIMITED', 'OVERLOADED', 'SITE_UNAVAILABLE'],
 });
 
-/** GET /v1/jobs/{job_id}: the state of a job, or its end. */
+/** GET /v1/jobs/{job_id}: the state or the result of a job. */
 export const getJob = contract<{ job_id: string }, WaitQuery, undefined, Job>({
     name: 'getJob',
     method: 'GET',
@@ -171,7 +171,7 @@ export const getJobs = contract<object, JobsQuery, undefined, Job[]>({
     query: Joi.object<JobsQuery, true>({
         status: jobStatus(),
         site: v.siteInput(),
-        batch_id: Joi.string().max(100).description('Items of this batch alone'),
+        batch_id: Joi.string().max(100).description('Only items of this batch'),
         limit: v.limit(),
         cursor: v.cursor(),
     }),
@@ -179,14 +179,14 @@ export const getJobs = contract<object, JobsQuery, undefined, Job[]>({
     refusals: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'INVALID_CURSOR', 'INVALID_DOMAIN', 'RATE_LIMITED'],
 });
 
-/** DELETE /v1/jobs/{job_id}: cancels what was not sent as a write. */
+/** DELETE /v1/jobs/{job_id}: cancels a job unless it was sent as a write. */
 export const deleteJob = contract<{ job_id: string }, object, undefined, Job>({
     name: 'deleteJob',
     method: 'DELETE',
     path: '/v1/jobs/{job_id}',
     tag: TAG,
     summary: 'Cancel a job',
-    description: 'A queued job, or a running read, which is aborted and not billed. A cancelled one stays cancelled.',
+    description: 'Cancels a queued job, or aborts a running read, which is not billed. Cancelling a cancelled job changes nothing.',
     auth: 'required',
     scope: 'jobs',
     counted: false,
@@ -195,14 +195,14 @@ export const deleteJob = contract<{ job_id: string }, object, undefined, Job>({
     refusals: [...ONE, 'JOB_NOT_CANCELLABLE'],
 });
 
-/** DELETE /v1/jobs/{job_id}/result: removes what the site answered, and the params. */
+/** DELETE /v1/jobs/{job_id}/result: deletes the site's answer and the params. */
 export const deleteJobResult = contract<{ job_id: string }, object, undefined, Job>({
     name: 'deleteJobResult',
     method: 'DELETE',
     path: '/v1/jobs/{job_id}/result',
     tag: TAG,
-    summary: 'Delete the result and the params of a job that ended',
-    description: 'At once, also the copy that max_age would serve. The job itself stays. One that has not ended stays as it is.',
+    summary: 'Delete the result and params of an ended job',
+    description: 'Deletes them at once, and the copy that max_age would serve. The job itself remains. A job that has not ended is unchanged.',
     auth: 'required',
     scope: 'jobs',
     counted: false,

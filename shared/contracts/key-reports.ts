@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { contract } from './contract.ts';
 
-/** One finding of a secret scanner, as GitHub sends it. */
+/** A finding of a secret scanner, in GitHub's format. */
 export interface KeyFinding {
     token: string;
     type?: string;
@@ -27,7 +27,7 @@ export const postKeyReport = contract<object, object, KeyReport, KeyReportEntry[
     path: '/v1/keys/report',
     tag: 'Account',
     summary: 'Report leaked API keys',
-    description: `For secret scanners: GitHub's partner format, or \`{"keys": […]}\`, with up to ${MOST_KEYS} keys. A whole key is its own proof: one that is known is revoked within a second, and its owner gets a mail. Takes no key of the caller; an address may make 60 reports a minute.`,
+    description: `For secret scanners: GitHub's partner format, or \`{"keys": […]}\`, with up to ${MOST_KEYS} keys. The complete key is the proof: a known key is revoked within a second, and its owner gets an email. Needs no API key. An address can send 60 reports a minute.`,
     auth: 'ignored',
     scope: 'none',
     counted: false,
@@ -55,8 +55,8 @@ export const postKeyReport = contract<object, object, KeyReport, KeyReportEntry[
         schema: Joi.array().items(
             Joi.object<KeyReportEntry, true>({
                 token_hash: Joi.string().required().description('SHA-256 of the key, in base64'),
-                token_type: Joi.string().description('As it was sent'),
-                label: Joi.string().valid('true_positive', 'false_positive').required().description('Whether it is a key of ours'),
+                token_type: Joi.string().description('As reported'),
+                label: Joi.string().valid('true_positive', 'false_positive').required().description('Whether it is a Routebook key'),
             }),
         ),
     },

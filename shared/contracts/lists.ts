@@ -10,7 +10,7 @@ export interface SchemasQuery extends v.PageQuery {
     sort?: 'trending' | 'recently_verified' | 'recent' | 'name';
 }
 
-/** GET /v1/schemas: the cards of all sites, or of those that are looked for. */
+/** GET /v1/schemas: searches and lists the cards of sites. */
 export const getSchemas = contract<object, SchemasQuery, undefined, Card[]>({
     name: 'getSchemas',
     method: 'GET',
@@ -18,17 +18,17 @@ export const getSchemas = contract<object, SchemasQuery, undefined, Card[]>({
     tag: 'Registry',
     summary: 'Search and list schemas',
     description:
-        'Cards of the latest versions. Words are found by how they begin, in the name of a site and in its title; one that begins none is taken for those that it resembles. Without `sort` the best matches of `q` come first, and without `q` what is used most. The total of a search with more than 5,000 matches may be some seconds old.',
+        'Cards of the latest versions. The words of `q` match the beginnings of words in site names and titles; a word without a match is corrected to similar words. Without `sort`, the best matches of `q` come first; without `q`, the most used sites. The total of a search with more than 5,000 matches may be some seconds old.',
     auth: 'optional',
     scope: 'none',
     counted: false,
     query: Joi.object<SchemasQuery, true>({
-        q: Joi.string().allow('').max(256).description('Words of a name or title, or the beginning of one'),
+        q: Joi.string().allow('').max(256).description('Words of a name or title, or beginnings of words'),
         category: v.category(),
-        verified: Joi.boolean().description('true: verified schemas alone; false is the same as leaving it out'),
+        verified: Joi.boolean().description('true: only verified schemas; false has no effect'),
         sort: Joi.string()
             .valid('trending', 'recently_verified', 'recent', 'name')
-            .description('name: by site, in the order of its letters; recent: by the time of publication'),
+            .description('name: alphabetically by site; recent: by publication time'),
         limit: v.limit(),
         cursor: v.cursor(),
     }),

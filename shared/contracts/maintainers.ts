@@ -6,7 +6,7 @@ import * as v from './vocabulary.ts';
 export interface MaintainerEntry {
     workspace_id: string;
     name: string;
-    /** When its removal takes effect; only where one is pending. */
+    /** When its removal takes effect; present while a removal is pending. */
     removal_at?: string;
 }
 
@@ -22,7 +22,7 @@ const list = () => ({
         Joi.object<MaintainerEntry, true>({
             workspace_id: Joi.string().required(),
             name: Joi.string().required(),
-            removal_at: v.time().description('When its removal takes effect; only where one is pending'),
+            removal_at: v.time().description('When its removal takes effect; present while a removal is pending'),
         }),
     ),
 });
@@ -37,7 +37,7 @@ export const getMaintainers = contract<SiteParams, v.PageQuery, undefined, Maint
     path: '/v1/schemas/{site}/maintainers',
     tag: 'Registry',
     summary: 'List the workspaces that maintain a site',
-    description: 'They maintain every site of the registrable domain. The one of longest standing stands first.',
+    description: 'They maintain every site of the registrable domain. The longest-standing one is first.',
     auth: 'optional',
     scope: 'none',
     counted: false,
@@ -56,7 +56,7 @@ export const putMaintainer = contract<MaintainerParams, object, undefined, Maint
     tag: 'Registry',
     summary: 'Let a workspace maintain a site',
     description:
-        'Takes no body; a workspace that maintains the domain already stays what it is, and so does its removal. A workspace that is being removed adds and removes none: FORBIDDEN. Answers the first page of the list as it stands afterwards, like GET.',
+        'No body. A workspace that already maintains the domain is unchanged, and so is its pending removal. A workspace whose removal is pending cannot add or remove others: FORBIDDEN. Returns the first page of the updated list, like GET.',
     auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,
@@ -76,15 +76,15 @@ export const putMaintainer = contract<MaintainerParams, object, undefined, Maint
     ],
 });
 
-/** DELETE /v1/schemas/{site}/maintainers/{workspace_id}: takes that right away, in 24 hours where it is another workspace's. */
+/** DELETE /v1/schemas/{site}/maintainers/{workspace_id}: removes a maintainer; another workspace after 24 hours. */
 export const deleteMaintainer = contract<MaintainerParams, object, undefined, MaintainerEntry[]>({
     name: 'deleteMaintainer',
     method: 'DELETE',
     path: '/v1/schemas/{site}/maintainers/{workspace_id}',
     tag: 'Registry',
-    summary: 'Take the right to maintain a site from a workspace',
+    summary: 'Remove a workspace from the maintainers of a site',
     description:
-        'A workspace removes itself at once, but the last one stays: LAST_MAINTAINER. A proved owner removes others at once. Any other removal takes effect in 24 hours, at `removal_at`, unless the owners of that workspace stop it; after that only an operator or a proved owner removes it within 30 days. Only an operator removes a proved owner. One that does not maintain the domain stays what it is. Answers the first page of the list as it stands afterwards, like GET.',
+        'A workspace can remove itself at once, unless it is the last one: LAST_MAINTAINER. A proved owner removes others at once. Any other removal takes effect after 24 hours, at `removal_at`, unless the owners of that workspace stop it; then only an operator or a proved owner can remove it within the next 30 days. Only an operator can remove a proved owner. Removing a workspace that does not maintain the domain changes nothing. Returns the first page of the updated list, like GET.',
     auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,

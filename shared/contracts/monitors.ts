@@ -21,7 +21,7 @@ export interface MonitorParams {
     monitor_id: string;
 }
 
-/** What POST and PATCH take; null leaves a field of PATCH out. */
+/** The fields of POST and PATCH; null in PATCH removes a value. */
 export interface MonitorChanges {
     name?: string | null;
     params?: JsonObject;
@@ -118,18 +118,18 @@ const name = () => v.publicText(1, 100);
 const every = () =>
     Joi.string()
         .custom((text: string, { error }) => (readEvery(text) === undefined ? error('every.bounds') : text))
-        .messages({ 'every.bounds': '{{#label}} is a number of minutes, hours or days from 5m to 30d, such as 15m, 1h or 1d' })
+        .messages({ 'every.bounds': '{{#label}} must be a number of minutes, hours or days from 5m to 30d, such as 15m, 1h or 1d' })
         .description('5m to 30d; the shortest is 1h on Free');
 const cron = () => Joi.string().max(200).description('Five fields: minute, hour, day of the month, month, day of the week');
-const timezone = () => Joi.string().max(64).description('Of cron: a name of the IANA list; UTC by default');
+const timezone = () => Joi.string().max(64).description('Timezone of cron, an IANA name; UTC by default');
 const expression = () => Joi.string().description('JMESPath, at most 1,000 characters');
 const when = () =>
     Joi.alternatives(
         Joi.string().valid('changed', 'always'),
         Joi.object({ expression: Joi.string().required().description('JMESPath over {before, after, diff} that yields true or false') }),
-    ).description('When monitor.changed is told: of changes (the default), of each run, or where an expression says so');
-const perDay = () => Joi.number().integer().min(1).max(1_000_000_000).description('Credits that its runs of one day (UTC) may cost');
-const maxPages = () => Joi.number().integer().min(1).max(20).description("Pages of one call at most; only lowers the package's");
+    ).description('When monitor.changed is sent: on changes (the default), after every run, or when an expression yields true');
+const perDay = () => Joi.number().integer().min(1).max(1_000_000_000).description('Most credits that the runs of one day (UTC) may cost');
+const maxPages = () => Joi.number().integer().min(1).max(20).description("Most pages of a call; can only lower the package's limit");
 
 function callFields() {
     const { params: values, version, timeout_ms, max_credits, max_results, connection } = fetchFields();
@@ -153,8 +153,8 @@ const order = () => {
         every: every(),
         cron: cron(),
         timezone: timezone(),
-        watch: expression().description('JMESPath over data: what is watched; all of it by default'),
-        identity: expression().description("JMESPath of an item's id, by which arrays are compared"),
+        watch: expression().description('JMESPath over data that selects the watched value; all of data by default'),
+        identity: expression().description("JMESPath of an item's id; arrays are compared by these ids"),
         when: when(),
         max_credits_per_day: perDay(),
         metadata: metadata(),
@@ -196,13 +196,13 @@ const run = () =>
         skipped_reason: Joi.string()
             .valid(...SKIPPED_REASONS, null)
             .required(),
-        due_at: v.nullableTime().required().description('null: by hand'),
+        due_at: v.nullableTime().required().description('null: started by hand'),
         started_at: v.time().required(),
         finished_at: v.nullableTime().required(),
-        job_id: text().description('null: it ended before it had a job'),
+        job_id: text().description('null: the run ended before it had a job'),
         version: number(),
         credits_used: v.count().required(),
-        changed: Joi.boolean().allow(null).required().description('null: it was compared with nothing'),
+        changed: Joi.boolean().allow(null).required().description('null: there was no earlier value to compare with'),
         change_id: text(),
         error: v.jsonObject().allow(null).required(),
     });
@@ -214,7 +214,7 @@ const monitor = () =>
         site: v.siteName().required(),
         endpoint: Joi.string().required(),
         params: v.jsonObject().required(),
-        version: Joi.alternatives(v.versionNumber(), v.versionHash()).allow(null).required().description('null: the latest at each run'),
+        version: Joi.alternatives(v.versionNumber(), v.versionHash()).allow(null).required().description('null: each run uses the latest version'),
         timeout_ms: number(),
         max_results: number(),
         max_pages: number(),
@@ -234,10 +234,10 @@ const monitor = () =>
         paused_reason: Joi.string()
             .valid(...PAUSED_REASONS, null)
             .required()
-            .description('null where it was paused by hand'),
+            .description('null if somebody paused it by hand'),
         next_run_at: v.nullableTime().required(),
         last_run: run().allow(null).required(),
-        failures: v.count().required().description('In a row'),
+        failures: v.count().required().description('Failed runs in a row'),
         created_at: v.time().required(),
     });
 
@@ -246,14 +246,14 @@ const change = () =>
         change_id: Joi.string().required().description('chg_…'),
         at: v.time().required(),
         diff: Joi.object({
-            added: Joi.array().items(v.anyJson()).required().description('Items of arrays that came'),
-            removed: Joi.array().items(v.anyJson()).required().description('Items of arrays that went'),
+            added: Joi.array().items(v.anyJson()).required().description('Array items that were added'),
+            removed: Joi.array().items(v.anyJson()).required().description('Array items that were removed'),
             changed: Joi.array()
                 .items(Joi.object({ path: Joi.string().allow('').required(), before: v.anyJson(), after: v.anyJson() }))
                 .required()
-                .description('Values in place, by JSON pointers into the later value'),
+                .description('Changed values; path is a JSON pointer into the later value'),
         }).required(),
-        diff_truncated: Joi.boolean().required().description('There is more than 1,000 entries or 256 KiB'),
+        diff_truncated: Joi.boolean().required().description('true: the diff was longer than 1,000 entries or 256 KiB'),
         before_run: Joi.string().required(),
         after_run: Joi.string().required(),
     });
@@ -262,7 +262,7 @@ const shared = { tag: TAG, auth: 'required', scope: 'jobs', counted: false } as 
 const body = { maxBytes: CALL_BYTES, guard: true, hasParams: true } as const;
 const WITH_BODY = [...ADMISSION, 'RATE_LIMITED', 'PLAN_LIMIT', 'SITE_UNAVAILABLE'] as const;
 
-/** POST /v1/monitors: a call on a schedule. */
+/** POST /v1/monitors: schedules a call. */
 export const postMonitor = contract<object, object, MonitorOrder, Monitor>({
     ...shared,
     name: 'postMonitor',
@@ -270,7 +270,7 @@ export const postMonitor = contract<object, object, MonitorOrder, Monitor>({
     path: '/v1/monitors',
     summary: 'Watch an endpoint',
     description:
-        'Calls an endpoint that reads on a schedule, and tells when its result changes. Takes exactly one of every and cron. The first run sets the base and tells nothing; each run is a job, billed as one.',
+        'Calls a read endpoint on a schedule and sends monitor.changed when its result changes. Set exactly one of every and cron. The first run stores the base value and reports no change. Each run is a job and billed as one.',
     body: { ...body, schema: order() },
     answer: { shape: 'data', status: 201, schema: monitor() },
     refusals: WITH_BODY,
@@ -309,11 +309,11 @@ export const patchMonitor = contract<MonitorParams, object, MonitorChanges, Moni
     path: '/v1/monitors/{monitor_id}',
     summary: 'Change, pause or resume a monitor',
     description:
-        'Its runs then have the rights of the calling key. Other params, watch or identity set a new base. null takes a value away.',
+        'Later runs have the rights of the calling key. Changing params, watch or identity starts with a new base value. null removes a value.',
     params: params(),
     body: { ...body, schema: changes() },
     answer: { shape: 'data', status: 200, schema: monitor() },
-    // Its site was judged when it was made.
+    // The site was validated when the monitor was created.
     refusals: [...WITH_BODY.filter((code) => code !== 'INVALID_DOMAIN'), 'MONITOR_NOT_FOUND'],
 });
 
@@ -344,7 +344,7 @@ export const postMonitorRun = contract<MonitorParams, object, undefined, Job>({
     path: '/v1/monitors/{monitor_id}/run',
     summary: 'Run a monitor now',
     description:
-        'Ten times an hour a monitor. The answer is the job of the run, or of the one that has not ended. A run that could pass max_credits_per_day is skipped: its job is cancelled at once.',
+        'Up to ten times an hour for each monitor. Returns the job of the run; if a run has not ended yet, returns its job. A run that could exceed max_credits_per_day is skipped, and its job is cancelled at once.',
     params: params(),
     answer: { shape: 'data', status: 202, schema: jobSchema({ params: true, result: true }) },
     refusals: [
@@ -363,7 +363,7 @@ export const getMonitorChanges = contract<MonitorParams, v.PageQuery, undefined,
     name: 'getMonitorChanges',
     method: 'GET',
     path: '/v1/monitors/{monitor_id}/changes',
-    summary: 'List what changed',
+    summary: 'List the changes that a monitor saw',
     description: 'Newest first; the latest 100 are kept.',
     params: params(),
     query: pages(),

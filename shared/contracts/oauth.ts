@@ -34,7 +34,7 @@ export interface OAuthClientDeleted {
     deleted: true;
 }
 
-/** POST /v1/connections/authorize: begins a consent at a site. */
+/** POST /v1/connections/authorize: starts an OAuth consent at a site. */
 export const authorizeConnection = contract<object, object, AuthorizeOrder, AuthorizeAnswer>({
     name: 'authorizeConnection',
     method: 'POST',
@@ -42,15 +42,15 @@ export const authorizeConnection = contract<object, object, AuthorizeOrder, Auth
     tag: 'Connections',
     summary: 'Begin to connect a site by OAuth',
     description:
-        "Send the key's user to authorize_url within ten minutes. They consent at the site and confirm here, signed in; then there is a connection. The site needs an OAuth client: the workspace's own, or the operator's.",
+        "Send the key's user to authorize_url within ten minutes. They consent at the site, then confirm here while signed in, which creates the connection. The site needs an OAuth client, of the workspace or of the operator.",
     auth: 'required',
     scope: 'account',
     counted: false,
     body: {
         schema: Joi.object<AuthorizeOrder, true>({
             site: v.siteInput().required(),
-            auth_id: Joi.string().max(64).description("Which entry of the package's auth; needed where there are several of type oauth2"),
-            scopes: Joi.array().items(Joi.string().max(200)).max(100).unique().description('All of the entry where they are left out'),
+            auth_id: Joi.string().max(64).description("The entry of the package's auth; required if there are several of type oauth2"),
+            scopes: Joi.array().items(Joi.string().max(200)).max(100).unique().description('All scopes of the entry by default'),
             redirect_url: Joi.string()
                 .max(2048)
                 .description("Where people end, exactly as it is written in the workspace's list; by default a page of ours"),
@@ -87,7 +87,7 @@ export const putOAuthClient = contract<SiteParams, object, OAuthClientOrder, OAu
     tag: 'Connections',
     summary: "Set the workspace's OAuth client for a site",
     description:
-        'Register callback_url at the site. A public client has no secret. The client goes to the token endpoint of the latest version alone: set it again where a later version names another.',
+        'Register callback_url at the site. A public client has no secret. The client is sent only to the token endpoint of the latest version: set it again if a later version names another.',
     auth: 'required',
     scope: 'account',
     managersOnly: true,
@@ -107,7 +107,7 @@ export const putOAuthClient = contract<SiteParams, object, OAuthClientOrder, OAu
         schema: Joi.object<OAuthClientEntry, true>({
             site: v.siteName().required(),
             client_id: Joi.string().required(),
-            callback_url: Joi.string().required().description('What the site sends people back to'),
+            callback_url: Joi.string().required().description('The redirect URI to register at the site'),
         }),
     },
     refusals: [
@@ -128,7 +128,7 @@ export const deleteOAuthClient = contract<SiteParams, object, undefined, OAuthCl
     path: '/v1/oauth-clients/{site}',
     tag: 'Connections',
     summary: "Delete the workspace's OAuth client for a site",
-    description: 'Connections that it was used for are not renewed any more.',
+    description: 'Connections made with it can no longer be renewed.',
     auth: 'required',
     scope: 'account',
     managersOnly: true,

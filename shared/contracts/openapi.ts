@@ -8,8 +8,8 @@ import { ANSWER_EXAMPLES, BODY_EXAMPLES, REFUSAL_EXAMPLE } from './examples.ts';
 import { CONTRACTS } from './index.ts';
 
 /**
- * The OpenAPI 3.1.0 document of every contract, made from the schemas that validate.
- * @param serverUrl where the API is reached, without a trailing slash.
+ * Builds the OpenAPI 3.1.0 document of all contracts from the schemas that validate.
+ * @param serverUrl base URL of the API, without a trailing slash.
  */
 export function openApiDocument(serverUrl: string): JsonObject {
     const paths: Record<string, JsonObject> = {};
@@ -39,13 +39,13 @@ export function openApiDocument(serverUrl: string): JsonObject {
 const TAGS: Readonly<Record<string, string>> = {
     Catalog: 'What a site offers, for a stated intent',
     Fetch: 'Calls that Routebook makes for you',
-    Jobs: 'Calls that are answered later, one by one or many at once',
+    Jobs: 'Queued calls, single or in batches',
     Connections: 'Your own credentials for sites, used in calls and never shown',
-    Registry: 'Packages of routes: found, read, published and looked after',
-    Owners: 'Domains whose owners prove that they are theirs, and what they allow here',
-    Requests: 'Schemas that somebody wishes for',
-    Account: 'What is left to spend',
-    Discovery: 'What there is, and how it is doing',
+    Registry: 'Packages of routes: search, read, publish and maintain them',
+    Owners: 'Proof of domain ownership, and what owners allow',
+    Requests: 'Requests for missing schemas',
+    Account: 'Credits, limits, audit log, events and webhooks',
+    Discovery: 'Categories, error codes, health and trends',
 };
 
 function operation(contract: AnyContract): JsonObject {
@@ -96,14 +96,14 @@ function descriptionOf({ description, scope, ofWholeWorkspace, managersOnly }: A
     return said === '' ? {} : { description: said };
 }
 
-/** OpenAPI 3.1 lets a requirement of any scheme name the roles that it takes. */
+/** In OpenAPI 3.1 a security requirement of any scheme may name roles. */
 function securityOf({ auth, scope, ofWholeWorkspace }: AnyContract): Json {
     const key = { apiKey: scope === 'none' ? [] : [scope, ...(ofWholeWorkspace === true ? ['jobs'] : [])] };
     return { required: [key], optional: [{}, key], ignored: [] }[auth];
 }
 
 const CONDITION: NonNullable<AnyContract['headers']> = {
-    'If-None-Match': { description: 'The ETag of an answer that the caller has already: 304 where it is still the same' },
+    'If-None-Match': { description: 'The ETag of a cached answer; 304 if it has not changed' },
 };
 
 function exampleOf(examples: Readonly<Record<string, Json>>, { name }: AnyContract): JsonObject {
@@ -138,7 +138,7 @@ function responses(contract: AnyContract): JsonObject {
                     ...(contract.cacheSeconds === undefined || contract.personalWithKey ? [] : ['etag']),
                     ...(status === 201 || status === 202 ? ['location'] : []),
                 ],
-                // A replay is not counted.
+                // A replayed answer is not counted, so it has no rate-limit headers.
                 [
                     ...(contract.idempotent ? [...(contract.counted ? COUNTED_HEADERS : []), 'replayed'] : []),
                     ...(contract.personalWithKey ? ['etag'] : []),
@@ -235,9 +235,9 @@ function refusalResponse(contract: AnyContract, status: number, codes: RefusalCo
             ],
             [
                 ...(status === 409 || status === 503 ? ['retryAfter'] : []),
-                // Whatever comes after the windows is counted.
+                // Every refusal after the rate limits has their headers.
                 ...(contract.counted && ![400, 401, 405, 408, 413, 415, 429].includes(status) ? COUNTED_HEADERS : []),
-                // Of a write every outcome is kept from the moment it may have been sent.
+                // Every outcome of a write is stored from the moment it may have been sent.
                 ...(contract.idempotent && status >= 500 ? ['replayed'] : []),
             ],
         ),
@@ -263,7 +263,7 @@ function byStatus(codes: readonly RefusalCode[]): Map<number, RefusalCode[]> {
     return new Map([...groups].sort(([a], [b]) => a - b));
 }
 
-/** Joi's own JSON Schema (2020-12) of a schema, without the dialect's address, which OpenAPI 3.1 has by itself. */
+/** Joi's JSON Schema (2020-12) of a schema without `$schema`, which OpenAPI 3.1 implies. */
 function jsonSchemaOf(schema: Schema): JsonObject {
     const { $schema: _, ...shape } = schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) as Record<string, Json>;
     return withoutPatterns(shape) as JsonObject;
@@ -317,17 +317,17 @@ function errorSchema(): JsonObject {
                                 path: { ...text, description: 'JSON pointer' },
                                 code: {
                                     enum: [...new Set<string>([...DETAIL_CODES, ...REFUSALS.keys()])],
-                                    description: 'Of an item of a batch also the code that the item alone would get',
+                                    description: 'For items of a batch: also the code that the item alone would get',
                                 },
                                 message: text,
                             },
                         },
                     },
-                    problems: { type: 'integer', description: 'Of a batch: all problems, of which details has the first 100' },
+                    problems: { type: 'integer', description: 'For batches: the number of all problems; details lists the first 100' },
                     upgrade_to: text,
                     upgrade_url: text,
-                    connect_url: { ...text, description: 'Where it is said how to connect a site' },
-                    obtain_url: { ...text, description: 'Where people get a credential for the site' },
+                    connect_url: { ...text, description: 'How to connect the site' },
+                    obtain_url: { ...text, description: 'Where to get a credential for the site' },
                     upstream: { type: 'object', properties: { status: { type: 'integer' }, snippet: text } },
                     did_you_mean: { type: 'array', items: text },
                 },

@@ -25,18 +25,18 @@ export interface ReportCreated {
 const kind = () =>
     Joi.string()
         .pattern(/^[a-z][a-z_]{0,39}$/)
-        .description('One word: broken, wrong_result, outdated, or another one of yours, in lower case with _ between');
+        .description('broken, wrong_result, outdated, or another word, in lower case with _ between parts');
 
 const shown = () => ({
     report_id: Joi.string().required().description('rep_…'),
     site: v.siteName().required(),
-    version: v.versionNumber().required().description('The latest version, which the report is about'),
+    version: v.versionNumber().required().description('The latest version, which the report concerns'),
     endpoint: Joi.string().allow(null).required(),
     kind: kind().required(),
     created_at: v.time().required(),
 });
 
-/** POST /v1/schemas/{site}/reports: tells the maintainers of a site that something does not work. */
+/** POST /v1/schemas/{site}/reports: reports a problem to the maintainers of a site. */
 export const postReport = contract<SiteParams, object, ReportOrder, ReportCreated>({
     name: 'postReport',
     method: 'POST',
@@ -44,16 +44,16 @@ export const postReport = contract<SiteParams, object, ReportOrder, ReportCreate
     tag: 'Registry',
     summary: 'Report a problem to the maintainers',
     description:
-        'Its maintainers are mailed, and read it in their dashboard for 90 days; they do not see who wrote it. 30 an hour of one account.',
+        'Emails the maintainers, who can read the report in the dashboard for 90 days. They do not see who wrote it. 30 reports an hour per account.',
     auth: 'required',
     scope: 'none',
     counted: false,
     params: Joi.object<SiteParams, true>({ site: v.siteInput().required() }),
     body: {
         schema: Joi.object<ReportOrder, true>({
-            endpoint: Joi.string().min(1).max(1024).description('Name of an endpoint of the latest version; absent: the site as a whole'),
+            endpoint: Joi.string().min(1).max(1024).description('An endpoint of the latest version; absent: the report concerns the site'),
             kind: kind().required(),
-            text: v.publicText(1, 1000, { lines: true }).required().description('What you did, and what came instead of what; no secrets'),
+            text: v.publicText(1, 1000, { lines: true }).required().description('What you did, what you expected and what happened; no secrets'),
         }),
         maxBytes: BODY_BYTES,
         guard: 'lines',
@@ -78,14 +78,14 @@ export const postReport = contract<SiteParams, object, ReportOrder, ReportCreate
     ],
 });
 
-/** GET /v1/schemas/{site}/reports: what was reported in the last 90 days, for those who maintain the site. */
+/** GET /v1/schemas/{site}/reports: the reports of the last 90 days, for maintainers of the site. */
 export const getReports = contract<SiteParams, v.PageQuery, undefined, Report[]>({
     name: 'getReports',
     method: 'GET',
     path: '/v1/schemas/{site}/reports',
     tag: 'Registry',
-    summary: 'List the problems that were reported',
-    description: 'For maintainers: the newest first, kept for 90 days. Who wrote them is not shown.',
+    summary: 'List reported problems',
+    description: 'Only for maintainers. Newest first, of the last 90 days. Authors are not shown.',
     auth: 'required',
     scope: 'maintain',
     counted: false,

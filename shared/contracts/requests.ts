@@ -53,7 +53,7 @@ const requestId = () => Joi.string().description('srq_…');
 const demand = () => v.count().description('Open requests for this domain');
 const status = () => Joi.string().valid(...REQUEST_STATUSES);
 
-/** POST /v1/schema-requests: states demand for a schema that is not there, or not good enough. */
+/** POST /v1/schema-requests: requests a schema that is missing or insufficient. */
 export const postSchemaRequest = contract<object, object, RequestOrder, RequestCreated>({
     name: 'postSchemaRequest',
     method: 'POST',
@@ -61,7 +61,7 @@ export const postSchemaRequest = contract<object, object, RequestOrder, RequestC
     tag: 'Requests',
     summary: 'Ask for a schema',
     description:
-        'Say which workflow is brittle today. Publishing a schema for the domain fulfils the request. Without an API key 5 an hour are taken from one address, with one 30 an hour of one account. Never put cookies, keys or tokens in it: everybody who has the id can read it, apart from the contact.',
+        'Describe the workflow that is brittle today. Publishing a schema for the domain fulfils the request. Accepts 5 requests an hour per address without an API key, and 30 an hour per account with one. Never include cookies, keys or tokens: everybody who has the id can read the request, except the contact.',
     auth: 'optional',
     scope: 'none',
     counted: false,
@@ -74,12 +74,12 @@ export const postSchemaRequest = contract<object, object, RequestOrder, RequestC
             auth_shape: Joi.string()
                 .valid(...AUTH_SHAPES)
                 .description('How the workflow signs in'),
-            output_shape: v.publicText(1, 4000, { lines: true }).description('What should come out'),
+            output_shape: v.publicText(1, 4000, { lines: true }).description('The output that you need'),
             failure_mode: v.publicText(1, 4000, { lines: true }).description('How it fails today'),
             intent_category: v.category(),
-            source_url: v.webAddress().description('A page on which the workflow begins: an http or https URL'),
+            source_url: v.webAddress().description('The page where the workflow begins: an http or https URL'),
             frequency: Joi.string().valid(...FREQUENCIES),
-            requester_contact: v.publicText(1, 320).description('Where to ask back; only the operator sees it'),
+            requester_contact: v.publicText(1, 320).description('How to contact you; only the operator sees it'),
         }),
         maxBytes: BODY_BYTES,
         guard: 'lines',
@@ -121,7 +121,7 @@ export const getSchemaRequest = contract<{ request_id: string }, object, undefin
     method: 'GET',
     path: '/v1/schema-requests/{request_id}',
     tag: 'Requests',
-    summary: 'Read how a request for a schema stands',
+    summary: 'Read the state of a schema request',
     auth: 'optional',
     scope: 'none',
     counted: false,

@@ -62,7 +62,7 @@ export const changes = () =>
         added: Joi.array().items(Joi.string()).required(),
         removed: Joi.array().items(Joi.string()).required(),
         changed: Joi.array().items(Joi.string()).required(),
-        hosts_added: Joi.array().items(Joi.string()).required().description('Hosts that the version before did not call'),
+        hosts_added: Joi.array().items(Joi.string()).required().description('Hosts that the previous version did not call'),
     });
 
 /** POST /v1/schemas: publishes a package as the site's next version, at once. */
@@ -72,13 +72,13 @@ export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, Pu
     path: '/v1/schemas',
     tag: 'Registry',
     summary: 'Publish a schema package',
-    description: `The body is a package of the format routebook/1: \`/docs/packages\` explains it, \`/schemas/routebook-1.json\` is its JSON Schema. ${LIMITS_IN_WORDS} The same content as the latest version answers 200 with created false. An account may publish 60 new versions an hour and 20 new sites a day, and send 3,600 packages an hour, dry runs and refused ones among them (enterprise accounts: without these bounds). One write of an account runs at a time and four wait for it; one more is refused with 429, window publishing, Retry-After 1.`,
+    description: `The body is a package of the format routebook/1: \`/docs/packages\` explains it, \`/schemas/routebook-1.json\` is its JSON Schema. ${LIMITS_IN_WORDS} If the content equals the latest version, the answer is 200 with created false. An account can publish 60 new versions an hour and 20 new sites a day, and send 3,600 packages an hour, including dry runs and rejected ones (enterprise accounts have no such limits). One write of an account runs at a time and four can wait; a further one gets 429, window publishing, Retry-After 1.`,
     auth: 'required',
     scope: 'publish',
     counted: false,
     query: Joi.object<{ dry_run?: boolean }, true>({ dry_run: Joi.boolean().description('Report everything, store nothing') }),
     body: { schema: Joi.object<JsonObject>().unknown(true).required(), maxBytes: PACKAGE_BYTES, guard: false, describedBy: 'Package' },
-    headers: { 'If-Match': { description: 'Hash of the version that this one is meant to follow; guards against a lost update' } },
+    headers: { 'If-Match': { description: 'Hash of the version that this one replaces; prevents lost updates' } },
     answer: {
         shape: 'data',
         status: 201,
@@ -139,7 +139,7 @@ export const card = () =>
                 }),
             )
             .required(),
-        maintainer: Joi.string().required().description('Name of the workspace that maintains the domain longest'),
+        maintainer: Joi.string().required().description('Name of the longest-standing maintainer of the domain'),
         maintainer_id: Joi.string().required(),
         claim: v.claim().required(),
         hosts: v.hosts().required(),
@@ -172,7 +172,7 @@ export interface PackageQuery {
     format?: 'routebook' | 'openapi' | 'tools' | 'postman' | 'bruno' | 'typescript' | 'python';
 }
 
-/** By `format`: the package, tool definitions, source code, or bare an OpenAPI document or a collection for Postman or Bruno. */
+/** Depends on `format`: the package, tool definitions, source code, an OpenAPI document or a collection for Postman or Bruno. */
 export type PackageAnswer =
     | { success: true; data: DownloadedPackage }
     | { success: true; data: ToolDefinition[] }
@@ -189,7 +189,7 @@ export interface OpenApiExport extends JsonObject {
 
 const success = () => Joi.boolean().valid(true).required();
 
-/** GET /v1/schemas/{site}/package: the package as it was published, or made into what other tools read. */
+/** GET /v1/schemas/{site}/package: the package as published, or converted for other tools. */
 export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageAnswer>({
     name: 'getPackage',
     method: 'GET',
@@ -197,7 +197,7 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
     tag: 'Registry',
     summary: 'Download a schema package',
     description:
-        'As it was published (`routebook`), as an OpenAPI 3.1 document of the site itself (`openapi`, without an envelope), as tool definitions whose name and input are `endpoint` and `params` of a hosted fetch (`tools`), as a collection of hosted fetches for Postman or Bruno (`postman`, `bruno`, without an envelope), or as a file of typed functions over `routebook/client` (`typescript`) or over the package `routebook` of Python (`python`).',
+        'The formats: `routebook`, the package as published; `openapi`, an OpenAPI 3.1 document of the site itself, without an envelope; `tools`, tool definitions whose name and input are the `endpoint` and `params` of a hosted fetch; `postman` and `bruno`, collections of hosted fetches, without an envelope; `typescript` and `python`, a file of typed functions that use `routebook/client` or the Python package `routebook`.',
     auth: 'optional',
     scope: 'none',
     counted: false,

@@ -10,19 +10,19 @@ const timeOfDay = () =>
         .pattern(/^([01]\d|2[0-3]):[0-5]\d$/)
         .required();
 
-/** What is left out has its default: nothing is blocked. */
+/** Omitted fields have their defaults, which block nothing. */
 const policy = () => ({
-    blocked: Joi.boolean().default(false).description('Nothing of the domain is called, looked up or published'),
+    blocked: Joi.boolean().default(false).description('true: nothing of the domain can be called, looked up or published'),
     writes: Joi.boolean()
         .default(true)
         .description(
-            'False: no endpoint that may change the site is called; a POST that is said to read counts, unless you or an operator published its version',
+            'false: no write endpoint is called. A POST with effect read counts as a write unless you or an operator published its version',
         ),
     blocked_paths: Joi.array()
         .items(
             Joi.object({
                 host: Joi.string().min(1).max(253).required().description('A host of the domain'),
-                path_prefix: Joi.string().pattern(PATH_PREFIX).required().description('Beginning of the path; capitals do not matter'),
+                path_prefix: Joi.string().pattern(PATH_PREFIX).required().description('Beginning of the path; case is ignored'),
             }),
         )
         .max(MOST_BLOCKED_PATHS)
@@ -30,18 +30,18 @@ const policy = () => ({
     requests_per_minute: Joi.number().integer().min(1).max(MOST_REQUESTS_PER_MINUTE).allow(null).default(null),
     hours: Joi.object({
         from: timeOfDay(),
-        to: timeOfDay().description('Over midnight where it is before from'),
+        to: timeOfDay().description('If it is earlier than from, the window spans midnight'),
         timezone: Joi.string()
             .min(1)
             .max(64)
             .required()
             .custom((name: string, { error }) => timezoneOf(name) ?? error('timezone.unknown'))
-            .messages({ 'timezone.unknown': '{{#label}} is no time zone; give an IANA name such as Europe/Berlin' })
+            .messages({ 'timezone.unknown': '{{#label}} is not a time zone; use an IANA name such as Europe/Berlin' })
             .description('IANA name'),
     })
         .allow(null)
         .default(null)
-        .description('When calls are welcome; outside SITE_UNAVAILABLE with retry_after'),
+        .description('When calls are allowed; at other times they get SITE_UNAVAILABLE with retry_after'),
 });
 
 const refusals = ['INVALID_DOMAIN', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'CLAIM_REQUIRED', 'FORBIDDEN'] as const;
@@ -53,7 +53,7 @@ export const getPolicy = contract<DomainParams, object, undefined, SitePolicy>({
     path: '/v1/sites/{domain}/policy',
     tag: 'Owners',
     summary: 'Show what you allow on your domain',
-    description: 'For the proved owner of the domain.',
+    description: 'Only for the proved owner of the domain.',
     auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,
@@ -69,9 +69,9 @@ export const putPolicy = contract<DomainParams, object, SitePolicy, SitePolicy>(
     method: 'PUT',
     path: '/v1/sites/{domain}/policy',
     tag: 'Owners',
-    summary: 'Say what you allow on your domain',
+    summary: 'Set what you allow on your domain',
     description:
-        'For the proved owner of the domain; effective within a second. It replaces what was there: what is left out is allowed again. Of owner, operator and package the strictest holds. Blocked is SITE_BLOCKED. It stays when the proof is lost, until a new owner or an operator changes it.',
+        'Only for the proved owner of the domain. Takes effect within a second. Replaces the previous policy: omitted rules are lifted. The strictest rule of owner, operator and package applies. Blocked calls get SITE_BLOCKED. If the proof is lost, the policy remains until a new owner or an operator changes it.',
     auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,

@@ -21,7 +21,7 @@ export interface TrendingAnswer {
 
 const windows = () => Joi.string().valid('24h', '7d', '30d');
 
-/** GET /v1/trending: what is used most, and what is wished for most. */
+/** GET /v1/trending: the most used sites and the most requested domains. */
 export const getTrending = contract<object, { window?: Window }, undefined, TrendingAnswer>({
     name: 'getTrending',
     method: 'GET',
@@ -29,7 +29,7 @@ export const getTrending = contract<object, { window?: Window }, undefined, Tren
     tag: 'Discovery',
     summary: 'See what is used and requested most',
     description:
-        'Rolled up once an hour. The calls of one caller on one day count ever less, a fetch four times as much as a look-up, and those of a maintainer of the domain not at all.',
+        'Updated once an hour. Each further call of one caller on one day counts less. A fetch counts four times as much as a look-up. Calls of a maintainer of the domain do not count.',
     auth: 'optional',
     scope: 'none',
     counted: false,
@@ -56,7 +56,7 @@ export const getTrending = contract<object, { window?: Window }, undefined, Tren
             requested: Joi.array()
                 .items(Joi.object({ domain: v.siteName().required(), requests: v.count().required() }))
                 .required()
-                .description('Domains that schemas are asked for, the most wanted first'),
+                .description('Domains with schema requests, most wanted first'),
         }),
     },
     cacheSeconds: 60,

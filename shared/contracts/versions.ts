@@ -31,7 +31,7 @@ const entry = () =>
         published_at: v.time().required(),
         published_by: Joi.string().required().description('Name of the workspace'),
         verified: Joi.boolean().required(),
-        yanked: Joi.boolean().required().description('Taken out of use: it is never the latest version'),
+        yanked: Joi.boolean().required().description('A yanked version is never the latest'),
         change: Joi.string().valid('major', 'minor', 'patch').required(),
         changes: changes().required(),
     });
@@ -45,14 +45,14 @@ const versionParams = () =>
             .description('Number of a version'),
     });
 
-/** GET /v1/schemas/{site}/versions: every version there ever was, newest first. */
+/** GET /v1/schemas/{site}/versions: all versions, newest first. */
 export const getVersions = contract<SiteParams, v.PageQuery, undefined, VersionEntry[]>({
     name: 'getVersions',
     method: 'GET',
     path: '/v1/schemas/{site}/versions',
     tag: 'Registry',
     summary: "List the versions of a site's schema",
-    description: 'Newest first. Versions that were taken out of use are listed too.',
+    description: 'Newest first, including yanked versions.',
     auth: 'optional',
     scope: 'none',
     counted: false,
@@ -63,15 +63,15 @@ export const getVersions = contract<SiteParams, v.PageQuery, undefined, VersionE
     refusals: ['INVALID_CURSOR', 'INVALID_DOMAIN', 'INVALID_API_KEY', 'FORBIDDEN', 'SITE_NOT_FOUND'],
 });
 
-/** POST …/yank: takes a version out of use. */
+/** POST …/yank: yanks a version. */
 export const postYank = contract<VersionParams, object, YankOrder, VersionEntry>({
     name: 'postYank',
     method: 'POST',
     path: '/v1/schemas/{site}/versions/{version}/yank',
     tag: 'Registry',
-    summary: 'Take a version out of use',
+    summary: 'Yank a version',
     description:
-        'The highest version that is left becomes the latest, at once. A `broken` version still runs when a call names it; one yanked for `security` or `legal` reasons never does, and the package of a `legal` one is gone. A second time changes the reason alone.',
+        'The highest remaining version becomes the latest at once. A version yanked as `broken` still runs if a call names it; one yanked for `security` or `legal` reasons never runs, and the package of a `legal` one is removed. Yanking it again only changes the reason.',
     auth: 'required',
     scope: 'maintain',
     counted: false,
@@ -98,13 +98,13 @@ export const postYank = contract<VersionParams, object, YankOrder, VersionEntry>
     ],
 });
 
-/** DELETE …/yank: puts a yanked version back. */
+/** DELETE …/yank: restores a yanked version. */
 export const deleteYank = contract<VersionParams, object, undefined, VersionEntry>({
     name: 'deleteYank',
     method: 'DELETE',
     path: '/v1/schemas/{site}/versions/{version}/yank',
     tag: 'Registry',
-    summary: 'Put a yanked version back into use',
+    summary: 'Restore a yanked version',
     description:
         'Does nothing to a version that is in use. What an operator took out of use for `security` or `legal` reasons only an operator puts back: FORBIDDEN.',
     auth: 'required',

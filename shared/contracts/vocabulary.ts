@@ -15,7 +15,7 @@ import {
     STYLES,
 } from '../domain/types.ts';
 
-/** Words of the wire that several contracts share. */
+/** Schemas that several contracts share. */
 
 /** RFC 3339 in UTC with milliseconds. */
 export const time = () =>
@@ -24,14 +24,14 @@ export const time = () =>
         .description('RFC 3339 in UTC with milliseconds');
 export const nullableTime = () => time().allow(null);
 
-/** A site as a caller writes it; it is normalised, and judged as a domain, after the shape is right. */
+/** A site as a caller writes it. The route normalises it and validates the domain after this check. */
 export const siteInput = () => Joi.string().min(1).max(1024).description('A domain name, such as shop.example.com');
 export const siteName = () => Joi.string().description('The normalised domain');
 
 export const claim = () =>
     Joi.string()
         .valid(...CLAIMS)
-        .description('owner: proved by the site; operator: by the operator of this service; unproven: a contributor, not the site');
+        .description('owner: a proved owner of the site; operator: the operator of this service; unproven: any other contributor');
 /** Every host that a package calls. */
 export const hosts = () => Joi.array().items(Joi.string()).description('Names of all hosts that the package calls, sorted');
 export const kind = () => Joi.string().valid(...KINDS);
@@ -40,12 +40,12 @@ export const source = () => Joi.string().valid(...SOURCES);
 export const style = () =>
     Joi.string()
         .valid(...STYLES)
-        .description('How a list or an object is written; repeat where absent');
+        .description('How a list or an object is serialized; repeat by default');
 export const bodyFormat = () => Joi.string().valid(...BODY_FORMATS);
 export const authNeed = () =>
     Joi.string()
         .valid(...AUTH_NEEDS)
-        .description('Whether a call takes a connection: your own credential for the site');
+        .description('Whether a call uses a connection: your own credential for the site');
 const oauth = () =>
     Joi.object<PackageOAuth, true>({
         authorization_url: Joi.string(),
@@ -60,7 +60,7 @@ const oauth = () =>
         pkce: Joi.boolean(),
         flows: Joi.array().items(Joi.string().valid(...OAUTH_FLOWS)),
     });
-/** How a site takes credentials, as its package says it. */
+/** How a site accepts credentials, as its package defines it. */
 export const auth = () =>
     Joi.array()
         .items(
@@ -69,16 +69,16 @@ export const auth = () =>
                 type: Joi.string()
                     .valid(...AUTH_TYPES)
                     .required(),
-                name: Joi.string().description('Of the header, query parameter or cookie'),
+                name: Joi.string().description('Name of the header, query parameter or cookie'),
                 prefix: Joi.string().description('Text before the value in a header'),
                 description: Joi.string().allow(''),
-                obtain_url: Joi.string().description('Where people get a credential'),
+                obtain_url: Joi.string().description('Where to get a credential'),
                 test: Joi.string().description('The endpoint that tests a credential'),
-                hosts: Joi.array().items(Joi.string()).description('The hosts that get it; by default all hosts of the package'),
-                oauth2: oauth().description('Of type oauth2: where and how tokens are granted'),
+                hosts: Joi.array().items(Joi.string()).description('The hosts that receive it; by default all hosts of the package'),
+                oauth2: oauth().description('For type oauth2: how tokens are obtained'),
             }),
         )
-        .description('How the site takes credentials of callers; empty: it takes none');
+        .description('How the site accepts credentials of callers; empty if it accepts none');
 export const effect = () => Joi.string().valid('read', 'write');
 export const versionNumber = () => Joi.number().integer().min(1);
 export const versionHash = () =>
@@ -88,7 +88,7 @@ export const versionHash = () =>
 export const requestId = () => Joi.string().pattern(/^[A-Za-z0-9_-]{1,64}$/);
 export const count = () => Joi.number().integer().min(0);
 
-/** Traffic's word on an endpoint or a site; nulls before there is any. */
+/** Health of an endpoint or a site, from traffic; nulls without traffic. */
 export interface Health {
     success_rate_7d: number | null;
     p95_ms: number | null;
@@ -102,14 +102,14 @@ export const health = () =>
         last_success_at: nullableTime().required(),
     });
 
-/** What every list takes beside its own parameters. */
+/** The paging parameters of every list. */
 export interface PageQuery {
     limit?: number;
     cursor?: string;
 }
 
-export const limit = () => Joi.number().integer().min(1).max(100).default(20).description('Rows of one page at most');
-/** Whatever is no cursor of ours is INVALID_CURSOR. */
+export const limit = () => Joi.number().integer().min(1).max(100).default(20).description('Most rows of a page');
+/** A cursor. An invalid one is INVALID_CURSOR, not VALIDATION_ERROR. */
 export const cursor = () => Joi.string().allow('').description('next_cursor of the page before, from this very query');
 export const pageQuery = () => Joi.object<PageQuery, true>({ limit: limit(), cursor: cursor() });
 
@@ -117,7 +117,7 @@ export const pageQuery = () => Joi.object<PageQuery, true>({ limit: limit(), cur
 export const category = () =>
     Joi.string()
         .custom((path: string, { error }) => (isCategory(path) ? path : error('category.unknown')))
-        .messages({ 'category.unknown': '{{#label}} is no category; GET /v1/categories lists them as parent/child' })
+        .messages({ 'category.unknown': '{{#label}} is not a category; GET /v1/categories lists them as parent/child' })
         .description('parent or parent/child, as GET /v1/categories lists them');
 
 /**
@@ -132,18 +132,18 @@ export function publicText(least: number, most: number, { lines = false }: { lin
         .custom(refuseSecrets)
         .messages({
             'string.empty': '{{#label}} is empty',
-            'string.pattern.base': `{{#label}} takes ${least} to ${most} characters${lines ? '' : ', in one line'}`,
+            'string.pattern.base': `{{#label}} must have ${least} to ${most} characters${lines ? '' : ', in one line'}`,
             'text.secret': SECRET_WORDS,
         });
 }
 
-/** Any JSON value; the input guard has bounded it before. */
+/** Any JSON value; the input guard has already bounded it. */
 export const anyJson = () => Joi.any();
 export const jsonObject = () => Joi.object().unknown(true);
 
 const WEB_ADDRESS = /^\s*[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#\\]\S{0,2039}\s*$/u;
 
-/** A page of the web. Other schemes, such as `javascript:`, would run where somebody opens the link. */
+/** An http or https URL. Opening a link with another scheme, such as `javascript:`, could run code. */
 export function webAddress() {
     return Joi.string()
         .pattern(WEB_ADDRESS)
@@ -151,7 +151,7 @@ export function webAddress() {
         .custom(refuseSecrets)
         .messages({
             'string.empty': '{{#label}} is empty',
-            'string.pattern.base': '{{#label}} takes a URL of at most 2048 characters that begins with http:// or https://',
+            'string.pattern.base': '{{#label}} must be a URL of at most 2048 characters that begins with http:// or https://',
             'text.secret': SECRET_WORDS,
         });
 }

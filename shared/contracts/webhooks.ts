@@ -64,16 +64,16 @@ const url = () =>
     Joi.string()
         .max(MOST_URL_CHARACTERS)
         .description(
-            'https on port 443, without user and fragment; the operator may allow other ports and http. Its query is never logged',
+            'https on port 443, without credentials or fragment; the operator may allow other ports and http. The query is never logged',
         );
 const events = () =>
     Joi.array()
         .items(Joi.string().valid(...EVENT_TYPES, ...EVENT_PREFIXES))
         .min(1)
         .max(MOST_EVENTS)
-        .description('Types and prefixes such as job.*, which include types that come later');
-const description = () => v.publicText(1, 200).allow(null).description('What it is for, in your words');
-const enabled = () => Joi.boolean().description('false: nothing is sent, and events of this time are not sent later');
+        .description('Types, and prefixes such as job.*, which include types added later');
+const description = () => v.publicText(1, 200).allow(null).description('Your own description');
+const enabled = () => Joi.boolean().description('false: no events are sent. Events of that time are not sent later either');
 
 const entry = (shown: { secret?: true } = {}) =>
     Joi.object<WebhookEntry, true>({
@@ -86,30 +86,30 @@ const entry = (shown: { secret?: true } = {}) =>
             .valid('caller', 'gone', 'failing', 'backlog', null)
             .required()
             .description(
-                'caller: by PATCH; gone: the receiver answered 410; failing: nothing arrived for five days; backlog: more than 100,000 deliveries waited',
+                'caller: disabled by PATCH; gone: the receiver answered 410; failing: all attempts failed for five days; backlog: more than 100,000 deliveries were waiting',
             ),
-        failing_since: v.nullableTime().required().description('Since when no attempt succeeded'),
+        failing_since: v.nullableTime().required().description('When the current series of failures began; null if none'),
         created_at: v.time().required(),
         updated_at: v.time().required(),
         ...(shown.secret
-            ? { secret: Joi.string().required().description('whsec_ and 32 bytes in base64; shown in this answer and in no other') }
+            ? { secret: Joi.string().required().description('whsec_ and 32 bytes in base64; returned only here') }
             : {}),
     } as Joi.StrictSchemaMap<WebhookEntry>);
 
 const delivery = () =>
     Joi.object<DeliveryEntry, true>({
         delivery_id: Joi.string().required().description('dlv_…'),
-        event_id: Joi.string().required().description('evt_…, the header webhook-id of every attempt'),
+        event_id: Joi.string().required().description('evt_…, sent as the webhook-id header of every attempt'),
         type: Joi.string()
             .valid(...EVENT_TYPES, TEST_EVENT)
             .required(),
         status: Joi.string()
             .valid(...DELIVERY_STATUSES)
             .required()
-            .description('failed: the last attempt failed; stopped: the webhook was disabled before it arrived'),
+            .description('failed: the last attempt failed; stopped: the webhook was disabled before delivery'),
         attempts: v.count().required(),
-        code: Joi.number().integer().allow(null).required().description('The status that the receiver answered last'),
-        problem: Joi.string().allow(null).required().description('Why there was none, or why it does not count'),
+        code: Joi.number().integer().allow(null).required().description('The HTTP status of the last answer'),
+        problem: Joi.string().allow(null).required().description('Why the last attempt failed'),
         answer: Joi.string().allow(null, '').required().description('The first 1,024 bytes of the last answer'),
         duration_ms: v.count().allow(null).required(),
         created_at: v.time().required(),
@@ -121,17 +121,17 @@ const TAG = 'Webhooks';
 const WITH_KEY = ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'RATE_LIMITED'] as const;
 const ONE = [...WITH_KEY, 'WEBHOOK_NOT_FOUND'] as const;
 const WITH_BODY = ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'SITE_BLOCKED'] as const;
-/** What all these routes share: events tell of the whole workspace. */
+/** Shared by all webhook routes. Events concern the whole workspace. */
 const COMMON = { tag: TAG, auth: 'required', scope: 'account', ofWholeWorkspace: true, counted: false } as const;
 
-/** POST /v1/webhooks: events of the workspace are sent to a URL. */
+/** POST /v1/webhooks: sends events of the workspace to a URL. */
 export const postWebhook = contract<object, object, WebhookOrder, WebhookEntry>({
     ...COMMON,
     name: 'postWebhook',
     method: 'POST',
     path: '/v1/webhooks',
     summary: 'Add a webhook',
-    description: 'Its secret is shown once, and the owners of the workspace get a mail. A workspace has 20 webhooks at most.',
+    description: 'The answer shows the secret, once. The owners of the workspace get an email. A workspace can have up to 20 webhooks.',
     body: {
         schema: Joi.object<WebhookOrder, true>({
             url: url().required(),
@@ -153,7 +153,7 @@ export const getWebhooks = contract<object, v.PageQuery, undefined, WebhookEntry
     method: 'GET',
     path: '/v1/webhooks',
     summary: 'List webhooks',
-    description: 'Those of the workspace, the newest first.',
+    description: 'The webhooks of the workspace, newest first.',
     query: v.pageQuery(),
     answer: { shape: 'list', status: 200, schema: Joi.array().items(entry()) },
     refusals: [...WITH_KEY, 'INVALID_CURSOR'],
@@ -179,7 +179,7 @@ export const patchWebhook = contract<WebhookParams, object, Partial<WebhookOrder
     path: '/v1/webhooks/{webhook_id}',
     summary: 'Change a webhook',
     description:
-        'What is left out stays. Deliveries that wait go to a new URL; where it is disabled they are stopped, and POST …/redeliver sends them later.',
+        'Omitted fields are unchanged. Waiting deliveries go to the new URL. Disabling stops waiting deliveries; POST …/redeliver sends them later.',
     params: params(),
     body: {
         schema: Joi.object<Partial<WebhookOrder>, true>({
@@ -220,8 +220,8 @@ export const postWebhookRotate = contract<WebhookParams, object, undefined, Webh
     name: 'postWebhookRotate',
     method: 'POST',
     path: '/v1/webhooks/{webhook_id}/rotate',
-    summary: 'Give a webhook a new secret',
-    description: 'The one before signs beside it for 24 hours; one before that no longer.',
+    summary: 'Rotate the secret of a webhook',
+    description: 'The previous secret also signs for 24 hours. Any older secret stops signing at once.',
     params: params(),
     answer: { shape: 'data', status: 200, schema: entry({ secret: true }) },
     refusals: ONE,
@@ -234,7 +234,7 @@ export const postWebhookTest = contract<WebhookParams, object, undefined, Delive
     method: 'POST',
     path: '/v1/webhooks/{webhook_id}/test',
     summary: 'Send a test event',
-    description: 'Its type is webhook.test. It is sent where the webhook is disabled, too. Up to 10 a minute, with POST …/redeliver.',
+    description: 'Sends an event of type webhook.test, even to a disabled webhook. Up to 10 a minute, together with POST …/redeliver.',
     params: params(),
     answer: { shape: 'data', status: 202, schema: delivery() },
     refusals: ONE,
@@ -246,8 +246,8 @@ export const getDeliveries = contract<WebhookParams, DeliveriesQuery, undefined,
     name: 'getDeliveries',
     method: 'GET',
     path: '/v1/webhooks/{webhook_id}/deliveries',
-    summary: 'List what was sent',
-    description: 'The newest first, for 14 days. `total` counts to 100,000.',
+    summary: 'List the deliveries of a webhook',
+    description: 'Newest first, of the last 14 days. `total` counts up to 100,000.',
     params: params(),
     query: Joi.object<DeliveriesQuery, true>({
         status: Joi.string().valid(...DELIVERY_STATUSES),
@@ -264,9 +264,9 @@ export const postRedeliver = contract<DeliveryParams, object, undefined, Deliver
     name: 'postRedeliver',
     method: 'POST',
     path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver',
-    summary: 'Send it again',
+    summary: 'Redeliver an event',
     description:
-        'Whatever became of it, at once, with the same webhook-id, and where the webhook is disabled, too. Up to 10 a minute, with POST …/test.',
+        'Sends the delivery again at once, whatever its status, with the same webhook-id, even to a disabled webhook. Up to 10 a minute, together with POST …/test.',
     params: Joi.object<DeliveryParams, true>({
         webhook_id: Joi.string().required().description('whk_…'),
         delivery_id: Joi.string().required().description('dlv_…'),

@@ -64,7 +64,7 @@ export interface PackageParam {
 export interface PackageAuth {
     id: string;
     type: AuthType;
-    /** Of the header, query parameter or cookie. */
+    /** Name of the header, query parameter or cookie. */
     name?: string;
     /** Text before the value in a header, such as `token `. */
     prefix?: string;
@@ -75,7 +75,7 @@ export interface PackageAuth {
     test?: string;
     /** The hosts that may get it; by default all hosts of the package. */
     hosts?: string[];
-    /** Of type oauth2: where and how tokens are granted. */
+    /** For type oauth2: how tokens are obtained. */
     oauth2?: PackageOAuth;
 }
 

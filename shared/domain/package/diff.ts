@@ -19,7 +19,7 @@ export interface PackageChanges {
     added: string[];
     removed: string[];
     changed: string[];
-    /** Hosts that the version before did not call, sorted. */
+    /** Hosts that the previous version did not call, sorted. */
     hosts_added: string[];
 }
 

@@ -30,7 +30,7 @@ export interface LoadedVersion {
     inOrder: readonly Endpoint[];
     /** Names of all hosts that it calls, sorted. */
     hosts: readonly string[];
-    /** How the site takes credentials of callers; empty: it takes none. */
+    /** How the site accepts credentials of callers; empty if it accepts none. */
     auth: readonly PackageAuth[];
 }
 

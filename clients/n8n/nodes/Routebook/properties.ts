@@ -38,7 +38,7 @@ export const properties: INodeProperties[] = [
         required: true,
         default: '',
         placeholder: 'e.g. the weather of tomorrow in a city',
-        description: 'What you want to do, in any words of 3 to 1000 characters',
+        description: 'What you want to do, in 3 to 1000 characters',
         displayOptions: { show: { operation: ['find'] } },
     },
     {
@@ -69,7 +69,7 @@ export const properties: INodeProperties[] = [
                     { name: 'Write', value: 'write' },
                 ],
             },
-            { displayName: 'Max Credits', name: 'max_credits', type: 'number', default: 1, description: 'The most that one unit may cost' },
+            { displayName: 'Max Credits', name: 'max_credits', type: 'number', default: 1, description: 'Highest price of one unit' },
             { displayName: 'Site', name: 'site', type: 'string', default: '', placeholder: 'e.g. openlibrary.org' },
             {
                 displayName: 'Verified',

@@ -352,7 +352,7 @@ const AUTH: Fields<AuthFields> = {
         read: listOf(text({ max: 253 }), { min: 1, max: 50, of: 'hosts' }),
         about: 'The hosts of the package that may get the credential; all of them by default.',
     },
-    oauth2: { read: objectOf(OAUTH), about: 'Of type oauth2: where and how tokens are granted.' },
+    oauth2: { read: objectOf(OAUTH), about: 'For type oauth2: how tokens are obtained.' },
 };
 
 const ENDPOINT: Fields<EndpointFields> = {
