@@ -154,7 +154,8 @@ function problem(parameter: string, code: Detail['code'], message: string): Deta
  */
 function messagesIn(body: unknown): unknown {
     if (!Array.isArray(body)) return body;
-    if (body.length > MOST_MESSAGES) throw new Refusal('VALIDATION_ERROR', `At most ${MOST_MESSAGES} messages are accepted in one request.`);
+    if (body.length > MOST_MESSAGES)
+        throw new Refusal('VALIDATION_ERROR', `At most ${MOST_MESSAGES} messages are accepted in one request.`);
     return body.filter((message: { method?: unknown } | null) => message?.method !== 'notifications/cancelled');
 }
 

@@ -25,7 +25,10 @@ export function createModel({ db, publicUrl }: App, resource: string | undefined
             return undefined;
         }
         if (resource !== undefined && readResource(resource, publicUrl()) !== found.resource) {
-            throw new OAuth2Server.OAuthError('resource differs from the one that the person consented to', { code: 400, name: 'invalid_target' });
+            throw new OAuth2Server.OAuthError('resource differs from the one that the person consented to', {
+                code: 400,
+                name: 'invalid_target',
+            });
         }
         return found;
     }

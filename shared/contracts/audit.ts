@@ -26,7 +26,8 @@ export const getAudit = contract<object, AuditQuery, undefined, AuditEntry[]>({
     path: '/v1/audit',
     tag: 'Account',
     summary: 'List the audit log of the workspace',
-    description: 'Entries of the last 400 days, newest first. Only for owners and admins of the workspace. Addresses are shown for 90 days.',
+    description:
+        'Entries of the last 400 days, newest first. Only for owners and admins of the workspace. Addresses are shown for 90 days.',
     auth: 'required',
     scope: 'account',
     managersOnly: true,

@@ -218,7 +218,7 @@ export const getConnections = contract<object, ConnectionQuery, undefined, Conne
     path: '/v1/connections',
     tag: 'Connections',
     summary: 'List your connections',
-    description: 'Your own and the workspace's shared connections, newest first. Values are never shown.',
+    description: "Your own and the workspace's shared connections, newest first. Values are never shown.",
     auth: 'required',
     scope: 'fetch',
     counted: false,
@@ -249,8 +249,7 @@ export const deleteConnection = contract<ConnectionParams, object, undefined, Co
     path: '/v1/connections/{connection_id}',
     tag: 'Connections',
     summary: 'Delete a connection and its value',
-    description:
-        'Every process drops the value within a second. Owners and admins of the workspace can also delete shared connections.',
+    description: 'Every process drops the value within a second. Owners and admins of the workspace can also delete shared connections.',
     auth: 'required',
     scope: 'account',
     counted: false,

@@ -70,9 +70,15 @@ export const fetchFields = () => ({
     cursor: Joi.string()
         .min(1)
         .max(8192)
-        .description('meta.next_cursor of a call with the same site, endpoint, params and connection within 24 h; the call continues there'),
+        .description(
+            'meta.next_cursor of a call with the same site, endpoint, params and connection within 24 h; the call continues there',
+        ),
     partial: Joi.boolean().description('For endpoints with pages: if a page after the first fails, return the pages before it'),
-    max_age: Joi.number().integer().min(0).max(86_400).description('Seconds; a stored result of the same call that is not older may be returned for 0 credits'),
+    max_age: Joi.number()
+        .integer()
+        .min(0)
+        .max(86_400)
+        .description('Seconds; a stored result of the same call that is not older may be returned for 0 credits'),
     connection: Joi.string()
         .max(100)
         .description('Id of a connection, or "default": your only one for the site. That one is used too where the endpoint requires one'),

@@ -90,7 +90,13 @@ export const jobFields = (shown: { params?: true; result?: true } = {}) =>
         credits_used: v.count().required(),
         ...(shown.params ? { params: v.jsonObject().allow(null).required().description('null after their deletion') } : {}),
         ...(shown.result
-            ? { result: v.jsonObject().allow(null).required().description('data and meta, as in the answer of a fetch; null if there is no result') }
+            ? {
+                  result: v
+                      .jsonObject()
+                      .allow(null)
+                      .required()
+                      .description('data and meta, as in the answer of a fetch; null if there is no result'),
+              }
             : {}),
         result_expired: Joi.boolean().required().description('true: the result was deleted'),
         error: v.jsonObject().allow(null).required().description('The error of the last attempt of a failed job'),
@@ -202,7 +208,8 @@ export const deleteJobResult = contract<{ job_id: string }, object, undefined, J
     path: '/v1/jobs/{job_id}/result',
     tag: TAG,
     summary: 'Delete the result and params of an ended job',
-    description: 'Deletes them at once, and the copy that max_age would serve. The job itself remains. A job that has not ended is unchanged.',
+    description:
+        'Deletes them at once, and the copy that max_age would serve. The job itself remains. A job that has not ended is unchanged.',
     auth: 'required',
     scope: 'jobs',
     counted: false,

@@ -214,7 +214,10 @@ const monitor = () =>
         site: v.siteName().required(),
         endpoint: Joi.string().required(),
         params: v.jsonObject().required(),
-        version: Joi.alternatives(v.versionNumber(), v.versionHash()).allow(null).required().description('null: each run uses the latest version'),
+        version: Joi.alternatives(v.versionNumber(), v.versionHash())
+            .allow(null)
+            .required()
+            .description('null: each run uses the latest version'),
         timeout_ms: number(),
         max_results: number(),
         max_pages: number(),

@@ -53,7 +53,10 @@ export const postReport = contract<SiteParams, object, ReportOrder, ReportCreate
         schema: Joi.object<ReportOrder, true>({
             endpoint: Joi.string().min(1).max(1024).description('An endpoint of the latest version; absent: the report concerns the site'),
             kind: kind().required(),
-            text: v.publicText(1, 1000, { lines: true }).required().description('What you did, what you expected and what happened; no secrets'),
+            text: v
+                .publicText(1, 1000, { lines: true })
+                .required()
+                .description('What you did, what you expected and what happened; no secrets'),
         }),
         maxBytes: BODY_BYTES,
         guard: 'lines',

@@ -91,9 +91,7 @@ const entry = (shown: { secret?: true } = {}) =>
         failing_since: v.nullableTime().required().description('When the current series of failures began; null if none'),
         created_at: v.time().required(),
         updated_at: v.time().required(),
-        ...(shown.secret
-            ? { secret: Joi.string().required().description('whsec_ and 32 bytes in base64; returned only here') }
-            : {}),
+        ...(shown.secret ? { secret: Joi.string().required().description('whsec_ and 32 bytes in base64; returned only here') } : {}),
     } as Joi.StrictSchemaMap<WebhookEntry>);
 
 const delivery = () =>

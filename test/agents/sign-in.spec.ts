@@ -215,7 +215,7 @@ describe('an app that signs in for somebody', function () {
         const foreign = request('https://app.test/other.json', { redirect_uri: CALLBACK });
         const page = await ada.get(pathOf(foreign.query));
         expect(page.status).to.equal(400);
-        expect(page.html).to.include('client_id is not its own address');
+        expect(page.html).to.include('client_id differs from its URL');
         const nowhere = await ada.get(pathOf(request('https://10.0.0.1/client.json').query));
         expect(nowhere.status).to.equal(400);
         expect(nowhere.html).to.include('could not be read over https');

@@ -64,7 +64,7 @@ describe('webhooks', function () {
         });
         await mailNews(world.app.db, world.app.secrets, world.app.publicUrl());
         const [, moved] = await mailsTo(world.app, await emailOf(ada));
-        expect(moved?.subject).to.equal('A webhook leads elsewhere');
+        expect(moved?.subject).to.equal('The URL of a webhook was changed');
         expect(moved?.body).to.contain('https://elsewhere.example/hook').and.not.contain('token=abc');
         await ada.call('POST', `/v1/webhooks/${webhook_id}/rotate`);
         await ada.call('DELETE', `/v1/webhooks/${webhook_id}`);

@@ -221,7 +221,11 @@ describe('an event is delivered to webhooks', function () {
         const webhook = await add(ada, { url: `http://127.0.0.1:${site.port}/` });
         await tell(ada);
         const delivery = await untilDelivery(ada, webhook, ({ attempts }) => attempts === 1);
-        expect(delivery).to.include({ status: 'pending', code: 101, problem: 'The receiver switched to another protocol, unasked.' });
+        expect(delivery).to.include({
+            status: 'pending',
+            code: 101,
+            problem: 'The receiver switched to another protocol without being asked.',
+        });
         await ada.call('DELETE', `/v1/webhooks/${webhook.webhook_id}`);
         await site.close();
     });
@@ -326,8 +330,8 @@ describe('an event is delivered to webhooks', function () {
             LATEST,
         );
         expect((await read(ada, webhook)).disabled_reason).to.equal('failing');
-        expect(mails[0]).not.to.include('A webhook fails');
-        expect(mails[4]).to.include('A webhook fails').and.not.include('A webhook was disabled');
+        expect(mails[0]).not.to.include('A webhook is failing');
+        expect(mails[4]).to.include('A webhook is failing').and.not.include('A webhook was disabled');
         await world.clock.advance({ hours: 2 });
         expect(await subjects(ada)).to.include('A webhook was disabled');
         const stopped = (await deliveriesOf(ada, webhook)).filter(({ status }) => status === 'stopped');
@@ -387,11 +391,11 @@ describe('an event is delivered to webhooks', function () {
         await tell(ada);
         expect(await untilDelivery(ada, inside, ({ attempts }) => attempts === 1)).to.include({
             code: null,
-            problem: 'The address of the receiver may not be reached from here.',
+            problem: 'Routebook may not call the address of the receiver.',
         });
         expect(await untilDelivery(ada, blocked, ({ attempts }) => attempts === 1)).to.include({
             code: null,
-            problem: 'The site of the receiver is blocked here.',
+            problem: "The receiver's domain is blocked in Routebook.",
         });
         expect(receiver.told()).to.deep.equal([]);
     });

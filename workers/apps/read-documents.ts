@@ -10,7 +10,7 @@ const LOOK_MS = 200;
 const MOST = 16;
 const BOUNDS: FetchBounds = { timeoutMs: 5000, answerBytes: 64 * 1024 };
 
-/** Reads documents of apps that somebody is asked to let act (Client ID Metadata Documents), through the guard. */
+/** Reads requested Client ID Metadata Documents through the egress guard. */
 export function startReadingDocuments(app: App, { connector }: { connector?: EgressConnector } = {}): Repeated {
     const { config, db } = app;
     const rules = { allow: config.egressAllow, hosts: config.egressHosts, proxyUrl: config.egressProxyUrl };
@@ -39,14 +39,14 @@ async function read(ask: ReturnType<typeof createGuardedFetch>, appId: string) {
             body: undefined,
             redirect: 'manual',
         });
-        if (response.status !== 200) return { problem: `It answers with status ${response.status}.` };
+        if (response.status !== 200) return { problem: `It answered with status ${response.status}.` };
         const document = JSON.parse(await response.text()) as { client_id?: unknown };
-        // Another document could speak for an app that is not its own.
-        if (document.client_id !== appId) return { problem: 'Its client_id is not its own address.' };
+        // Otherwise a document could speak for another app.
+        if (document.client_id !== appId) return { problem: 'Its client_id differs from its URL.' };
         const facts = describeApp(document);
         return 'code' in facts ? { problem: facts.message } : facts;
     } catch (error) {
-        // Neither the address of a private host nor what it said is told.
+        // The message must not reveal private addresses or their answers.
         return { problem: error instanceof SyntaxError ? 'It is not JSON.' : 'It could not be read over https.' };
     }
 }

@@ -8,18 +8,18 @@ import { sealError } from '../../shared/store/jobs/sealed.ts';
 import { addEndedRun, type DueMonitor, endClaim, runningJob } from '../../shared/store/monitors/runs.ts';
 import { countFailure } from './run-health.ts';
 
-/** Codes that end the runs of a monitor until somebody looks after it. */
+/** Codes that pause a monitor. */
 export const PAUSES: Readonly<Record<string, PausedReason>> = {
     SITE_BLOCKED: 'site_blocked',
     SITE_NOT_FOUND: 'yanked',
     VERSION_NOT_FOUND: 'yanked',
 };
-/** What says nothing of the monitor: it is tried again when the claim has run out. */
+/** Codes that do not concern the monitor: the run is tried again when the claim expires. */
 const WAITS = ['SITE_UNAVAILABLE', 'SERVICE_UNAVAILABLE', 'OVERLOADED'];
 
 /**
- * Begins a run of a monitor that is due, as a job, and sets its next time. What was missed meanwhile is not made up for. Each end is one
- * transaction that asks for the claim, so that a monitor that two workers believe to have runs once.
+ * Starts a due run of a monitor as a job, and sets its next time. Missed runs are not caught up. Each outcome is one transaction that checks
+ * the claim, so that a monitor runs once even if two workers believe that they hold it.
  */
 export async function beginDueRun(app: App, monitor: DueMonitor): Promise<void> {
     const caller = await findCallerById(app.db, monitor.keyId);

@@ -20,10 +20,10 @@ interface Failure {
     message: string;
 }
 
-/** How long a result waits for its turn to be compared, in milliseconds: less than a claim holds. */
+/** How long a result may wait for its comparison, in milliseconds. Shorter than a claim. */
 const PATIENCE_MS = 15_000;
 
-/** Ends a run whose job has ended: it is compared with the run before, and the change is told in the transaction that stores it. */
+/** Ends a run whose job has ended: compares it with the previous run, and records the change and its event in one transaction. */
 export async function endRun(app: App, reader: Reader, run: EndedRun): Promise<void> {
     const monitor = await lockMonitor(app.db, run.monitorId);
     if (monitor === undefined) return;
@@ -44,7 +44,7 @@ export async function endRun(app: App, reader: Reader, run: EndedRun): Promise<v
             return;
         }
         await countSuccess(trx, app, locked, run.dueAt);
-        // What was asked for has changed while it ran.
+        // The call was changed during the run.
         if (seen?.isTold !== true || before === undefined || locked.base !== run.base) return;
         const isChanged = seen.diff !== undefined;
         const data: JsonObject = {
@@ -63,7 +63,7 @@ export async function endRun(app: App, reader: Reader, run: EndedRun): Promise<v
             type: 'monitor.changed',
             workspaceId: locked.workspaceId,
             data,
-            // Of a connection that is not shared its owner alone reads the content.
+            // With a private connection only its owner may read the content.
             ...(isChanged && locked.ownerId === null ? { about: changeId } : {}),
         });
     });
@@ -95,8 +95,8 @@ async function endOf(
 }
 
 /**
- * The value before, unless something else was asked for meanwhile, a version between breaks what callers relied on, or nobody can read it
- * any more.
+ * The previous value, unless the call was changed meanwhile, a major version was published in between, or the value can no longer be
+ * decrypted.
  */
 async function baseOf(app: App, run: EndedRun, { site, base }: MonitorRow): Promise<{ runId: string; text: string } | undefined> {
     if (base !== run.base) return undefined;
@@ -107,7 +107,7 @@ async function baseOf(app: App, run: EndedRun, { site, base }: MonitorRow): Prom
 }
 
 async function watch(app: App, reader: Reader, run: EndedRun, monitor: MonitorRow, before?: string): Promise<Watched | Failure> {
-    if (run.jobStatus === 'expired') return { code: 'DEADLINE_EXCEEDED', message: 'The turn of this run never came.' };
+    if (run.jobStatus === 'expired') return { code: 'DEADLINE_EXCEEDED', message: 'The run expired before it started.' };
     if (run.jobStatus === 'failed') return { code: run.code ?? 'INTERNAL', message: '' };
     const result = run.result === null ? undefined : await openResult(app.secrets, run.result, run.remaining ?? 0);
     const parts = result === undefined ? undefined : partsOfResult(result);
@@ -116,8 +116,8 @@ async function watch(app: App, reader: Reader, run: EndedRun, monitor: MonitorRo
     if (cut !== undefined) return cut;
     const order = { data: parts.data, before, watch: monitor.watch, identity: monitor.identity, when: JSON.parse(monitor.toldWhen) };
     const seen = await reader.watch(order, createReadingTurn(monitor.workspaceId, Date.now() + PATIENCE_MS));
-    // This says nothing of the monitor: the claim runs out, and it is compared later.
-    if (!seen.ok && seen.code === 'UPSTREAM_TIMEOUT') throw new Error('The result waited too long for its turn to be compared.');
+    // Not a fault of the monitor: the claim expires and the result is compared later.
+    if (!seen.ok && seen.code === 'UPSTREAM_TIMEOUT') throw new Error('The result waited too long to be compared.');
     return seen.ok ? seen : { code: seen.code, message: seen.message };
 }
 
@@ -128,7 +128,7 @@ interface Meta {
     partial_error?: { code: string; message: string };
 }
 
-/** Answers that end where the credits did, or before a page that failed, say nothing of what changed. */
+/** A result that is incomplete, for lack of credits or after a failed page, cannot be compared. */
 async function cutOf(app: App, run: EndedRun, monitor: MonitorRow, meta: Meta): Promise<Failure | undefined> {
     if (meta.partial_error !== undefined) return { code: meta.partial_error.code, message: meta.partial_error.message };
     const call = await openCall(app, monitor);
@@ -139,10 +139,10 @@ async function cutOf(app: App, run: EndedRun, monitor: MonitorRow, meta: Meta): 
     const isShort =
         meta.truncated === true && billing?.unit === 'result' && meta.pagination_end === undefined && (meta.results ?? 0) < most;
     if (!isShort && meta.pagination_end !== 'credits') return undefined;
-    return { code: 'INSUFFICIENT_CREDITS', message: 'The credits did not reach for the whole answer.' };
+    return { code: 'INSUFFICIENT_CREDITS', message: 'The credits were not enough for the complete answer.' };
 }
 
-/** Somebody cancelled the job, or its key is gone. */
+/** Ends a run whose job was cancelled, by somebody or because its key no longer works. */
 async function endCancelled(app: App, run: EndedRun): Promise<void> {
     await app.db.transaction(async (trx) => {
         const monitor = await lockMonitor(trx, run.monitorId);

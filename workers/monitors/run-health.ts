@@ -9,7 +9,7 @@ import { recordEvent } from '../../shared/store/events/events.ts';
 import type { MonitorRow } from '../../shared/store/monitors/monitors.ts';
 import { setHealth } from '../../shared/store/monitors/runs.ts';
 
-/** Counts a failure in a row. The tenth is told, once; from then on each doubles the interval. @param dueAt null: it ran by hand */
+/** Counts a failure in a row. The tenth notifies people; from then on each doubles the interval. @param dueAt null: started by hand */
 export async function countFailure(trx: Db, app: App, monitor: MonitorRow, dueAt: Date | null, code: string): Promise<void> {
     const failures = monitor.failures + 1;
     const isPaused = monitor.status === 'paused';
@@ -35,7 +35,7 @@ What the code means: ${app.publicUrl()}/docs/errors#${code}
     });
 }
 
-/** A success ends a row of failures, and restores the schedule. */
+/** Ends a series of failures and restores the schedule. */
 export async function countSuccess(trx: Db, app: App, monitor: MonitorRow, dueAt: Date | null): Promise<void> {
     if (monitor.failures === 0) return;
     const isPaused = monitor.status === 'paused';
@@ -44,7 +44,7 @@ export async function countSuccess(trx: Db, app: App, monitor: MonitorRow, dueAt
 }
 
 async function next(trx: Db, app: App, monitor: MonitorRow, dueAt: Date | null): Promise<Date> {
-    // Of a run by hand the schedule depends only where it is stretched, or no longer is.
+    // A manual run changes the schedule only if it starts or ends the longer intervals.
     if (dueAt === null && monitor.failures > 0 && monitor.nextRunAt !== null) return monitor.nextRunAt;
     const caller = await findCallerById(trx, monitor.keyId);
     return nextRunOf(app, monitor, caller?.plan ?? 'free', dueAt);

@@ -8,14 +8,14 @@ import { beginDueRun } from './begin-due-run.ts';
 import { endRun } from './end-run.ts';
 
 const LOOK_MS = 500;
-/** Runs that one process begins at once, and as many that it ends. Each takes a connection to the database or two. */
+/** Runs that one process starts concurrently, and runs that it ends. Each uses one or two database connections. */
 const MOST = 4;
-/** How often plans are held against the number of monitors. */
+/** How often the limits of plans are enforced. */
 const PLANS_MS = 10_000;
 
 /**
- * Begins runs of monitors that are due, and ends those whose jobs have ended. Every worker may: each monitor is claimed by one. An item
- * that fails is taken again when its claim has run out.
+ * Starts due runs of monitors and ends runs whose jobs have ended. Every worker does this; each monitor is claimed by one. If a worker
+ * fails, the monitor is claimed again when its claim expires.
  */
 export function startMonitors(app: App, reader: Reader): Repeated {
     const { db, log } = app;

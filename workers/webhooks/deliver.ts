@@ -16,20 +16,20 @@ import { createEventPoster, type PostEnd } from './post-event.ts';
 type DueDelivery = queue.DueDelivery;
 
 const TURN_MS = 100;
-/** How often free hosts are looked for, and held ones renewed: well within the time for which they are held. */
+/** How often free hosts are leased and leases renewed; well within the duration of a lease. */
 const LOOK_MS = 250;
 const RENEW_MS = 1500;
-/** Hosts of one worker. */
+/** The most hosts of one worker. */
 const MOST_HOSTS = 500;
-/** Attempts that are written together. */
+/** Attempts recorded in one statement. */
 const MOST_RECORDED = 500;
-/** On closing, requests that run have so long to end, in milliseconds; then another worker sends them again. */
+/** How long running requests may take on shutdown, in milliseconds. Later, another worker sends them again. */
 const LAST_MS = 2000;
 const GONE = 410;
 
 /**
- * Sends deliveries that are due. Every worker does: each host is one worker's for as long as something waits for it, so that the bounds
- * hold. Nothing is written before a request: a worker that dies loses no delivery, and what it had just sent is sent again.
+ * Sends due deliveries. Every worker does this. Each host belongs to one worker while deliveries wait for it, so that its limits hold.
+ * Nothing is written before a request: if a worker dies, no delivery is lost, but unrecorded ones are sent again.
  */
 export function startDeliveries(app: App, { connector }: { connector?: EgressConnector } = {}): Repeated {
     const { config, db, log } = app;
@@ -54,13 +54,13 @@ export function startDeliveries(app: App, { connector }: { connector?: EgressCon
         app.metrics.webhookAttempts.inc({ result: end.isDelivered ? 'delivered' : 'failed' });
     }
 
-    /** @returns undefined where nothing was sent, or it is not known how it ended: it stays due */
+    /** @returns undefined if nothing was sent or the outcome is unknown; the delivery stays due */
     async function attempt(delivery: DueDelivery): Promise<PostEnd | undefined> {
-        if (delivery.isBlocked) return notSent('The site of the receiver is blocked here.');
+        if (delivery.isBlocked) return notSent("The receiver's domain is blocked in Routebook.");
         try {
             const body = await bodies.build(delivery);
             const headers = await headersOf(app, delivery, body);
-            if (headers === undefined) return notSent('The secret of this webhook cannot be decrypted here: rotate it.');
+            if (headers === undefined) return notSent('The secret of this webhook cannot be decrypted. Rotate it.');
             const end = await poster.post({ url: delivery.url, headers, body }, stopped.signal);
             return stopped.signal.aborted && end.code === null ? undefined : end;
         } catch (error) {
@@ -69,11 +69,11 @@ export function startDeliveries(app: App, { connector }: { connector?: EgressCon
         }
     }
 
-    /** Writes what ended. Where that fails, it is tried again. */
+    /** Records ended attempts. If that fails, they are recorded later. */
     async function record(): Promise<void> {
         const taken = ended.slice(0, MOST_RECORDED);
         if (taken.length === 0) return;
-        // First: of the deliveries of such a webhook none is due again.
+        // First, so that no further delivery of such a webhook becomes due.
         await disableWebhooks(db, [...new Set(taken.filter(({ isGone }) => isGone).map(({ attempt }) => attempt.webhookId))], 'gone');
         const { toDisable, toWarn } = await queue.recordAttempts(
             db,
@@ -126,7 +126,7 @@ function notSent(problem: string): PostEnd {
     return { isDelivered: false, code: null, problem, answer: null, durationMs: 0 };
 }
 
-/** Headers of Standard Webhooks; undefined where no key of the ring opens the secret. The time is that of the attempt: a late one is no replay. */
+/** Headers of Standard Webhooks, with the time of the attempt. Undefined if no key of the ring opens the secret. */
 async function headersOf(
     app: App,
     { eventId, sealed, formerSealed }: DueDelivery,
@@ -145,7 +145,7 @@ async function headersOf(
     };
 }
 
-/** A function that says once in so many milliseconds that it is time. */
+/** Returns a function that returns true at most once per `ms` milliseconds. */
 function every(ms: number): () => boolean {
     let at = Number.NEGATIVE_INFINITY;
     return () => {

@@ -8,18 +8,18 @@ import { openResult } from '../../shared/store/jobs/sealed.ts';
 import { readDiff } from '../../shared/store/monitors/monitors.ts';
 import { openText } from '../../shared/store/monitors/sealed.ts';
 
-/** Jobs that are read together; each may have a result. */
+/** Jobs read in one query; each may have a result. */
 const MOST_TOGETHER = 50;
-/** What encryption and its own notes add to a result, at most. */
+/** The most that encryption and framing add to a result. */
 const SEAL_BYTES = 1024;
 
 export interface EventBodies {
-    /** The body of an event as JSON text. A job is told as it is now, so that a deleted result is not told. */
+    /** Builds the JSON body of an event. It presents a job as it is now, so that deleted results are not sent. */
     build(event: Pick<DueDelivery, 'type' | 'at' | 'data' | 'about'>): Promise<string>;
     close(): Promise<void>;
 }
 
-/** Builds the bodies of events when they are sent. Jobs of one turn are read together. */
+/** Builds the bodies of events when they are sent. Jobs of concurrent calls are read in one query. */
 export function openEventBodies(app: App): EventBodies {
     const jobs = openBatch<string, EventJobRow | undefined>({
         run: (ids) => readEventJobs(app.db, ids, MOST_RESULT_BYTES + SEAL_BYTES),
@@ -35,14 +35,14 @@ export function openEventBodies(app: App): EventBodies {
     };
 }
 
-/** A change of a monitor is told with what changed, which is stored encrypted and not with the event. */
+/** Adds the diff to the event of a monitor's change. The diff is stored encrypted and not in the event. */
 async function withDiff({ db, secrets }: App, data: string, about: string | null): Promise<string> {
     const sealed = about?.startsWith('chg_') ? await readDiff(db, about) : undefined;
     const diff = sealed === undefined ? undefined : await openText(secrets, 'diff', sealed);
     return diff === undefined ? data : `${data.slice(0, -1)},"diff":${diff}}`;
 }
 
-/** What GET /v1/jobs/{job_id} answers, without params, and without a result that is too long or somebody's own. */
+/** The job as in GET /v1/jobs/{job_id}, without params, and without a result that is too long or private. */
 async function jobText(app: App, row: EventJobRow): Promise<string> {
     const job = JSON.stringify(await jobOf(app, row));
     const { jobId, hasResult, isPrivate, result, remaining } = row;

@@ -1,8 +1,8 @@
 import type { DueDelivery } from '../../shared/store/events/delivery-queue.ts';
 
-/** A webhook with so many deliveries in memory is not read further. */
+/** No more deliveries are read for a webhook with this many in memory. */
 const ENOUGH = 16;
-/** Requests of one worker. */
+/** Concurrent requests of one worker. */
 const MOST_AT_ONCE = 1024;
 
 interface Line {
@@ -12,35 +12,35 @@ interface Line {
 
 interface Host {
     running: number;
-    /** By webhook. The one that began last goes to the end. */
+    /** By webhook. The webhook that sent last is at the end. */
     lines: Map<string, Line>;
 }
 
-/** The deliveries that a worker has in memory, by the hosts that it holds. */
+/** The deliveries in a worker's memory, by leased host. */
 export interface HostLines {
     hosts(): string[];
     take(hosts: readonly string[]): void;
-    /** Goes on with these alone: what waits for others is another worker's. */
+    /** Drops all hosts but these, with their waiting deliveries. */
     keep(hosts: readonly string[]): void;
     drop(hosts: readonly string[]): void;
-    /** Adds deliveries and begins as many as may run. */
+    /** Adds deliveries and starts as many as the limits allow. */
     add(deliveries: readonly DueDelivery[]): void;
-    /** Ids of deliveries that wait, run, or ended and are not written. */
+    /** Ids of deliveries that wait, run, or ended but are not recorded yet. */
     known(): string[];
-    /** Those are written, or were not sent: the database may tell them again. */
+    /** Forgets deliveries that were recorded or not sent, so that they can be added again. */
     forget(deliveryIds: readonly string[]): void;
-    /** Webhooks with enough deliveries. */
+    /** Webhooks with enough deliveries in memory. */
     full(): string[];
     /** Hosts without a delivery. */
     idle(): string[];
-    /** Begins no more. */
+    /** Starts no further requests. */
     stop(): void;
     /** Resolves when nothing runs. */
     ended(): Promise<void>;
 }
 
 /**
- * Keeps deliveries in line: so many at once to a webhook, and to a host; webhooks of a host take turns.
+ * Limits concurrent deliveries to each webhook and host. The webhooks of a host take turns.
  * @param send resolves when a delivery ended; it never rejects
  */
 export function createHostLines(atOnce: { webhook: number; host: number }, send: (delivery: DueDelivery) => Promise<void>): HostLines {

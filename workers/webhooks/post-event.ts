@@ -4,7 +4,7 @@ import { createConnector, type EgressConnector, EgressDenied, type EgressRules, 
 import { type CallTime, openCallTime } from '../upstream/call.ts';
 
 const HEADER_BYTES = 16 * 1024;
-/** How long the beginning of a body may take after the status, in milliseconds. */
+/** How long to wait for the beginning of a body after the status, in milliseconds. */
 const BODY_MS = 1000;
 
 export interface PostedEvent {
@@ -13,25 +13,25 @@ export interface PostedEvent {
     body: string;
 }
 
-/** What came of one request. */
+/** The outcome of one request. */
 export interface PostEnd {
     isDelivered: boolean;
-    /** The status that the receiver answered. */
+    /** The HTTP status of the answer. */
     code: number | null;
-    /** Why there is none, or why it does not count. */
+    /** Why the delivery failed. */
     problem: string | null;
-    /** The beginning of what the receiver answered. */
+    /** The beginning of the answer's body. */
     answer: string | null;
     durationMs: number;
 }
 
 export interface EventPoster {
-    /** Sends one request and follows no redirect. Faults of the receiver or the network are values. @param gone ends it early */
+    /** Sends one request and follows no redirect. Resolves even if the receiver or the network fails. @param gone aborts it */
     post(event: PostedEvent, gone: AbortSignal): Promise<PostEnd>;
     close(): void;
 }
 
-/** Sends events through the guard. @param connector only tests pass another than the guarded one */
+/** Sends events through the egress guard. @param connector replaced only in tests */
 export function createEventPoster(rules: EgressRules, connector: EgressConnector = createConnector(rules)): EventPoster {
     const agents = { http: new GuardedAgent('http', connector), https: new GuardedAgent('https', connector) };
     return {
@@ -56,7 +56,7 @@ export function createEventPoster(rules: EgressRules, connector: EgressConnector
     };
 }
 
-/** The receiver closed a kept connection in the moment in which it was used again. */
+/** The receiver closed a keep-alive connection just when it was reused. */
 class StaleConnection extends Error {}
 
 function again<T>(error: unknown, send: () => Promise<T>): Promise<T> {
@@ -78,11 +78,11 @@ function once(
             forget();
             reject(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection() : error);
         });
-        // Node gives the connection away with `upgrade`: neither `response` nor `error` follows.
+        // After `upgrade` Node emits neither `response` nor `error`.
         request.on('upgrade', (response, socket) => {
             forget();
             socket.destroy();
-            const problem = 'The receiver switched to another protocol, unasked.';
+            const problem = 'The receiver switched to another protocol without being asked.';
             resolve({ isDelivered: false, code: response.statusCode ?? null, problem, answer: null });
         });
         const onClose = () => {
@@ -106,7 +106,7 @@ function once(
     });
 }
 
-/** The beginning of a body as text; null where it is compressed or none comes soon. A body that ends leaves its connection for the next event. */
+/** Reads the beginning of a body as text; null if it is compressed or none arrives in time. A complete body lets the connection be reused. */
 async function readBeginning(response: IncomingMessage): Promise<string | null> {
     const patience = setTimeout(() => response.destroy(), BODY_MS);
     const chunks: Buffer[] = [];
@@ -118,19 +118,19 @@ async function readBeginning(response: IncomingMessage): Promise<string | null> 
             if (bytes > KEPT_ANSWER_BYTES) break;
         }
     } catch {
-        // What came before stays.
+        // Keep what was read.
     } finally {
         clearTimeout(patience);
     }
     const encoding = response.headers['content-encoding'] ?? 'identity';
     if (bytes === 0 || encoding !== 'identity') return null;
-    // PostgreSQL takes no NUL. A cut in a character leaves a replacement character, which says nothing.
+    // PostgreSQL accepts no NUL. A character that was cut becomes a replacement character, which is removed.
     const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, KEPT_ANSWER_BYTES));
     return text.replaceAll('\u0000', '').replace(/\ufffd+$/, '');
 }
 
 function problemOf(error: unknown, time: CallTime): string {
-    if (error instanceof EgressDenied) return 'The address of the receiver may not be reached from here.';
+    if (error instanceof EgressDenied) return 'Routebook may not call the address of the receiver.';
     if (time.isOver()) return `The receiver did not answer within ${ANSWER_MS / 1000} seconds.`;
     const code = (error as NodeJS.ErrnoException).code;
     return `The receiver could not be reached${code === undefined ? '' : ` (${code})`}.`;

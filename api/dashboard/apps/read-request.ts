@@ -72,7 +72,8 @@ async function findClient(
     const isRegistration = /^app_[0-9A-Za-z]{22}$/.test(id);
     if (!isRegistration && !isDocumentId(id)) return { problem: 'The request has no valid client_id.' };
     let client = await findApp(app.db, id);
-    if (client === undefined && isRegistration) return { problem: 'The app is not registered, or its registration was deleted. Connect it again.' };
+    if (client === undefined && isRegistration)
+        return { problem: 'The app is not registered, or its registration was deleted. Connect it again.' };
     if (client === undefined) {
         const retryAfter = await takeAttempts(app.db, [['app document by user', me.userId]]);
         if (retryAfter > 0) return { problem: 'You connected too many apps within an hour. Try again later.', retryAfter };
@@ -82,6 +83,6 @@ async function findClient(
             client = await findApp(app.db, id);
         }
     }
-    if (client === undefined) return { problem: 'The app's document could not be read in time. Reload this page.' };
+    if (client === undefined) return { problem: "The app's document could not be read in time. Reload this page." };
     return client.problem === null ? { client } : { problem: `The app's document cannot be used: ${client.problem}` };
 }

@@ -1,7 +1,7 @@
 const MINUTE = 60;
 const HOUR = 3600;
 
-/** How long after each failed attempt of a delivery the next one is due, in seconds. Ten attempts in all, over three days. */
+/** Seconds from each failed attempt of a delivery to the next one: ten attempts in three days. */
 export const RETRY_SECONDS: readonly number[] = [
     5,
     5 * MINUTE,
@@ -14,12 +14,12 @@ export const RETRY_SECONDS: readonly number[] = [
     24 * HOUR,
 ];
 
-/** A wait is longer or shorter by up to this part of it, so that what failed together does not come again together. */
+/** Each delay varies randomly by up to this fraction, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1;
 
 /**
- * Seconds until the next attempt of a delivery; undefined where the last attempt was its last.
- * @param attempts that failed so far, at least 1
+ * Seconds until the next attempt of a delivery; undefined if no attempt is left.
+ * @param attempts failed attempts so far, at least 1
  * @param random from 0 to 1
  */
 export function retryAfter(attempts: number, random: number): number | undefined {
@@ -27,8 +27,8 @@ export function retryAfter(attempts: number, random: number): number | undefined
     return wait === undefined ? undefined : wait * (1 + JITTER * (2 * random - 1));
 }
 
-/** A webhook is disabled when its attempts failed for this long without a success, and were so many at least. */
+/** A webhook is disabled after this many days without a success and at least this many failed attempts. */
 export const FAILING_DAYS = 5;
 export const FEWEST_FAILURES = 10;
-/** Its owners are warned after so long. */
+/** Owners are warned after this many days. */
 export const WARN_DAYS = 1;

@@ -1,33 +1,33 @@
-/** Every event that webhooks and GET /v1/events tell, with what happened. */
+/** Every event type of webhooks and GET /v1/events, and what it reports. */
 export const EVENTS = {
-    'job.succeeded': 'a job of its own has its result',
-    'job.failed': 'a job of its own failed for good',
-    'job.cancelled': 'a job of its own was cancelled',
-    'job.expired': 'a job of its own never had its turn',
-    'batch.finished': 'a batch ended, however its items did',
+    'job.succeeded': 'a single job has its result',
+    'job.failed': 'a single job failed for good',
+    'job.cancelled': 'a single job was cancelled',
+    'job.expired': 'a single job expired before it started',
+    'batch.finished': 'a batch ended, whatever became of its items',
     'batch.paused': 'a batch was paused',
-    'monitor.changed': 'a monitor saw a change, or ran and reports every run',
+    'monitor.changed': 'a monitor saw a change, or finished a run and reports every run',
     'monitor.failing': 'ten runs of a monitor failed in a row',
     'schema.published': 'a version was published',
-    'schema.verified': 'a version passed its verification, and was not verified before',
-    'schema.drift': 'a version is no longer verified, since the site answers differently',
-    'schema.yanked': 'a version was taken out of use',
-    'request.fulfilled': 'a schema was published that the workspace had asked for',
-    'credits.low': 'four fifths of the allowance are used',
-    'credits.exhausted': 'neither allowance nor bonus is left',
+    'schema.verified': 'a version passed verification for the first time',
+    'schema.drift': 'a version lost its verification, since the site answers differently',
+    'schema.yanked': 'a version was yanked',
+    'request.fulfilled': 'a schema that the workspace had requested was published',
+    'credits.low': '80 % of the allowance is used',
+    'credits.exhausted': 'allowance and bonus are used up',
     'key.revoked': 'a key of the workspace was revoked',
 } as const;
 
 export type EventType = keyof typeof EVENTS;
 export const EVENT_TYPES = Object.keys(EVENTS) as EventType[];
 
-/** What POST /v1/webhooks/{webhook_id}/test sends. Nobody subscribes to it. */
+/** The event of POST /v1/webhooks/{webhook_id}/test. Webhooks cannot subscribe to it. */
 export const TEST_EVENT = 'webhook.test';
 
-/** `job.*` and so on: every event of a kind, those that come later too. */
+/** `job.*` and so on: every event of a kind, including types added later. */
 export const EVENT_PREFIXES = [...new Set(EVENT_TYPES.map(prefixOf))];
 
-/** The kind of an event, as subscriptions write it. */
+/** The prefix of an event type, such as `job.*`. */
 export function prefixOf(type: string): string {
     return `${type.slice(0, type.indexOf('.'))}.*`;
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 const BYTES = 32;
 
-/** A new secret of a webhook, as Standard Webhooks writes it: `whsec_` and 32 bytes in base64. */
+/** Creates a webhook secret in the format of Standard Webhooks: `whsec_` and 32 bytes in base64. */
 export function newWebhookSecret(): string {
     return `whsec_${randomBytes(BYTES).toString('base64')}`;
 }

@@ -3,26 +3,26 @@ import { registrableDomain } from '../site/site-name.ts';
 
 export const MOST_URL_CHARACTERS = 2048;
 
-/** What decides on a receiver's URL beside its own text. */
+/** Configuration that decides which receiver URLs are allowed. */
 export interface ReceiverRules {
     /** EGRESS_ALLOW. */
     allow: readonly EgressAllowEntry[];
-    /** PUBLIC_URL: we do not call ourselves. */
+    /** PUBLIC_URL: webhooks must not call Routebook itself. */
     publicUrl: string;
 }
 
 export interface Receiver {
-    /** As the standard writes it. */
+    /** Normalised. */
     url: string;
     /** Name or address, without a port. */
     host: string;
-    /** Undefined for an address. */
+    /** Undefined for an IP address. */
     registrable: string | undefined;
 }
 
 /**
- * Judges the URL of a webhook's receiver, as far as that needs no name server: the address is judged at each dial.
- * The message completes a sentence that begins with the field.
+ * Validates the URL of a receiver without DNS: the egress guard checks the address of each connection.
+ * The message completes a sentence that begins with the name of the field.
  */
 export function readReceiver(
     text: string,
@@ -43,7 +43,7 @@ export function readReceiver(
     return { ok: true, receiver: { url: url.href, host, registrable: registrableDomain(host) } };
 }
 
-/** Host and port: a name is the same with a dot at its end. */
+/** Host and port. A trailing dot of the host is ignored. */
 function placeOf({ hostname, port, protocol }: URL): string {
     return `${hostname.replace(/\.$/, '')}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`;
 }

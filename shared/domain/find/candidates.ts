@@ -2,27 +2,27 @@ import { MOST_BREVITY } from './endpoint-words.ts';
 import type { Search, Term, WordCounts } from './weigh.ts';
 
 /**
- * Which endpoints are looked at, as text search queries of PostgreSQL: those that match nearly all telling terms, and those that match
- * enough of them to reach the threshold. What cannot be listed is never read.
+ * Text search queries of PostgreSQL that preselect endpoints: those that match nearly all significant terms, and those that match enough
+ * of them to reach the threshold. Other endpoints are never read.
  */
 export interface Candidates {
-    /** Matches nearly all of them, by weight. */
+    /** Matches nearly all significant terms, by weight. */
     strict: string;
-    /** Matches enough of them. */
+    /** Matches enough terms to reach the threshold. */
     loose: string;
-    /** Entries of the word index that `loose` has to walk through among all endpoints. */
+    /** Index entries that `loose` has to read. */
     cost: number;
 }
 
-/** Below this score nothing is listed: it would be far-fetched. */
+/** Endpoints with a lower score are not listed. */
 export const THRESHOLD = 0.375;
 
-/** Telling terms that are combined; the others count when endpoints are scored. */
+/** Significant terms in the queries; the others only affect the score. */
 const MOST_COMBINED = 6;
 
 const NEARLY_ALL = 0.8;
 
-/** Undefined where nothing of the task can be looked for. */
+/** Builds the queries; undefined if the task has no significant term. */
 export function candidatesOf({ terms }: Search, { counts }: WordCounts): Candidates | undefined {
     const combined = terms
         .filter(({ isTelling }) => isTelling)
@@ -47,7 +47,7 @@ export function candidatesOf({ terms }: Search, { counts }: WordCounts): Candida
     };
 }
 
-/** One of these words. They hold nothing that would have to be escaped. */
+/** A query for any of these words. Words need no escaping. */
 export function queryOf(words: readonly string[]): string {
     return words.length === 1 ? `'${words[0]}'` : `(${words.map((word) => `'${word}'`).join(' | ')})`;
 }
@@ -60,7 +60,7 @@ function countOf(term: Term, counts: ReadonlyMap<string, number>): number {
     return wordsOf(term).reduce((sum, word) => sum + (counts.get(word) ?? 0), 0);
 }
 
-/** The smallest sets of places whose weights reach `least`: no set holds another one. */
+/** The minimal sets of indices whose weights reach `least`: no set contains another. */
 function leastSets(weights: readonly number[], least: number): number[][] {
     const found: number[][] = [];
     const all = Array.from({ length: 2 ** weights.length - 1 }, (_, index) => index + 1).map((bits) =>
@@ -73,7 +73,7 @@ function leastSets(weights: readonly number[], least: number): number[][] {
     return found;
 }
 
-/** An index walks through the entries without which no set can be matched, the rarest that will do. */
+/** Estimates the index entries to read: the rarest terms of which every set contains one. */
 function costOf(counts: readonly number[], sets: readonly number[][]): number {
     const commonFirst = counts.map((_, place) => place).toSorted((a, b) => (counts[b] ?? 0) - (counts[a] ?? 0));
     const skipped = new Set<number>();

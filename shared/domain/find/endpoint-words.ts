@@ -4,56 +4,56 @@ import { stemsOf } from '../search/tokens.ts';
 import type { Endpoint, Json, JsonSchema, PackageDocument, Param } from '../types.ts';
 import { type Phrases, unitsOf } from './phrases.ts';
 
-/** Raise it when what an endpoint is found by changes, the dictionary among it: what was indexed before is then indexed again. */
+/** Increment when the indexed words or the dictionary change, so that existing packages are indexed again. */
 export const FIND_RULES = 3;
 
 /**
- * How much a word says of an endpoint. A: its name and its description have it. B: one of them, or what it takes and returns as well as its
- * site. C: what it takes and returns. D: its site.
+ * How significant a word is for an endpoint. A: it is in the name and the description. B: in one of them, or in both the fields and the
+ * site. C: in the fields (params and results). D: in the site.
  */
 export type WordClass = 'A' | 'B' | 'C' | 'D';
 
-/** What an endpoint is found by. */
+/** The words of an endpoint for the search index. */
 export interface EndpointWords {
     /** Stems, ideas (`~currency`) and marks (`!write`). */
     words: ReadonlyMap<string, WordClass>;
-    /** Below 1 for long names and descriptions, above 1 for short ones: saying more gains nothing. */
+    /** Below 1 for long names and descriptions, above 1 for short ones, so that long texts gain nothing. */
     brevity: number;
 }
 
-/** Marks of endpoints, kept among their words. */
+/** Properties of endpoints, stored among their words. */
 export const MARKS = {
     /** It may change something. */
     write: '!write',
-    /** It takes a name, a word or some other value that a task may hold. */
+    /** It accepts a name, a word or another value that a task may contain. */
     takes: '!takes',
     /** It needs an id that only another call returns. */
     needsId: '!id',
-    /** It needs a credential of the caller's own. */
+    /** It needs the caller's own credential. */
     needsConnection: '!connection',
 } as const;
 
-/** Characters of a text that are read, and names of returned fields. */
+/** Limits of the input: characters of a text, and names and levels of returned fields. */
 const MOST_CHARACTERS = 1000;
 const MOST_FIELDS = 200;
 const MOST_LEVELS = 8;
-/** Words that are kept, best class first; each costs space and time. */
+/** Words stored per endpoint, best class first. */
 const MOST_WORDS = 160;
-/** Longer ones are data; PostgreSQL takes words of up to 2,046 bytes. */
+/** Longer words are data. PostgreSQL accepts words of up to 2,046 bytes. */
 export const LONGEST_WORD = 40;
 
 type Field = 'name' | 'description' | 'site' | 'fields';
 
-/** What all endpoints of a site share. */
+/** The parts of a package that all its endpoints share. */
 export type SiteHead = Pick<PackageDocument, 'site' | 'title' | 'description' | 'intent_category' | 'auth'>;
 
-/** Takes an endpoint apart for the index, in time proportional to its texts. */
+/** Extracts the index words of an endpoint, in time linear in its texts. */
 export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Phrases): EndpointWords {
     const fields = new Map<string, Set<Field>>();
     const add = (field: Field, text: string, isName = false) => {
         for (const word of wordsIn(text, dictionary, isName)) fields.set(word, (fields.get(word) ?? new Set()).add(field));
     };
-    // An example is a value: its words mean nothing of what the endpoint does.
+    // An example is a value: its words have no ideas.
     const addPlainly = (text: string) => {
         for (const stem of stemsOf(text.slice(0, MOST_CHARACTERS))) {
             if (stem.length <= LONGEST_WORD) fields.set(stem, (fields.get(stem) ?? new Set()).add('fields'));
@@ -83,7 +83,7 @@ function classOf(found: ReadonlySet<Field>): WordClass {
     return found.has('fields') ? 'C' : 'D';
 }
 
-/** Of a phrase its words too, and what they mean alone. */
+/** Stems and ideas of a text. For a phrase also its single words and their ideas. */
 function wordsIn(text: string, dictionary: Phrases, isName: boolean): string[] {
     const stems = stemsOf(text.slice(0, MOST_CHARACTERS).replaceAll(/https?:\S+/g, ' '), { isName });
     const words = unitsOf(stems, dictionary, 'description').flatMap(({ stems: own, ideas, isPhrase }) => [
@@ -94,7 +94,7 @@ function wordsIn(text: string, dictionary: Phrases, isName: boolean): string[] {
     return words.filter((word) => word.length <= LONGEST_WORD);
 }
 
-/** Descriptions of sites go on with where they were written from, and with limits. */
+/** Later sentences of a site's description name sources and limits. */
 function firstSentence(text: string): string {
     return /^.*?[.;](?=\s)/s.exec(text)?.[0] ?? text;
 }
@@ -103,14 +103,14 @@ const TYPICAL_LENGTH = 18;
 const LEAST_LENGTH = 4;
 const BREVITY = 0.05;
 
-/** Of the shortest. */
+/** The factor of the shortest texts. */
 export const MOST_BREVITY = brevityOf(LEAST_LENGTH);
 
 function brevityOf(words: number): number {
     return 1 / (1 + BREVITY * Math.log(Math.max(LEAST_LENGTH, words) / TYPICAL_LENGTH));
 }
 
-/** Names and descriptions of what an endpoint returns, those nearest to the top first. */
+/** Names and descriptions of returned fields, top levels first. */
 function returnedTexts(schema: JsonSchema | undefined): string[] {
     const texts: string[] = [];
     let level = [schema];
@@ -140,7 +140,7 @@ function textsOf({ name, description, schema }: Param): string[] {
     ];
 }
 
-/** The values that a schema lists; of a list those of its items. */
+/** The enum values of a schema, or of the items of a list. */
 function choicesOf(schema: JsonSchema | undefined): readonly Json[] {
     if (!isObject(schema)) return [];
     if (Array.isArray(schema['enum'])) return schema['enum'];
@@ -162,7 +162,7 @@ const ID = /(^|_)(id|ids|guid|uuid|cid|key|number|num|insee|barcode|isbn|doi|vin
 /** Numbers that a caller knows without another call. */
 const KNOWN_NUMBER = /lat|lon|lng|coord|year|month|day|page|limit|count|^[xy]$/i;
 
-/** What a param with a name that says nothing calls itself. */
+/** Descriptions of ids, for params whose names do not say so. */
 const CALLED_ID = /^(?:the |its |one )?(?:[\w ]{0,20})?(?:number|id|ids|key|identifier) (?:of|that|from|in)\b/i;
 
 function isId({ name, schema, description }: Param): boolean {

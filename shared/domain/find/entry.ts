@@ -3,24 +3,24 @@ import { needOf } from '../package/auth.ts';
 import { mustBeGiven } from '../package/param-schema.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Kind, Method, PackageDocument, Param } from '../types.ts';
 
-/** What a list of endpoints shows of one, and what an owner's policy is held against. It is kept as JSON. */
+/** The stored part of an endpoint that lists show and that owner policies are checked against. Stored as JSON. */
 export interface EndpointEntry {
     title: string;
     description: string;
     required: { name: string; type: string; description: string; example: Json }[];
     optional: string[];
-    /** Paths of what it returns, such as `items[].title`. */
+    /** Paths of the returned fields, such as `items[].title`. */
     fields: string[];
     hosted: boolean;
     unit: 'request' | 'result';
     maxResults: number;
-    /** Absent in entries of before: false. */
+    /** Absent in older entries: false. */
     needsConnection?: boolean;
-    /** The params of an example; null where there is none, or a very long one. */
+    /** The params of an example; null if there is none or it is very long. */
     example: JsonObject | null;
     method: Method;
     kind: Kind;
-    /** Up to the first placeholder: what a policy judges. */
+    /** URLs up to the first placeholder, for policy checks. */
     urls: string[];
 }
 
@@ -32,7 +32,7 @@ const MOST_PARAMS = 100;
 const MOST_FIELDS = 30;
 const MOST_LEVELS = 8;
 
-/** Of an endpoint of a package. Long texts are cut. */
+/** Builds the entry of an endpoint. Long texts are cut. */
 export function entryOf({ title, auth = [] }: Pick<PackageDocument, 'title' | 'auth'>, endpoint: Endpoint): EndpointEntry {
     const { description, params, response, hosted, billing, examples, method, kind, url, prepare } = endpoint;
     const [first] = examples;
@@ -67,7 +67,7 @@ function describeParam({ name, description, schema, example }: Param) {
     };
 }
 
-/** The type that a schema names; `any` where it names none, `string or null` where several. */
+/** The type of a schema; `any` if it names none, such as `string or null` if it names several. */
 function typeOf(schema: JsonSchema | undefined): string {
     if (!isObject(schema)) return 'any';
     const { type } = schema;
@@ -75,7 +75,7 @@ function typeOf(schema: JsonSchema | undefined): string {
     return Array.isArray(type) && type.length > 0 ? type.join(' or ') : 'any';
 }
 
-/** Of the upper levels first. */
+/** Field paths, upper levels first. */
 function fieldsOf(schema: JsonSchema | undefined): string[] {
     const fields: string[] = [];
     let level: [path: string, schema: JsonSchema | undefined][] = [['', schema]];
@@ -96,7 +96,7 @@ function fieldsOf(schema: JsonSchema | undefined): string[] {
     return fields.slice(0, MOST_FIELDS);
 }
 
-/** A list becomes what is in it. */
+/** Replaces a list by its items. */
 function unpack(path: string, schema: JsonSchema): [string, JsonSchema | undefined] {
     if (!isObject(schema) || schema['items'] === undefined) return [path, schema];
     return unpack(`${path}[]`, schema['items'] as JsonSchema);

@@ -4,14 +4,14 @@ import { endpointWords, MARKS } from './endpoint-words.ts';
 import { entryOf } from './entry.ts';
 import type { Phrases } from './phrases.ts';
 
-/** An endpoint as the index holds it. */
+/** An endpoint as the index stores it. */
 export interface IndexedEndpoint {
-    /** In its package. */
+    /** Its index in the package. */
     place: number;
     name: string;
     kind: Kind;
     effect: Effect;
-    /** As PostgreSQL reads a tsvector: each word once, in its class. */
+    /** A tsvector as text: each word once, with its class as weight. */
     search: string;
     brevity: number;
     needsId: boolean;
@@ -21,13 +21,13 @@ export interface IndexedEndpoint {
 
 export interface IndexedPackage {
     endpoints: IndexedEndpoint[];
-    /** Words that others may mistype. */
+    /** Words that typos are corrected to. */
     words: string[];
 }
 
 const WORTH_KNOWING = /^\p{L}[\p{L}\p{M}]{3,23}$/u;
 
-/** Takes a stored package apart, in time proportional to it. @param text its JSON */
+/** Builds the index entries of a stored package, in time linear in its size. @param text its JSON */
 export function indexPackage(text: string, dictionary: Phrases): IndexedPackage {
     const document = JSON.parse(text) as PackageDocument;
     const known = new Set<string>();
@@ -40,7 +40,7 @@ export function indexPackage(text: string, dictionary: Phrases): IndexedPackage 
             name: endpoint.name,
             kind: endpoint.kind,
             effect: endpoint.effect,
-            // Words hold letters and digits alone, and what marks and ideas have.
+            // Words contain only letters, digits, `~` and `!`, so they need no escaping.
             search: [...words].map(([word, weight]) => `'${word}':1${weight}`).join(' '),
             brevity,
             needsId: words.has(MARKS.needsId),

@@ -1,25 +1,25 @@
-/** What is known of an endpoint that was found, apart from its words. */
+/** Ranking facts about an endpoint, apart from its words. */
 export interface Found {
     registrable: string;
     /** 0 to 1. */
     score: number;
     isVerified: boolean;
-    /** Of 7 days, 0 to 1; null without calls. */
+    /** Success rate of the last 7 days, 0 to 1; null without calls. */
     successRate: number | null;
     p95Ms: number | null;
-    /** Credits of one unit. */
+    /** Price of one unit. */
     credits: number;
-    /** How often it was chosen for alike tasks, and succeeded. */
+    /** Successful fetches after searches for similar tasks. */
     choices: number;
 }
 
-/** Endpoints whose scores differ by less fit alike: what they are like decides then. */
+/** Scores that differ by less count as equal; then the other facts decide. */
 const ALIKE = 0.02;
-/** One that was never called comes between those that work and those that do not. */
+/** The assumed rate of an endpoint that was never called. */
 const UNCALLED_RATE = 0.5;
 const UNCALLED_MS = 1000;
 
-/** Best matches first; among those that fit alike what was chosen before, is verified, works, is fast, and costs little. */
+/** Best scores first; among equal scores by earlier choices, verification, success rate, speed and price. */
 export function byFit(a: Found, b: Found): number {
     return (
         step(b) - step(a) ||
@@ -40,12 +40,12 @@ function tenths({ successRate }: Found): number {
     return Math.round((successRate ?? UNCALLED_RATE) * 10);
 }
 
-/** Twice as slow is one more. */
+/** Rises by one when the time doubles. */
 function slowness({ p95Ms }: Found): number {
     return Math.round(Math.log2(Math.max(1, p95Ms ?? UNCALLED_MS)));
 }
 
-/** Slots of a list that are filled together, and how many of them one domain may have. */
+/** Slots are filled in groups of ten, with a maximum per domain. */
 const TEN = 10;
 const OF_A_DOMAIN = 3;
 
@@ -56,8 +56,8 @@ export interface Slot<Row> {
 }
 
 /**
- * The slots of a list with no more than three endpoints of a registrable domain in each ten; what is too many comes in a later ten. Where
- * too few domains fit, the last slots of a ten stay empty.
+ * Assigns slots so that every ten have at most three endpoints of one registrable domain; further ones move to a later ten. With too few
+ * domains the last slots of a ten stay empty.
  */
 export function spread<Row extends Pick<Found, 'registrable'>>(rows: readonly Row[]): Slot<Row>[] {
     const slots: Slot<Row>[] = [];
@@ -80,12 +80,12 @@ export function spread<Row extends Pick<Found, 'registrable'>>(rows: readonly Ro
     return slots;
 }
 
-/** One after another. */
+/** Assigns consecutive slots. */
 export function inARow<Row>(rows: readonly Row[]): Slot<Row>[] {
     return rows.map((row, slot) => ({ slot, row }));
 }
 
-/** The rows of so many slots, and the slot where the next page begins; undefined on the last one. */
+/** The rows of `limit` slots, and the slot where the next page begins; undefined on the last page. */
 export function pageOf<Row>(slots: readonly Slot<Row>[], from: number, limit: number): { rows: Row[]; next: number | undefined } {
     const end = from + limit;
     return {

@@ -1,11 +1,11 @@
 import { stemsOf } from '../search/tokens.ts';
 
-/** What an idea says of a task: what is wanted, or only where, when or how. */
+/** The role of an idea in a task: what is wanted, or only where, when or how. */
 export type IdeaKind = 'what' | 'where' | 'when' | 'how';
 
 /**
- * How a task begins that wants more than to be told something: `change` of something at a site (book, order, pay), or `work` on what
- * the caller gives (translate, shorten).
+ * A verb that begins a task and asks for more than information: `change` changes something at a site (book, order, pay), `work` processes
+ * the caller's input (translate, shorten).
  */
 export type Act = 'change' | 'work';
 
@@ -13,39 +13,39 @@ export type Act = 'change' | 'work';
 export interface Phrases {
     /** By their first stem, longest first. */
     phrases: ReadonlyMap<string, readonly Phrase[]>;
-    /** By idea, as it is written in an index: `~currency`. */
+    /** By idea, as in the index: `~currency`. */
     kinds: ReadonlyMap<string, IdeaKind>;
-    /** Stems that say nothing (`of`, `who`), and those that say little (`find`, `today`). */
+    /** Stop words (`of`, `who`), and words of low significance (`find`, `today`). As stems. */
     nothing: ReadonlySet<string>;
     little: ReadonlySet<string>;
-    /** By the word itself: `books` is none. */
+    /** By the exact word: `book` is an act, `books` is not. */
     acts: ReadonlyMap<string, Act>;
-    /** All stems of phrases: what a mistyped word may have been meant to be. */
+    /** All stems of phrases, as candidates for the correction of typos. */
     stems: ReadonlySet<string>;
-    /** Stems of English words: they are not mistyped, and are no names. */
+    /** Stems of English words, which are neither typos nor names. */
     english: ReadonlySet<string>;
 }
 
 /** A phrase and its ideas. */
 export interface Phrase {
     stems: readonly string[];
-    /** Anywhere in the text. */
+    /** Its ideas in any text. */
     ideas: readonly string[];
-    /** In a task. */
+    /** Its ideas in a task. */
     ideasInTask: readonly string[];
-    /** It is the name of such a thing: a value. */
+    /** It names an instance of the idea, so it is a value. */
     isName: boolean;
 }
 
 /** A word or a phrase of a text. */
 export interface Unit {
-    /** Without those that say nothing, where there are others. */
+    /** Without stop words, unless there are only stop words. */
     stems: readonly string[];
     ideas: readonly string[];
     isPhrase: boolean;
-    /** It names a thing of its idea: a value. */
+    /** It names an instance of its idea, so it is a value. */
     isName: boolean;
-    /** Place of its first word among the words of the text. */
+    /** Index of its first word in the text. */
     place: number;
 }
 
@@ -60,8 +60,8 @@ const KINDS: ReadonlyMap<string, IdeaKind> = new Map([
 const IDEA = /^[a-z][a-z0-9-]*$/;
 
 /**
- * Reads a dictionary; its own first lines say how it is written.
- * @param english English words, one a line
+ * Parses a dictionary. The head of phrases.txt describes the format.
+ * @param english English words, one per line
  */
 export function readPhrases(text: string, english = ''): ReadPhrases {
     const found = new Map<string, { stems: string[]; ideas: Set<string>; ideasInTask: Set<string>; isName: boolean }>();
@@ -129,9 +129,9 @@ export function readPhrases(text: string, english = ''): ReadPhrases {
 }
 
 /**
- * The words and phrases of a text in their order. Words that say nothing are left out, and may be between the words of a phrase.
- * @param stems of the text, in order
- * @param side what a phrase means depends on its side
+ * Splits a text into words and phrases, in order. Stop words are dropped, and may stand between the words of a phrase.
+ * @param stems the stems of the text, in order
+ * @param side selects which ideas of a phrase apply
  */
 export function unitsOf(stems: readonly string[], dictionary: Phrases, side: 'task' | 'description'): Unit[] {
     const units: Unit[] = [];
@@ -167,7 +167,7 @@ function phraseAt(stems: readonly string[], place: number, dictionary: Phrases, 
     return undefined;
 }
 
-/** How many words of the text a phrase takes from this place on; 0 where it is not there. */
+/** The number of words that a phrase covers at this index; 0 if it does not match. */
 function lengthOf({ stems: wanted }: Phrase, stems: readonly string[], place: number, nothing: ReadonlySet<string>): number {
     let at = place;
     for (const [index, stem] of wanted.entries()) {

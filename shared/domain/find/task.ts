@@ -3,38 +3,38 @@ import { foldCase, withoutAccents, wordsOf } from '../text/fold-text.ts';
 import { LONGEST_WORD, MARKS } from './endpoint-words.ts';
 import { type IdeaKind, type Phrases, unitsOf } from './phrases.ts';
 
-/** One thing that a task says. */
+/** A word or phrase of a task. */
 export interface TaskPart {
-    /** The stem of a single word; undefined for a phrase, which counts by its ideas alone. */
+    /** The stem of a single word; undefined for a phrase, which has only ideas. */
     stem: string | undefined;
     ideas: readonly string[];
-    /** `name`: written with a capital within the sentence; `act`: what shall be done, where that is more than finding out. */
+    /** `name`: capitalised within the sentence. `act`: a verb that asks for more than information. `little`: of low significance. */
     kind: IdeaKind | 'little' | 'name' | 'word' | 'act';
-    /** It names a subject (books about it): a value to search for, not a thing to find. */
+    /** It is a subject (books about X): a value to search for, not the thing to find. */
     isSubject?: true;
-    /** It is written with a capital within the sentence. */
+    /** It is capitalised within the sentence. */
     isCapital?: true;
-    /** It stands behind the first preposition: it says more of what the words before it name. */
+    /** It follows the first preposition, so it only qualifies the words before. */
     isTail?: true;
-    /** It is a common English word: no name, and not mistyped. */
+    /** It is a common English word, so neither a name nor a typo. */
     isEnglish?: true;
 }
 
-/** A task, read with the dictionary. */
+/** A parsed task. */
 export interface Task {
     parts: readonly TaskPart[];
-    /** It has digits, or speaks of a number: an endpoint that needs an id may be meant. */
+    /** It contains digits or mentions a number, so the caller may know an id. */
     hasNumber: boolean;
-    /** It holds a value: a quotation, or the name of something. */
+    /** It contains a value: a quotation or a name. */
     hasValue: boolean;
-    /** It has a number as ids are. */
+    /** It contains a number that looks like an id. */
     hasId: boolean;
 }
 
-/** Parts of a task that count; each costs time. */
+/** The most parts of a task that are used; each costs time. */
 const MOST_PARTS = 16;
 
-/** What values look like that name their own kind. */
+/** Values whose form shows their kind, and the idea of that kind. */
 const SHAPES: readonly (readonly [RegExp, string])[] = [
     [/\b97[89]\d{10}\b/, '~isbn'],
     [/\b\d{12,13}\b/, '~barcode'],
@@ -50,8 +50,8 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Takes a task apart, in time proportional to its length.
- * @param corrected what strange words are taken for, by their stems
+ * Parses a task, in time linear in its length.
+ * @param corrected corrections of typos, by stem
  */
 export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyMap<string, string> = new Map()): Task {
     const unquoted = task.replaceAll(QUOTATION, ' ');
@@ -82,7 +82,7 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
             ...(dictionary.english.has(stem) && !isName ? { isEnglish: true } : {}),
         };
     });
-    // No endpoint is found by them.
+    // Longer stems are not in the index.
     const parts = read.filter(({ stem = '' }) => stem.length <= LONGEST_WORD);
     const author = authorIn(words, dictionary);
     if (author !== undefined) parts.push(author);
@@ -93,19 +93,19 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
     return { parts: mostTelling([...shaped, ...parts]), hasNumber, hasValue, hasId: ID.test(rest) };
 }
 
-/** A number of its own that is no year. */
+/** A separate number that is not a year. */
 const ID = /(?<![\w.,:/-])(?!(?:19|20)\d\d(?!\d))\d{3,}(?![\w.,:/-]|\s*%)/;
 
-/** What is quoted is a value, not a word of the task. */
+/** Quoted text is a value, not a word of the task. */
 const QUOTATION = /["“„«][^"”»“]{2,300}["”»“]/g;
 
 const BEFORE_SUBJECTS = new Set(['about', 'on', 'regarding', 'concerning', 'mentioning', 'titled']);
 const AFTER_SUBJECTS = new Set(['from', 'in', 'at', 'which', 'that', 'who', 'with', 'to', 'for', 'by', 'and', 'is', 'was', 'are']);
 const LONGEST_SUBJECT = 5;
-/** What is on my list: `on` names a place. */
+/** After these words `on` is a place, not a subject: what is on my list. */
 const IS = new Set(['is', 'are', 'be', 'was', 'were', 'playing', 'turn', 'put', 'switch']);
 
-/** Places of words that name a subject: the few that follow `about` or `on`. */
+/** Indices of words that name a subject: the first few after `about`, `on` and the like. */
 function subjectsIn(words: readonly string[]): ReadonlySet<number> {
     const places = new Set<number>();
     let left = 0;
@@ -118,7 +118,7 @@ function subjectsIn(words: readonly string[]): ReadonlySet<number> {
     return places;
 }
 
-/** `by` before a name: who made it. */
+/** Adds the idea of an author for `by` before a name. */
 function authorIn(words: readonly string[], dictionary: Phrases): TaskPart | undefined {
     const isNamed = words.some((word, place) => place > 0 && word === 'by' && /^\p{Lu}/u.test(words[place + 1] ?? ''));
     return isNamed && dictionary.kinds.has(AUTHOR) ? { stem: undefined, ideas: [AUTHOR], kind: 'little', isTail: true } : undefined;
@@ -126,7 +126,7 @@ function authorIn(words: readonly string[], dictionary: Phrases): TaskPart | und
 
 const AUTHOR = '~author';
 
-/** Can I make: not the make of a car. */
+/** A word after one of these is a verb: in "can I make", `make` is not the make of a car. */
 const BEFORE_VERBS = new Set('i we you they he she it to can could may might must shall should will would did does do'.split(' '));
 
 const PREPOSITIONS = new Set(
@@ -135,13 +135,13 @@ const PREPOSITIONS = new Set(
     ),
 );
 
-/** The place of the first preposition that follows another word. */
+/** The index of the first preposition that is not the first word. */
 function tailOf(words: readonly string[]): number {
     const found = words.findIndex((word, place) => place > 0 && PREPOSITIONS.has(foldCase(word)));
     return found < 0 ? words.length : found;
 }
 
-/** The order of `kinds` does not matter: one idea that says what is meant says more than the others. */
+/** The most significant role of a part, whatever the order of its ideas. */
 function kindOf(kinds: ReadonlySet<IdeaKind>, { isLittle, isName }: { isLittle: boolean; isName: boolean }): TaskPart['kind'] {
     if (kinds.size === 0) return isLittle ? 'little' : isName ? 'name' : 'word';
     if (kinds.has('what') && !isLittle) return 'what';
@@ -151,7 +151,7 @@ function kindOf(kinds: ReadonlySet<IdeaKind>, { isLittle, isName }: { isLittle: 
 
 const TELLING: readonly TaskPart['kind'][] = ['act', 'what', 'word', 'name', 'where', 'how', 'when', 'little'];
 
-/** Without repetitions; of too many parts those that say most, in their order. */
+/** Removes repetitions and, above the limit, the least significant parts. Keeps the order. */
 function mostTelling(parts: readonly TaskPart[]): TaskPart[] {
     const distinct = [...new Map(parts.map((part) => [part.stem ?? part.ideas.join(' '), part])).values()];
     if (distinct.length <= MOST_PARTS) return distinct;

@@ -4,58 +4,58 @@ import { MARKS } from './endpoint-words.ts';
 import type { Phrases } from './phrases.ts';
 import type { Task, TaskPart } from './task.ts';
 
-/** One part of a task, as endpoints are searched for it. */
+/** A search term, made from a part of a task. */
 export interface Term {
-    /** Counts fully: the word itself, or all that a phrase means. */
+    /** Words that count fully: the word itself, or the ideas of a phrase. */
     exact: readonly string[];
-    /** What the word means. */
+    /** Ideas of the word, which count less. */
     alike: readonly string[];
-    /** Its share of the task; those of all terms are 1 together. */
+    /** Its share of the score; the weights of all terms add up to 1. */
     weight: number;
-    /** Whether this term alone is reason to list an endpoint. */
+    /** Whether a match of this term alone can list an endpoint. */
     isTelling: boolean;
 }
 
-/** What is looked for, and how much each of it counts. */
+/** A weighted search. */
 export interface Search {
     terms: readonly Term[];
-    /** Endpoints that need an id count a little less. */
+    /** The task has no id, so endpoints that need one score slightly lower. */
     isIdUnknown: boolean;
-    /** Endpoints that take no value count a little less. */
+    /** The task has a value, so endpoints that accept none score slightly lower. */
     hasValue: boolean;
 }
 
-/** What may be remembered of a task: the words of endpoints that tell it from others, never a name, a number or a value. */
+/** The words of a task that may be stored: significant words of endpoints, never names, numbers or values. */
 export function memorableTaskWords({ terms }: Search): string[] {
     const words = terms.filter(({ isTelling }) => isTelling).flatMap(({ exact }) => exact);
     return [...new Set(words)].filter((word) => /^~?[\p{L}-]+$/u.test(word));
 }
 
-/** What is known of the words of all endpoints. */
+/** Word statistics over all endpoints. */
 export interface WordCounts {
-    /** Endpoints. */
+    /** Number of endpoints. */
     total: number;
-    /** How many have a word; of many only that they are many. */
+    /** Endpoints per word; large counts are capped. */
     counts: ReadonlyMap<string, number>;
 }
 
-/** What an idea counts beside the word itself. */
+/** Weight of an idea relative to the word itself. */
 export const ALIKE = 0.78;
-/** How much a class of words (`WordClass`) counts. */
+/** Weight of each `WordClass`. */
 export const CLASS_WEIGHTS = { A: 1, B: 0.81, C: 0.5, D: 0.39 } as const;
-/** An endpoint that needs an id nobody gave. */
+/** Factor for endpoints that need an id if the task has none. */
 export const ID_UNKNOWN = 0.87;
-/** An endpoint that takes no value where the task gives one. */
+/** Factor for endpoints that accept no value if the task has one. */
 export const VALUE_UNUSED = 0.97;
 
-/** Found by trying on the labelled tasks (test/fixtures/tasks), the held out ones apart. */
+/** Tuned on the labelled tasks (test/fixtures/tasks) without the held-out set. */
 export const WEIGHTS = {
     what: 0.57,
-    /** What no endpoint has: then something else was meant. */
+    /** A word of this kind that no endpoint has. A high weight, since then the registry lacks what is wanted. */
     whatMissing: 1.3,
     word: 0.26,
     wordMissing: 0.02,
-    /** An English word that no endpoint has: before the first preposition it is rather what is wanted than a value. */
+    /** An English word that no endpoint has. Before the first preposition it is probably what is wanted, after it a value. */
     englishMissing: 0.16,
     englishMissingInTail: 0.02,
     name: 0.09,
@@ -65,28 +65,28 @@ export const WEIGHTS = {
     when: 0.35,
     how: 0.46,
     little: 0.19,
-    /** What says how, when, or little, and no endpoint has: it tells none from another. */
+    /** A word of another kind that no endpoint has, so it distinguishes none. */
     otherMissing: 0.01,
     takes: 0.035,
     /** A number that may be an id. */
     id: 0.06,
-    /** What is written with a capital within the sentence names something rather than says it. */
+    /** Factor for words that are capitalised within the sentence. */
     capital: 1,
-    /** What stands behind the first preposition. */
+    /** Factor for words after the first preposition. */
     tail: 0.83,
-    /** What says again what was said. */
+    /** Factor for parts that only repeat ideas. */
     repeated: 0.68,
     mistyped: 0.6,
 };
 
-/** What a word says at least, whatever it is, and how the rest grows with its rarity. */
+/** The base weight of any word, and the divisor of its rarity. */
 const LEAST_RARITY = 0.22;
 const RARITY = 8;
-/** As if so many more endpoints were there that have no word of the task: rarity means little among few. */
+/** Endpoints added to the total, since rarity means little among few endpoints. */
 const SMOOTHING = 50;
 const RARITY_OF_UNKNOWN = 5;
 
-/** Parts whose words no endpoint has, as they are written: they may be mistyped. */
+/** Stems that no endpoint has and that may be typos. */
 export function strangeWords({ parts }: Task, { counts }: WordCounts): string[] {
     return parts.flatMap(({ stem, ideas, kind, isEnglish }) => {
         const isStrange = kind === 'word' && isEnglish !== true && stem !== undefined && ideas.length === 0 && !counts.get(stem);
@@ -94,12 +94,12 @@ export function strangeWords({ parts }: Task, { counts }: WordCounts): string[] 
     });
 }
 
-/** The stem that a strange word may have been meant to be. @param known words that resemble it */
+/** The correction of a possible typo. @param known similar words of endpoints */
 export function meantBy(strange: string, known: readonly string[], dictionary: Phrases): string | undefined {
     return nearest(strange, [...known, ...dictionary.stems]);
 }
 
-/** Whole words that are few slips away; the first letter is hardly ever mistyped. Of equals the one that has most of it in place. */
+/** The nearest word with the same first letter, which is rarely mistyped. Among equals the one with most letters in place. */
 function nearest(written: string, known: readonly string[]): string | undefined {
     const allowed = written.length < LONG ? Math.min(1, slipsAllowed(written)) : slipsAllowed(written);
     let best: { word: string; distance: number; inPlace: number } | undefined;
@@ -113,10 +113,10 @@ function nearest(written: string, known: readonly string[]): string | undefined 
     return best?.word;
 }
 
-/** Words from here on may have two slips. */
+/** From this length on, a word may contain two typos. */
 const LONG = 10;
 
-/** Characters that two words have in common at their beginnings and ends. */
+/** The length of the common prefix and suffix of two words. */
 function commonEnds(one: string, other: string): number {
     let begin = 0;
     while (begin < one.length && one[begin] === other[begin]) begin++;
@@ -125,7 +125,7 @@ function commonEnds(one: string, other: string): number {
     return begin + end;
 }
 
-/** What to look for. @param corrected stems that were mistyped */
+/** Weighs the parts of a task. @param corrected stems that were corrected */
 export function weigh(
     { parts, hasNumber, hasValue: isValueGiven, hasId }: Task,
     words: WordCounts,
@@ -151,7 +151,7 @@ export function weigh(
         ...(hasId ? [marked(MARKS.needsId, WEIGHTS.id)] : []),
     ];
     const total = terms.reduce((sum, { weight }) => sum + weight, 0);
-    // A task of words that say little is looked for by them.
+    // If no part is significant, all of them are searched for.
     const saysLittle = !parts.some(({ kind }) => SAYING.has(kind));
     return {
         terms: terms.map(({ exact, alike, weight, isTelling }) => ({
@@ -178,12 +178,12 @@ function termOf({ stem, ideas, kind, isSubject, isEnglish, isTail }: TaskPart, w
         : baseOf(kind, { isMissing, isSubject: isSubject === true });
     const weight = base * Math.min(1, LEAST_RARITY + rarest / RARITY);
     const [exact, alike] = own.length === 0 ? [ideas, []] : [own, ideas];
-    // That something shall be changed says nothing of what.
+    // An act without a stem only says that something shall change, not what.
     const isTelling = !isMissing && SAYING.has(kind) && (kind !== 'act' || stem !== undefined);
     return { term: { exact, alike, weight, isTelling }, kind: isMissing && kind === 'word' ? ('wordMissing' as const) : kind };
 }
 
-/** A subject that no endpoint names is a value. */
+/** The base weight of a part. A subject that no endpoint names is a value. */
 function baseOf(kind: TaskPart['kind'], { isMissing, isSubject }: { isMissing: boolean; isSubject: boolean }): number {
     if (!isMissing) return WEIGHTS[kind];
     if (kind === 'act') return WEIGHTS.whatMissing;

@@ -4,7 +4,7 @@ import type { BatchStatus, PausedReason, WaitingFor } from './states.ts';
 /** A batch as it is stored. */
 export interface BatchRow {
     batchId: string;
-    /** Batches that were made later have greater numbers. */
+    /** Increases with the time of creation. */
     number: number;
     name: string | null;
     /** JSON text. */
@@ -28,7 +28,7 @@ export interface BatchRow {
     expired: number;
 }
 
-/** What callers and events are told of a batch. @param etaSeconds seconds until its end, while it runs */
+/** A batch as the API and events present it. @param etaSeconds seconds until its end, while it runs */
 export function batchView(row: BatchRow, etaSeconds: number | null) {
     const { queued, running, succeeded, failed, cancelled, expired } = row;
     const total = queued + running + succeeded + failed + cancelled + expired;

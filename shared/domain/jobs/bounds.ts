@@ -1,22 +1,22 @@
 import type { Plan, RateWindow } from '../accounts/plans.ts';
 
-/** Every bound of jobs (docs/jobs.md, "Jobs"). Times are seconds unless the name says otherwise. */
+/** The limits of jobs (docs/jobs.md, "Jobs"). Times are seconds unless the name says otherwise. */
 
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
 
-/** Windows of their own an account, beside those of fetches. */
+/** Rate limits of job calls per account, separate from those of fetches. */
 export const JOB_WINDOWS: Readonly<Record<'jobs' | 'batches' | 'reads', RateWindow>> = {
     jobs: { name: 'minute', limit: 600, seconds: 60 },
     batches: { name: 'hour', limit: 60, seconds: 3600 },
     reads: { name: 'minute', limit: 1200, seconds: 60 },
 };
-/** Reads of an account that may wait in one process at the same time; others are answered at once. */
+/** Reads of one account that may wait in one process; further ones are answered at once. */
 export const WAITING_READS = 50;
 /** The longest wait of a read. */
 export const LONGEST_WAIT = 30;
 
-/** What an account may have open: queued and running jobs, and bytes of their params. */
+/** Limits of an account's open jobs: queued and running jobs, and bytes of their params. */
 export interface OpenBounds {
     items: number;
     bytes: number;
@@ -30,10 +30,10 @@ export const OPEN_BOUNDS: Readonly<Record<Plan, OpenBounds>> = {
     pro: MOST_OPEN,
     enterprise: MOST_OPEN,
 };
-/** Retry-After where too much is open. */
+/** Retry-After if too many jobs are open. */
 export const OPEN_RETRY = 60;
 
-/** Bytes of results that an account may keep. */
+/** Bytes of results stored per account. */
 export const RESULT_BYTES: Readonly<Record<Plan, number>> = { free: GIB, starter: 10 * GIB, pro: 10 * GIB, enterprise: 10 * GIB };
 /** The largest result of one job, in bytes. */
 export const RESULT_MOST_BYTES = 5 * MIB;
@@ -41,35 +41,35 @@ export const RESULT_MOST_BYTES = 5 * MIB;
 /** Batches of an account that have not ended. */
 export const OPEN_BATCHES = 20;
 
-/** How long a job waits for its turn, and how long all items of a batch do. */
+/** `expires_in`: how long a job, or a batch, may wait. */
 export const EXPIRY = { least: 60, most: 86_400, fallback: 3600 } as const;
 export const BATCH_EXPIRY = { least: 60, most: 2_592_000, fallback: 604_800 } as const;
 
-/** Bodies of batches: items and bytes of JSON and of lines, bytes of one line. */
+/** Limits of batch bodies: items and bytes as JSON and as ndjson, and bytes of one line. */
 export const BATCH_BODIES = {
     json: { items: 10_000, bytes: 8 * MIB },
     lines: { items: 100_000, bytes: 64 * MIB, line: 256 * 1024 },
 } as const;
-/** How long such a body may pause, and how long it may take, in milliseconds. */
+/** The longest pause within a batch body, and its longest duration, in milliseconds. */
 export const BATCH_ARRIVAL_MS = { pause: 15_000, all: 600_000 } as const;
 
 /** Results of one page. */
 export const RESULTS_PAGE = { most: 1000, fallback: 20 } as const;
 
-/** Live calls find one part in so many of each window. */
+/** One part in this many of each rate limit is reserved for live calls. */
 const LIVE_SHARE = 5;
 
-/** Calls of a window that jobs may take. */
+/** The calls of a rate limit that jobs may use. */
 export function jobsOfWindow(limit: number): number {
     return limit - Math.floor(limit / LIVE_SHARE);
 }
 
-/** Jobs of an account that may run at the same time: all of its slots but one. */
+/** Concurrent jobs of an account: all of its slots but one. */
 export function jobSlotsOf(concurrency: number): number {
     return Math.max(1, concurrency - 1);
 }
 
-/** Slots of a site that jobs may take: three quarters of its share, all of a share of one. */
+/** Slots of a site that jobs may use: three quarters of the account's share, or the whole share if it is one. */
 export function jobShareOf(share: number): number {
     return Math.max(1, Math.floor((share * 3) / 4));
 }

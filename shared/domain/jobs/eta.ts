@@ -2,8 +2,8 @@ import { type AccountFigures, windowsOf } from '../accounts/plans.ts';
 import { jobSlotsOf, jobsOfWindow } from './bounds.ts';
 
 /**
- * Seconds until the last of these jobs ends, as far as windows and slots of the account decide it, beginning with windows of which nothing
- * is used; null where the account may run none. A call is taken to last a second.
+ * Estimates the seconds until these jobs have ended, from the account's rate limits and slots alone. Assumes unused rate limits and calls
+ * of one second. Null if the account may run no jobs.
  */
 export function etaSeconds(items: number, figures: AccountFigures): number | null {
     if (items === 0) return 0;

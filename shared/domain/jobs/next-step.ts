@@ -1,31 +1,31 @@
 import type { Effect } from '../types.ts';
 
-/** Seconds before each further attempt of a read, as they are where the site names no time. */
+/** Seconds before each retry of a read, unless the site names a time. */
 export const PAUSES: readonly number[] = [10, 60, 300];
-/** Codes that say nothing of the call: it waits on and no attempt is counted. Seconds until the next look. */
+/** Codes that do not concern the call: the job keeps waiting and no attempt is counted. Values: seconds until the next try. */
 const WAITS: Readonly<Record<string, number>> = { SITE_UNAVAILABLE: 5, SITE_BUSY: 1, OVERLOADED: 5, SERVICE_UNAVAILABLE: 5 };
-/** How much a pause may differ, so that jobs that failed together do not come again together. */
+/** Pauses vary randomly by this fraction, so that jobs that failed together are not retried together. */
 const SPREAD = 0.1;
 
 /** How an attempt failed. */
 export interface FailedAttempt {
     code: string;
     retryable: boolean;
-    /** Seconds that the site asks to wait. */
+    /** Seconds that the site asks callers to wait. */
     retryAfter?: number | undefined;
     effect: Effect;
     /** A write that may have been sent. */
     isFinal: boolean;
-    /** Attempts before this one that failed. */
+    /** Failed attempts before this one. */
     failures: number;
 }
 
-/** What becomes of the job: it ends, or waits for so many milliseconds. */
+/** What happens to the job next: it ends, or waits for `afterMs` milliseconds. */
 export type NextStep = { step: 'end' } | { step: 'wait' | 'again'; afterMs: number };
 
 /**
- * `wait`: nothing was tried. `again`: a read failed with a retryable code, at most three times. Otherwise it ends.
- * @param chance 0 to 1, spreads the pauses
+ * `wait`: nothing was tried. `again`: a read failed with a retryable code, at most three times. `end` otherwise.
+ * @param chance a random number from 0 to 1, which varies the pause
  */
 export function nextStep({ code, retryable, retryAfter, effect, isFinal, failures }: FailedAttempt, chance: number): NextStep {
     if (isFinal) return { step: 'end' };

@@ -4,11 +4,11 @@ export type JobStatus = (typeof JOB_STATUSES)[number];
 export const BATCH_STATUSES = ['running', 'paused', 'cancelling', 'succeeded', 'finished', 'cancelled', 'expired'] as const;
 export type BatchStatus = (typeof BATCH_STATUSES)[number];
 
-/** Why a batch is paused: its caller wished it, its own limit of credits or of failures is reached, or its key is gone. */
+/** Why a batch is paused: by its caller, by its limit of credits or failures, or because its key no longer works. */
 export const PAUSED_REASONS = ['caller', 'max_credits', 'failures', 'key'] as const;
 export type PausedReason = (typeof PAUSED_REASONS)[number];
 
-/** Why queued jobs do not begin. `operator`: jobs of the account or of the site are paused. */
+/** Why queued jobs do not start. `operator`: an operator paused jobs of the account or the site. */
 export const WAITING_FOR = ['credits', 'limits', 'site', 'storage', 'operator'] as const;
 export type WaitingFor = (typeof WAITING_FOR)[number];
 

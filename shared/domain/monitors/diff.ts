@@ -3,14 +3,14 @@ import { escapePointer } from '../json/json-bounds.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { DIFF_BYTES, DIFF_ENTRIES } from './bounds.ts';
 
-/** What became other: items of arrays that came or went, and values that changed in place. */
+/** The difference of two values: added and removed array items, and changed values. */
 export interface Diff {
     added: Json[];
     removed: Json[];
     changed: Changed[];
 }
 
-/** A value in place. `path` is a JSON pointer into the later value; a field that is missing counts as null. */
+/** A changed value. `path` is a JSON pointer into the later value. A missing field counts as null. */
 export interface Changed {
     path: string;
     before: Json;
@@ -26,9 +26,9 @@ export interface Comparison {
 export type IdsOf = (items: readonly Json[]) => (string | null)[];
 
 /**
- * Compares two values of a monitor. Items of arrays belong together by their ids, in any order; where an id is missing or repeated, or
- * there are none, whole items are compared. Numbers are compared by their digits. At most 1,000 entries and 256 KiB are told.
- * @param idsOf absent: items have no ids
+ * Compares two values of a monitor. Array items are matched by their ids, in any order. If an id is missing or repeated, or items have no
+ * ids, complete items are compared. Numbers are compared by their digits. A diff has at most 1,000 entries and 256 KiB.
+ * @param idsOf absent if items have no ids
  */
 export function compareValues(before: Json, after: Json, idsOf?: IdsOf): Comparison {
     const told: DiffInProgress = {
@@ -41,7 +41,7 @@ export function compareValues(before: Json, after: Json, idsOf?: IdsOf): Compari
     return { diff: told.diff, isTruncated: told.isTruncated };
 }
 
-/** Whether anything became other. */
+/** Whether the values differ. */
 export function isChange({ diff: { added, removed, changed }, isTruncated }: Comparison): boolean {
     return isTruncated || added.length + removed.length + changed.length > 0;
 }
@@ -82,7 +82,7 @@ function compareItems(before: readonly Json[], after: readonly Json[], path: str
     }
 }
 
-/** The place of each id; undefined where an item has none, or shares it. */
+/** The index of each id; undefined if an item has no id or an id is repeated. */
 function idsIn(items: readonly Json[], { idsOf }: Work): Map<string, number> | undefined {
     const ids = idsOf?.(items);
     if (ids === undefined || ids.includes(null)) return undefined;
@@ -90,7 +90,7 @@ function idsIn(items: readonly Json[], { idsOf }: Work): Map<string, number> | u
     return places.size === items.length ? places : undefined;
 }
 
-/** Items that are there more often than before were added, as often; the other way round removed. */
+/** Compares two arrays as multisets of complete items. */
 function compareWhole(before: readonly Json[], after: readonly Json[], { told }: Work): void {
     const left = new Map<string, number>();
     for (const item of before) count(left, textOf(item), 1);
@@ -132,14 +132,14 @@ function fieldOf(value: JsonObject, name: string): Json {
     return Object.hasOwn(value, name) ? (value[name] ?? null) : null;
 }
 
-/** Equal but for the order of fields and of items, and for fields that are null or missing. */
+/** Whether two values are equal, ignoring the order of fields and items, and treating null fields as missing. */
 function isSame(before: Json, after: Json): boolean {
     if (before === after) return true;
     if (typeof before !== 'object' || typeof after !== 'object') return false;
     return textOf(before) === textOf(after);
 }
 
-/** One text for values that say the same. Recursion is bounded by the levels that an answer may have. */
+/** A canonical text: equal for equal values. The depth limit of answers bounds the recursion. */
 function textOf(value: Json): string {
     if (Array.isArray(value)) return `[${value.map(textOf).toSorted().join()}]`;
     if (!isFields(value)) return JSON.stringify(value) ?? 'null';

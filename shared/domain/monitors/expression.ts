@@ -2,11 +2,11 @@ import jmespath from 'jmespath';
 import { expressionFault, MAX_LENGTH } from '../package/rules/expressions.ts';
 
 declare module 'jmespath' {
-    /** The published types leave it out. A token is undefined where the library has none for the character. */
+    /** Missing in the published types. A token is undefined if the library does not know the character. */
     export function tokenize(expression: string): ({ start: number } | undefined)[];
 }
 
-/** What is wrong with an expression of a monitor, as a sentence that names the place; undefined where nothing is. */
+/** The error in an expression of a monitor, as a sentence with its position; undefined if it is valid. */
 export function monitorExpressionFault(expression: string): string | undefined {
     const fault = expressionFault(expression);
     if (fault === undefined || expression.trim() === '' || expression.length > MAX_LENGTH) return fault;
@@ -14,7 +14,7 @@ export function monitorExpressionFault(expression: string): string | undefined {
     return place === undefined ? fault : `${fault} ${place}`;
 }
 
-/** Where the parser stops: it reads from left to right, so the first beginning that no end could complete has the fault in its last token. */
+/** Finds the error: the last token of the shortest prefix that no continuation can complete. */
 function placeOfFault(expression: string): string | undefined {
     const starts = startsOf(expression);
     if (starts === undefined) return `It goes wrong at character ${lexedLength(expression) + 1}.`;
@@ -31,7 +31,7 @@ function placeOfFault(expression: string): string | undefined {
     return `It goes wrong at character ${(starts[good] ?? 0) + 1}.`;
 }
 
-/** Where each token begins; undefined where the text is not made of tokens. */
+/** The start of each token; undefined if the text has an unknown token. */
 function startsOf(expression: string): number[] | undefined {
     try {
         let last = 0;
@@ -45,7 +45,7 @@ function startsOf(expression: string): number[] | undefined {
     }
 }
 
-/** The length of the longest beginning that is made of tokens. */
+/** The length of the longest prefix that consists of known tokens. */
 function lexedLength(expression: string): number {
     let length = expression.length - 1;
     while (length > 0 && startsOf(expression.slice(0, length)) === undefined) length -= 1;

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { Cron } from 'croner';
 import { DAY, EVERY, FAILING } from './bounds.ts';
 
-/** When a monitor runs: every so many seconds, or at the times of a cron expression. */
+/** When a monitor runs: at an interval of `every` seconds, or at the times of a cron expression. */
 export type Schedule = { every: number } | { cron: string; timezone: string };
 
-/** A place in the request, and what is wrong there. */
+/** An error in a schedule, with its JSON pointer into the request. */
 export interface ScheduleFault {
     path: '/cron' | '/timezone';
     message: string;
@@ -13,7 +13,7 @@ export interface ScheduleFault {
 
 const SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3600, d: DAY };
 
-/** Seconds of `15m`, `1h` or `30d`; undefined for any other text, and outside of 5 minutes to 30 days. */
+/** Parses an interval such as `15m`, `1h` or `30d` to seconds; undefined if it is invalid or outside 5 minutes to 30 days. */
 export function readEvery(text: string): number | undefined {
     const [, count = '', unit = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? [];
     const seconds = Number(count) * (SECONDS[unit] ?? 0);
@@ -21,39 +21,40 @@ export function readEvery(text: string): number | undefined {
 }
 
 const FIELDS = ['minute', 'hour', 'day of the month', 'month', 'day of the week'];
-/** Without the extensions of some cron programs in minutes and hours, so that these two fields say the same on every day. */
+/** Minutes and hours accept no cron extensions, so that they mean the same on every day. */
 const TIME = /^[\d*,/-]+$/;
 const DATE = /^[\dA-Za-z*,/#-]+$/;
 
-/** What is wrong with a cron expression or its timezone at this time. */
+/** The error in a cron expression or its timezone; undefined if it is valid and has a run after `from`. */
 export function cronFault(cron: string, timezone: string, from: Date): ScheduleFault | undefined {
-    if (!isTimezone(timezone)) return { path: '/timezone', message: 'This is no timezone of the IANA list, such as Europe/Berlin.' };
+    if (!isTimezone(timezone)) return { path: '/timezone', message: 'This is not an IANA timezone, such as Europe/Berlin.' };
     const fields = cron.trim().split(/\s+/);
-    if (fields.length !== FIELDS.length) return { path: '/cron', message: `A cron expression has five fields: ${FIELDS.join(', ')}.` };
+    if (fields.length !== FIELDS.length)
+        return { path: '/cron', message: `A cron expression must have five fields: ${FIELDS.join(', ')}.` };
     for (const [place, name] of FIELDS.entries()) {
         const wrong = faultOfField(fields, place);
-        if (wrong !== undefined) return { path: '/cron', message: `The field ${place + 1} (${name}) is wrong: ${wrong}.` };
+        if (wrong !== undefined) return { path: '/cron', message: `Field ${place + 1} (${name}) is invalid: ${wrong}.` };
     }
     const isNever = timesOf(cron, timezone).nextRun(from) === null;
-    return isNever ? { path: '/cron', message: 'There is no date that fits this expression.' } : undefined;
+    return isNever ? { path: '/cron', message: 'This expression matches no date.' } : undefined;
 }
 
-/** Judges one field with stars in place of the others. */
+/** Validates one field, with stars in place of the others. */
 function faultOfField(fields: readonly string[], place: number): string | undefined {
     const field = fields[place] ?? '';
-    if (!(place < 2 ? TIME : DATE).test(field)) return `${field.slice(0, 40)} has characters that it does not take`;
+    if (!(place < 2 ? TIME : DATE).test(field)) return `${field.slice(0, 40)} has characters that this field does not allow`;
     try {
         timesOf(FIELDS.map((_, at) => (at === place ? field : '*')).join(' '), 'UTC');
         return undefined;
     } catch {
-        return `${field.slice(0, 40)} is no value, list, range or step of it`;
+        return `${field.slice(0, 40)} is not a valid value, list, range or step`;
     }
 }
 
 function isTimezone(name: string): boolean {
     try {
         new Intl.DateTimeFormat('en', { timeZone: name });
-        // Offsets such as +01:00 are no names.
+        // Offsets such as +01:00 are not names.
         return /^[A-Za-z]/.test(name);
     } catch {
         return false;
@@ -64,13 +65,13 @@ function timesOf(cron: string, timezone: string): Cron {
     return new Cron(cron.trim(), { timezone, mode: '5-part', paused: true });
 }
 
-/** The hours around a change of the clock in which it moves runs together. */
+/** A clock change can move runs together within this time around it. */
 const AROUND_CHANGE_MS = 3 * 3600 * 1000;
 const DAY_MS = DAY * 1000;
 
 /**
- * The shortest time between two runs of the coming year, in seconds and at most a day. Where it is below `enough`, it is that of any two
- * runs that are closer than that.
+ * The shortest interval between two runs of the coming year, in seconds and at most a day. Below `enough`, it may be the interval of any
+ * two runs closer than that, not of the closest two.
  */
 export function closestRuns(schedule: Schedule, enough: number, from: Date): number {
     if ('every' in schedule) return schedule.every;
@@ -89,7 +90,7 @@ export function closestRuns(schedule: Schedule, enough: number, from: Date): num
     return closest;
 }
 
-/** Runs after `from` until `until`, in milliseconds; no more once two are closer than `enough` seconds. */
+/** Runs after `from` until `until`, in milliseconds. Stops once two runs are closer than `enough` seconds. */
 function listRuns(times: Cron, from: Date, until: number, enough: number): number[] {
     const runs: number[] = [];
     for (let at = times.nextRun(from); at !== null && at.getTime() <= until; at = times.nextRun(at)) {
@@ -100,14 +101,14 @@ function listRuns(times: Cron, from: Date, until: number, enough: number): numbe
     return runs;
 }
 
-/** Seconds between the closest two of some times in order. */
+/** Seconds between the closest two of the sorted times. */
 function gapOf(times: readonly number[]): number {
     let closest = Number.POSITIVE_INFINITY;
     for (let at = 1; at < times.length; at++) closest = Math.min(closest, ((times[at] ?? 0) - (times[at - 1] ?? 0)) / 1000);
     return closest;
 }
 
-/** Whether two days of the coming year follow each other. */
+/** Whether two runs of the coming year are on consecutive days. */
 function hasNeighbours(days: Cron, from: Date): boolean {
     const until = from.getTime() + 366 * DAY_MS;
     let before = days.nextRun(from);
@@ -119,7 +120,7 @@ function hasNeighbours(days: Cron, from: Date): boolean {
     return false;
 }
 
-/** When clocks change in the coming year, to the minute. */
+/** Clock changes of the timezone in the coming year, to the minute. */
 function clockChanges(timezone: string, from: Date): number[] {
     const format = new Intl.DateTimeFormat('en', { timeZone: timezone, timeZoneName: 'longOffset', year: 'numeric' });
     const offsetAt = (at: number) => format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value;
@@ -138,31 +139,31 @@ function clockChanges(timezone: string, from: Date): number[] {
     return changes;
 }
 
-/** A run begins up to so many seconds late, so that not all begin at the full hour; a tenth of the shortest distance. */
+/** The longest delay of a run in seconds, so that not all runs start on the hour. A tenth of the shortest interval. */
 const MOST_JITTER = EVERY.least / 10;
 
-/** How late the runs of a monitor begin, in milliseconds: always the same for one monitor. */
+/** The delay of a monitor's runs, in milliseconds. Constant for each monitor. */
 export function jitterOf(monitorId: string): number {
     const [part = 0] = new Uint32Array(createHash('sha256').update(monitorId).digest().buffer.slice(0, 4));
     return Math.floor((part / 2 ** 32) * MOST_JITTER * 1000);
 }
 
-/** Of a monitor: what its next run depends on. Times are milliseconds since the epoch. */
+/** What the next run of a monitor depends on. Times are milliseconds since the epoch. */
 export interface Rhythm {
     monitorId: string;
     schedule: Schedule;
-    /** From when `every` counts. */
+    /** The start of the `every` intervals. */
     since: number;
     /** Failures in a row. */
     failures: number;
-    /** The shortest distance of the plan, in seconds. */
+    /** The shortest interval of the plan, in seconds. */
     shortest: number;
 }
 
 /**
- * When a monitor runs next: after `now`, and as far from the time at which the last run was due as plan and failures ask for. What was
- * missed is not made up for.
- * @param last when the last run was due; undefined: there was none
+ * The next run of a monitor: after `now`, with at least the interval that plan and failures require since the last due time. Missed runs
+ * are not caught up.
+ * @param last when the last run was due; undefined if there was none
  */
 export function nextRun(rhythm: Rhythm, now: number, last?: number): number {
     const regular = regularRun(rhythm, now);
@@ -173,13 +174,13 @@ export function nextRun(rhythm: Rhythm, now: number, last?: number): number {
     return regular >= wanted ? regular : regularRun(rhythm, wanted - 1);
 }
 
-/** From the tenth failure each doubles the interval, up to a day. */
+/** Doubles the interval for each failure from the tenth on, up to a day. */
 function stretched(interval: number, failures: number): number {
     if (failures < FAILING || interval >= DAY) return interval;
     return Math.min(DAY, interval * 2 ** (failures - FAILING + 1));
 }
 
-/** The first time of the schedule after this one. */
+/** The first scheduled time after `after`. */
 function regularRun({ monitorId, schedule, since }: Rhythm, after: number): number {
     const late = jitterOf(monitorId);
     if ('every' in schedule) {
@@ -188,7 +189,7 @@ function regularRun({ monitorId, schedule, since }: Rhythm, after: number): numb
         return start + Math.max(1, Math.floor((after - start) / every) + 1) * every;
     }
     const from = new Date(Math.max(0, after - late));
-    // Croner answers with whole seconds, so that a time is not found again for its own milliseconds.
+    // Croner returns full seconds; without rounding it would find the same time again.
     const next = timesOf(schedule.cron, schedule.timezone).nextRun(from);
     return (next?.getTime() ?? after + EVERY.most * 1000) + late;
 }

@@ -2,11 +2,11 @@ import type { AppFacts } from '../../domain/apps/describe-app.ts';
 import { newId } from '../../domain/text/ids.ts';
 import { ago, type Columns, columns, type Db, now } from '../../platform/db.ts';
 
-/** A program that people may let act for them, such as a client of the Model Context Protocol. */
+/** An app that can act for people, such as an MCP client. */
 export interface ClientApp extends AppFacts {
-    /** The address of its document, or `app_…` where it registered itself. */
+    /** The URL of its document, or `app_…` if it registered itself. */
     appId: string;
-    /** Why its document cannot be used. */
+    /** Why its document cannot be used; null if it can. */
     problem: string | null;
 }
 
@@ -16,20 +16,20 @@ const APP: Columns<ClientApp> = {
     name: "coalesce(name, '')" as never,
 } as Columns<ClientApp>;
 
-/** How long a document that was read is believed, and one that could not be used. */
+/** How long a document is cached, usable or not. */
 const KEPT = '24 hours';
 const KEPT_PROBLEM = '30 seconds';
-/** A reading that began earlier is void: its worker died. */
+/** After this time a worker that claimed a document counts as dead. */
 const LEASE = "interval '15 seconds'";
 
-/** An app that registers itself (RFC 7591). */
+/** Stores an app that registers itself (RFC 7591). */
 export async function registerApp(db: Db, { name, redirectUris }: AppFacts): Promise<ClientApp> {
     const appId = newId('app');
     await db('apps').insert({ id: appId, name, redirect_uris: redirectUris });
     return { appId, name, redirectUris, problem: null };
 }
 
-/** An app as it is known: registered, or with a document that was read not long ago. */
+/** Finds an app that is registered or whose document is cached. */
 export async function findApp(db: Db, appId: string): Promise<ClientApp | undefined> {
     return db('apps')
         .where({ id: appId })
@@ -42,7 +42,7 @@ export async function findApp(db: Db, appId: string): Promise<ClientApp | undefi
         .first({ ...APP, name: db.raw("coalesce(name, '')") });
 }
 
-/** Has a worker read the document of an app. */
+/** Asks the workers to read the document of an app. */
 export async function askForDocument(db: Db, appId: string): Promise<void> {
     await db('apps')
         .insert({ id: appId, asked_at: now(db) })
@@ -50,7 +50,7 @@ export async function askForDocument(db: Db, appId: string): Promise<void> {
         .merge({ asked_at: now(db) });
 }
 
-/** Takes the document that was asked for first; undefined where there is none. */
+/** Claims the oldest requested document; undefined if there is none. */
 export async function takeDocument(db: Db): Promise<{ appId: string } | undefined> {
     const { rows } = await db.raw<{ rows: { appId: string }[] }>(`
         update apps set began_at = app_now() where id = (
@@ -60,7 +60,7 @@ export async function takeDocument(db: Db): Promise<{ appId: string } | undefine
     return rows[0];
 }
 
-/** Keeps what a document says, or why it cannot be used. */
+/** Stores the content of a document, or why it cannot be used. */
 export async function keepDocument(db: Db, appId: string, read: AppFacts | { problem: string }): Promise<void> {
     const facts =
         'problem' in read
@@ -71,7 +71,7 @@ export async function keepDocument(db: Db, appId: string, read: AppFacts | { pro
         .update({ ...facts, read_at: now(db), asked_at: null, began_at: null });
 }
 
-/** Deletes apps of 30 days ago that nobody lets act. */
+/** Deletes apps that are older than 30 days and have no grant. */
 export async function forgetApps(db: Db): Promise<void> {
     await db('apps')
         .where('created_at', '<', ago(db, '30 days'))

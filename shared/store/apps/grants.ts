@@ -6,32 +6,32 @@ import { revokeKeys } from '../accounts/revoke-keys.ts';
 import { lockForAdding } from '../accounts/workspaces.ts';
 import { setKeyCap } from '../credits/spending.ts';
 
-/** Grants of one user that work at the same time. */
+/** The most active grants of one user. */
 export const MOST_GRANTS = 50;
-/** Seconds that an access token works. */
+/** Lifetime of an access token in seconds. */
 export const ACCESS_SECONDS = 3600;
-/** A grant that no app used its refresh token of for so long is over. */
+/** A grant expires if its refresh token is unused for this long. */
 const IDLE = '30 days';
-/** A code is exchanged at once, by the program that it is sent to. */
+/** Lifetime of an authorization code. Apps exchange it at once. */
 const CODE_LASTS = '60 seconds';
 
 export interface NewGrant {
     appId: string;
-    /** The name of its key. */
+    /** Name of the grant's key. */
     name: string;
     workspaceId: string;
     userId: string;
     scopes: Scopes;
-    /** Credits a day (UTC). */
+    /** Most credits per day (UTC). */
     dayCap: number;
-    /** The path that its tokens open. */
+    /** The path that its tokens are valid for. */
     resource: string;
     redirectUri: string;
-    /** By S256. */
+    /** The S256 code challenge. */
     challenge: string;
 }
 
-/** A key, and the code that the app gets its first token with. The key opens nothing before. undefined where a user has too many grants. */
+/** Creates a key and the code for its first token; the key itself is never usable. Undefined if the user has too many grants. */
 export async function addGrant(trx: Db, grant: NewGrant): Promise<{ keyId: string; code: string } | undefined> {
     const { workspaceId, userId, name, scopes, resource } = grant;
     await lockForAdding(trx, grant);
@@ -62,13 +62,13 @@ export async function addGrant(trx: Db, grant: NewGrant): Promise<{ keyId: strin
     return { keyId, code };
 }
 
-/** What a code or a refresh token stands for. */
+/** A code or a refresh token with its grant. */
 export interface Redeemable {
     keyId: string;
     appId: string;
     resource: string;
     scopes: Scopes;
-    /** It works once, and has. */
+    /** It was already used; it works only once. */
     isUsed: boolean;
     isOver: boolean;
 }
@@ -108,7 +108,7 @@ export async function findRefreshToken(db: Db, token: string): Promise<Redeemabl
         .first(columns);
 }
 
-/** Marks a code or a refresh token as used. False where somebody else was first. */
+/** Marks a code or a refresh token as used. False if it already was. */
 export async function takeOnce(db: Db, kind: 'code' | 'refresh', secret: string): Promise<boolean> {
     const table = kind === 'code' ? 'app_codes' : 'app_refresh_tokens';
     const taken = await db(table)
@@ -117,7 +117,7 @@ export async function takeOnce(db: Db, kind: 'code' | 'refresh', secret: string)
     return taken === 1;
 }
 
-/** Gives a grant its next tokens; the access token of before no longer works. False where the grant is over. */
+/** Stores the next tokens of a grant and invalidates its previous access token. False if the grant has ended. */
 export async function keepTokens(db: Db, keyId: string, tokens: { access: string; refresh: string }): Promise<boolean> {
     return db.transaction(async (trx) => {
         const changed = await trx('api_keys')
@@ -135,12 +135,12 @@ export async function keepTokens(db: Db, keyId: string, tokens: { access: string
     });
 }
 
-/** Ends a grant for good, within a second in every process. */
+/** Ends a grant. Takes effect within a second in every process. */
 export async function endGrant(db: Db, keyId: string): Promise<void> {
     await db.transaction((trx) => revokeKeys(trx, (keys) => keys.where({ id: keyId }), 'revoked'));
 }
 
-/** Ends the grant of a token, refresh or access, of this app. */
+/** Ends the grant of an access or refresh token of this app. */
 export async function endGrantOf(db: Db, token: string, appId: string | undefined): Promise<void> {
     const hash = keyHash(token);
     const grant = await db('app_grants as g')
@@ -151,7 +151,7 @@ export async function endGrantOf(db: Db, token: string, appId: string | undefine
     if (grant !== undefined) await endGrant(db, grant.keyId);
 }
 
-/** Deletes codes of a day ago, and with them grants that no app took; and what is left of grants that ended 30 days ago. */
+/** Deletes codes a day after they expire, with their grants if unused, and grants that ended 30 days ago. */
 export async function forgetGrants(db: Db): Promise<void> {
     const unused = db('app_codes').where({ used_at: null }).where('expires_at', '<', ago(db, '1 days')).select('key_id');
     await db('api_keys').whereIn('id', unused).whereNotNull('resource').delete();

@@ -11,9 +11,9 @@ export interface Delivery {
     type: string;
     status: DeliveryStatus;
     attempts: number;
-    /** Of the next attempt. */
+    /** When the next attempt is due. */
     dueAt: Date | null;
-    /** Of the last attempt. */
+    /** HTTP status of the last attempt. */
     code: number | null;
     problem: string | null;
     answer: string | null;
@@ -35,13 +35,13 @@ function kept(db: Db, webhookId: string) {
         .where('d.created_at', '>', ago(db, `${DELIVERY_DAYS} days`));
 }
 
-/** Where a page of deliveries begins: behind this one. */
+/** The delivery after which a page begins. */
 export interface DeliveryPlace {
     createdAt: string;
     deliveryId: string;
 }
 
-/** A page of the deliveries of a webhook, the newest first, and how many there are in all. */
+/** Lists a page of the deliveries of a webhook, newest first, and counts all of them. */
 export async function listDeliveries(
     db: Db,
     webhookId: string,
@@ -66,7 +66,7 @@ export async function hasDelivery(db: Db, webhookId: string, deliveryId: string)
     return (await kept(db, webhookId).where({ 'd.id': deliveryId }).first('d.id')) !== undefined;
 }
 
-/** Sends an event `webhook.test` to one webhook, also where it is disabled. Undefined where there is no such webhook. */
+/** Sends a `webhook.test` event to one webhook, even if it is disabled. Undefined if there is no such webhook. */
 export async function testWebhook(db: Db, { webhookId, workspaceId }: WebhookName): Promise<Delivery | undefined> {
     return db.transaction(async (trx): Promise<Delivery | undefined> => {
         const webhook = await trx('webhooks').where({ id: webhookId, workspace_id: workspaceId }).forShare().first('host');
@@ -86,8 +86,8 @@ export async function testWebhook(db: Db, { webhookId, workspaceId }: WebhookNam
 }
 
 /**
- * Makes a delivery due now, whatever became of it, also where its webhook is disabled. Further attempts follow as for a new one. Undefined
- * where there is no such webhook or delivery.
+ * Makes a delivery due now, whatever its status, even if its webhook is disabled. Retries follow as for a new delivery. Undefined if there
+ * is no such webhook or delivery.
  */
 export async function redeliver(db: Db, { webhookId, workspaceId }: WebhookName, deliveryId: string): Promise<Delivery | undefined> {
     return db.transaction(async (trx): Promise<Delivery | undefined> => {

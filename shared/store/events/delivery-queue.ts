@@ -2,15 +2,15 @@ import { FAILING_DAYS, FEWEST_FAILURES, WARN_DAYS } from '../../domain/events/de
 import { ago, type Db } from '../../platform/db.ts';
 
 /**
- * Deliveries that wait, as workers take them. A worker holds a host for a few seconds at a time; only the holder sends to it, so that it
- * knows how many requests run there. All of it is in the database: a worker that dies loses nothing, and what it was about to record
- * is sent again.
+ * The queue of deliveries. A worker leases a host for a few seconds at a time. Only the holder of the lease sends to the host, so that it
+ * can limit concurrent requests. All state is in the database: if a worker dies, nothing is lost, and deliveries that it had not recorded
+ * are sent again.
  */
 
-/** How long a host is held without being renewed. */
+/** How long a lease of a host lasts without renewal. */
 const HELD = "interval '5 seconds'";
 
-/** Raw: a lease passes over what others take; all who lock several hosts do so in the order of their names. */
+/** Raw: `skip locked`. Everybody who locks several hosts locks them in the order of their names. */
 const TAKE_HOSTS = `
     update webhook_hosts h set holder = :holder, held_until = app_now() + ${HELD}
     from (
@@ -20,7 +20,7 @@ const TAKE_HOSTS = `
     ) free where h.host = free.host
     returning h.host`;
 
-/** Takes hosts for which something is due and that nobody holds. */
+/** Leases hosts that have due deliveries and no holder. */
 export async function takeHosts(db: Db, holder: string, most: number): Promise<string[]> {
     const { rows } = await db.raw<{ rows: { host: string }[] }>(TAKE_HOSTS, { holder, most });
     return rows.map(({ host }) => host);
@@ -32,16 +32,16 @@ const RENEW_HOSTS = `
     where h.host = mine.host
     returning h.host`;
 
-/** Goes on holding hosts; resolves with those that are still held. Another worker may have taken one that was renewed too late. */
+/** Renews leases and returns the hosts that are still held. Another worker may have taken a host whose lease expired. */
 export async function renewHosts(db: Db, holder: string, hosts: readonly string[]): Promise<string[]> {
     const { rows } = await db.raw<{ rows: { host: string }[] }>(RENEW_HOSTS, { holder, hosts: [...hosts] });
     return rows.map(({ host }) => host);
 }
 
-/** Lets hosts go. Each is due again when its next delivery is. */
+/** Releases hosts. Each is due again with its next delivery. */
 export async function releaseHosts(db: Db, holder: string, hosts: readonly string[]): Promise<void> {
     await db.transaction(async (trx) => {
-        // Locked before the deliveries are looked at: one that is made meanwhile finds the row as it will be.
+        // Locked before its deliveries are read, so that a delivery created meanwhile sees the new row.
         const mine: string[] = await trx('webhook_hosts')
             .whereIn('host', hosts)
             .where({ holder })
@@ -68,9 +68,9 @@ export interface DueDelivery {
     sealed: Buffer;
     /** Of the secret before, while it signs too. */
     formerSealed: Buffer | null;
-    /** An operator or its owner blocked the receiver's domain. */
+    /** An operator or the domain's owner blocked the receiver. */
     isBlocked: boolean;
-    /** Attempts that failed so far, since it was last ordered. */
+    /** Failed attempts since its creation or the last redelivery. */
     attempts: number;
     eventId: string;
     type: string;
@@ -80,11 +80,11 @@ export interface DueDelivery {
     about: string | null;
 }
 
-/** Deliveries of one webhook that are read at a time, and of all. */
+/** Deliveries read at a time: of one webhook, and in total. */
 const READ_AT_ONCE = 32;
 const MOST_READ = 2000;
 
-/** Raw: the webhooks with waiting deliveries are found by steps through the index, however many deliveries each of them has. */
+/** Raw: an index skip scan finds the webhooks with waiting deliveries, however many deliveries each has. */
 const TAKE_DUE = `
     with recursive busy as (
         (select h.host, f.webhook_id from unnest(:hosts::text[]) h (host) cross join lateral (
@@ -110,9 +110,9 @@ const TAKE_DUE = `
     limit ${MOST_READ}`;
 
 /**
- * Reads deliveries to these hosts that are due.
- * @param known ids of those that the caller has already
- * @param full webhooks of which it has enough
+ * Reads due deliveries to these hosts.
+ * @param known ids of deliveries that the caller already has
+ * @param full webhooks that the caller has enough deliveries of
  */
 export async function readDue(
     db: Db,
@@ -122,33 +122,33 @@ export async function readDue(
     return rows;
 }
 
-/** What became of an attempt. */
+/** The outcome of an attempt. */
 export interface Attempt {
     deliveryId: string;
     webhookId: string;
     isDelivered: boolean;
-    /** The status that the receiver answered. */
+    /** The HTTP status of the answer. */
     code: number | null;
-    /** Why there is none, or why it does not count. */
+    /** Why the attempt failed. */
     problem: string | null;
-    /** The beginning of what the receiver answered. */
+    /** The beginning of the answer's body. */
     answer: string | null;
     durationMs: number;
-    /** Until the next attempt; null where there is none. */
+    /** Milliseconds until the next attempt; null if none follows. */
     retryMs: number | null;
 }
 
-/** Webhooks whose failures have consequences. */
+/** Webhooks that have failed for long. */
 export interface Failing {
-    /** They failed for so long that they are to be disabled. */
+    /** Failed for so long that they must be disabled. */
     toDisable: string[];
-    /** Their owners are to be warned. */
+    /** Their owners must be warned. */
     toWarn: string[];
 }
 
 /**
- * Raw: a statement for many attempts, which counts the failures of each webhook in the order in which they ended. Webhooks are locked before
- * their deliveries, each in the order of their ids, as every other change of both does.
+ * Raw: one statement records many attempts and counts the failures of each webhook in the order in which they ended. It locks webhooks
+ * before deliveries, each in the order of ids, like every other change of both.
  */
 const RECORD = `
     with given as materialized (
@@ -183,7 +183,7 @@ const RECORD = `
     returning w.id, w.is_enabled and w.warned_at is null and w.failing_since <= :warnFrom as "toWarn",
               w.is_enabled and w.failing_since <= :disableFrom and w.failures >= ${FEWEST_FAILURES} as "toDisable"`;
 
-/** Records attempts, and when the next ones are due. What was stopped meanwhile stays stopped, unless it arrived. */
+/** Records attempts and when the next ones are due. A delivery that was stopped meanwhile stays stopped, unless it was delivered. */
 export async function recordAttempts(db: Db, attempts: readonly Attempt[]): Promise<Failing> {
     const { rows } = await db.raw<{ rows: { id: string; toWarn: boolean; toDisable: boolean }[] }>(RECORD, {
         attempts: JSON.stringify(attempts.map((attempt, index) => ({ place: index + 1, ...attempt }))),
@@ -196,15 +196,15 @@ export async function recordAttempts(db: Db, attempts: readonly Attempt[]): Prom
     };
 }
 
-/** Deliveries that wait, over all webhooks. */
+/** Waiting deliveries of all webhooks. */
 export interface Waiting {
     due: number;
-    /** They wait for another attempt. */
+    /** Waiting for a retry. */
     later: number;
     oldestDueSeconds: number;
 }
 
-/** Counts what waits. */
+/** Counts waiting deliveries. */
 export async function countWaiting(db: Db): Promise<Waiting> {
     const { rows } = await db.raw<{ rows: [Waiting] }>(`
         select count(*) filter (where due_at <= app_now()) as due, count(*) filter (where due_at > app_now()) as later,

@@ -2,11 +2,11 @@ import { EVENT_TYPES, type EventType, prefixOf } from '../../domain/events/event
 import { DELIVERY_DAYS } from '../../domain/events/webhook-bounds.ts';
 import { ago, type Db } from '../../platform/db.ts';
 
-/** Events are listed for this long. They are kept longer, as long as their deliveries. */
+/** Hours for which events are listed. They are stored longer, as long as their deliveries. */
 export const TOLD_HOURS = 24;
-/** For so long after its last successful fetch of a site a workspace receives events of that site's versions. */
+/** Days after its last successful fetch of a site for which a workspace receives events of that site. */
 export const CONCERNED_DAYS = 30;
-/** Whose events are read: those of a workspace, of the account that pays for it, and of the sites that it maintains or fetched. */
+/** A workspace that reads events: its own, its account's, and those of sites that it maintains or fetched. */
 export interface Reader {
     workspaceId: string;
     accountId: string;
@@ -22,11 +22,11 @@ export interface FeedEvent {
 
 export interface FeedPage {
     events: FeedEvent[];
-    /** Everything up to this position was looked at. */
+    /** All events up to this position were read. */
     readTo: number;
 }
 
-/** Raw: each audience has its index, so each is read by itself. No event is of two audiences. */
+/** Raw: each audience has its own index and is read separately. No event has two audiences. */
 const OWN = `
     select e.id, e.type, e.at, e.data, e.position from events e
     where e.position > :after and e.position <= :head and e.at > app_now() - interval '${TOLD_HOURS} hours' and e.type = any(:types)`;
@@ -45,13 +45,13 @@ const READ = `
     order by position limit :most`;
 const COUNT = `select count(*) as count from (${AUDIENCES.map((audience) => `${OWN} and ${audience}`).join(' union all ')}) own`;
 
-/** Where the feed ends now; 0 where nothing happened yet. */
+/** The position of the latest event; 0 if there is none. */
 export async function endOfFeed(db: Db): Promise<number> {
     const row = await db('events').whereNotNull('position').max({ head: 'position' }).first();
     return row?.head ?? 0;
 }
 
-/** The events of a workspace behind a position, the oldest first. */
+/** Reads the events of a workspace after a position, oldest first. */
 export async function readEvents(
     db: Db,
     { workspaceId, accountId }: Reader,
@@ -71,20 +71,20 @@ export async function readEvents(
     return { events: rows, readTo: last?.position ?? head };
 }
 
-/** How many events of the last day a workspace receives. */
+/** Counts the events of the last day that a workspace receives. */
 export async function countEvents(db: Db, { workspaceId, accountId }: Reader, types: readonly EventType[]): Promise<number> {
     const head = await endOfFeed(db);
     const { rows } = await db.raw<{ rows: [{ count: number }] }>(COUNT, { workspaceId, accountId, types: [...types], after: 0, head });
     return rows[0].count;
 }
 
-/** The types that a list of types and prefixes such as `schema.*` means; all where it is empty. */
+/** Expands prefixes such as `schema.*` to types. An empty list means all types. */
 export function typesOf(names: readonly string[]): EventType[] {
     if (names.length === 0) return EVENT_TYPES;
     return EVENT_TYPES.filter((type) => names.includes(type) || names.includes(prefixOf(type)));
 }
 
-/** Deletes old deliveries, then old events, and whom those of a site no longer concern. */
+/** Deletes old deliveries, then old events, then expired audiences of sites. */
 export async function forgetEvents(db: Db): Promise<void> {
     for (const [table, column] of [
         ['webhook_deliveries', 'created_at'],

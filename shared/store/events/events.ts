@@ -3,15 +3,15 @@ import { newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 
-/** Who receives an event: a workspace, all workspaces that an account pays for, or all that maintain a site or fetched it. */
+/** Who receives an event: a workspace, all workspaces of an account, or all workspaces that maintain a site or fetched it. */
 export type Audience = { workspaceId: string } | { accountId: string } | { site: string };
 
-/** An event for everybody in its audience. */
+/** An event for its audience. */
 export type NewEvent = Audience & {
     type: EventType;
-    /** Its content, at most a few KiB; no secret and no result of a fetch. */
+    /** Its content, at most a few KiB, without secrets and results of fetches. */
     data: JsonObject;
-    /** Id of what is read when a body is built, for what may be large or deleted meanwhile (event-bodies.ts). */
+    /** Id of an object that is read when the body is built, since it may be large or deleted meanwhile (event-bodies.ts). */
     about?: string | undefined;
 };
 
@@ -26,8 +26,8 @@ interface EventRow {
 }
 
 /**
- * Records an event. Call it in the transaction of the change: then no event is lost, and none describes what did not happen. A worker
- * delivers it after the commit.
+ * Records an event. Call it in the transaction of the change, so that events and changes are committed together. A worker delivers the
+ * event after the commit.
  */
 export async function recordEvent(trx: Db, event: NewEvent): Promise<void> {
     await insertEvents(trx, [event]);
@@ -38,7 +38,7 @@ export async function recordEvents(trx: Db, events: readonly NewEvent[]): Promis
     if (events.length > 0) await insertEvents(trx, events);
 }
 
-/** Records an event for one webhook alone. @returns its id */
+/** Records an event for one webhook. @returns its id */
 export async function recordTestEvent(trx: Db, { webhookId, data }: { webhookId: string; data: JsonObject }): Promise<string> {
     const [id] = await insertEvents(trx, [{ type: 'webhook.test', webhookId, data }]);
     return id as string;

@@ -1,10 +1,10 @@
 import type { Db } from '../../platform/db.ts';
 import { CONCERNED_DAYS } from './event-feed.ts';
 
-/** Events of one turn. */
+/** Events per call of `spreadEvents`. */
 const MOST_EVENTS = 500;
 
-/** What a turn of spreading did. */
+/** The result of `spreadEvents`. */
 export interface Spread {
     events: number;
     deliveries: number;
@@ -13,8 +13,8 @@ export interface Spread {
 const LOCK = "hashtextextended('place events', 0)";
 
 /**
- * No event is spread until this transaction ends: whether a webhook is told must not change meanwhile. Keep the transaction short, since
- * all events wait.
+ * Blocks spreading until this transaction ends, so that subscriptions cannot change during it. Keep the transaction short, since all events
+ * wait.
  */
 export async function holdSpreading(trx: Db): Promise<void> {
     await trx.raw(`select pg_advisory_xact_lock(${LOCK})`);
@@ -23,8 +23,8 @@ export async function holdSpreading(trx: Db): Promise<void> {
 const IS_WANTED = '(e.type = any(w.events) or e.prefix = any(w.events))';
 
 /**
- * Raw: whom events concern, by each of their audiences, and everything that follows, in one statement. On Free the credits of an account are
- * those of a user: they are told by the webhooks that this user made. A test event has its delivery already.
+ * Raw: one statement finds the webhooks of each audience and creates the deliveries. On Free an account's credits belong to a user, so only
+ * webhooks created by that user receive events about them. A test event already has its delivery.
  */
 const SPREAD = `
     with taken as materialized (
@@ -68,8 +68,8 @@ const SPREAD = `
     select (select count(*) from taken)::integer as events, (select count(*) from told)::integer as deliveries`;
 
 /**
- * Gives the oldest events that have no position theirs, and makes their deliveries. One process at a time does, so that positions are
- * committed in their order: a reader of one has missed none before it. Undefined where another process is at it.
+ * Assigns positions to the oldest events without one and creates their deliveries. Only one process at a time does this, so that positions
+ * are committed in order and readers of the feed miss none. Undefined if another process is doing it.
  */
 export async function spreadEvents(db: Db): Promise<Spread | undefined> {
     const waiting = await db('events').whereNull('position').first('id');

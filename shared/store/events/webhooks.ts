@@ -10,7 +10,7 @@ import { tellOwners } from '../accounts/workspace-news.ts';
 import { lockForAdding } from '../accounts/workspaces.ts';
 import { holdSpreading } from './spread.ts';
 
-/** `caller`: a key said so. `gone`: the receiver answered 410. `backlog`: too many deliveries waited. */
+/** `caller`: disabled by PATCH. `gone`: the receiver answered 410. `failing`: all attempts failed. `backlog`: too many waiting deliveries. */
 export type DisabledReason = 'caller' | 'gone' | 'failing' | 'backlog';
 
 export interface Webhook {
@@ -22,7 +22,7 @@ export interface Webhook {
     description: string | null;
     isEnabled: boolean;
     disabledReason: DisabledReason | null;
-    /** Since when no attempt succeeded. */
+    /** When the current series of failures began; null if none. */
     failingSince: Date | null;
     createdAt: Date;
     updatedAt: Date;
@@ -34,11 +34,11 @@ const WEBHOOK: Columns<Webhook> = {
     ...columns('', 'failing_since', 'created_at', 'updated_at'),
 };
 
-/** What secrets of webhooks are sealed for. */
+/** The sealing purpose of webhook secrets. */
 export const WEBHOOK_PURPOSE = 'webhook secret';
-/** For how long a former secret signs beside the new one. */
+/** How long a previous secret also signs. */
 const FORMER_SIGNS = '1 days';
-/** News of webhooks share a mail. */
+/** Notices about webhooks are combined in one email. */
 export const WEBHOOK_NEWS = 'webhooks';
 
 export interface NewWebhook {
@@ -57,7 +57,7 @@ export interface WebhookName {
     workspaceId: string;
 }
 
-/** Makes a webhook, and mails the owners of its workspace. Undefined where there are too many already. The secret is shown this once. */
+/** Creates a webhook and emails the owners of its workspace. Undefined if there are too many. The secret is returned only here. */
 export async function createWebhook(
     db: Db,
     secrets: Secrets,
@@ -98,7 +98,7 @@ export async function createWebhook(
     });
 }
 
-/** A webhook of this workspace; undefined where there is none. */
+/** Finds a webhook of this workspace. */
 export async function findWebhook(db: Db, name: WebhookName): Promise<Webhook | undefined> {
     return isId(name.webhookId) ? named(db, name).first(WEBHOOK) : undefined;
 }
@@ -165,8 +165,8 @@ export async function changeWebhook(db: Db, name: WebhookName, change: WebhookCh
             await tellOwners(trx, {
                 workspaceId: name.workspaceId,
                 domain: WEBHOOK_NEWS,
-                subject: 'A webhook leads elsewhere',
-                line: `The webhook ${name.webhookId} led to ${withoutQuery(before.url)} and leads to ${withoutQuery(receiver.url)} now. If nobody of you did this, delete it and revoke the keys that may change webhooks.`,
+                subject: 'The URL of a webhook was changed',
+                line: `The webhook ${name.webhookId} was changed from ${withoutQuery(before.url)} to ${withoutQuery(receiver.url)}. If none of you did this, delete the webhook and revoke the keys that can change webhooks.`,
             });
         }
         const details: JsonObject = {
@@ -185,7 +185,7 @@ function disabled(db: Db, reason: DisabledReason) {
     return { is_enabled: false, disabled_at: now(db), disabled_reason: reason };
 }
 
-/** Gives a webhook a new secret; the one before signs beside it for a day. Undefined where there is no such webhook. */
+/** Rotates the secret; the previous one also signs for a day. Undefined if there is no such webhook. */
 export async function rotateSecret(
     db: Db,
     secrets: Secrets,
@@ -207,7 +207,7 @@ export async function rotateSecret(
     });
 }
 
-/** Deletes a webhook with its secret: nothing is sent to it from now on. False where there is none. */
+/** Deletes a webhook with its secret and stops its deliveries. False if there is no such webhook. */
 export async function deleteWebhook(db: Db, name: WebhookName, by: By): Promise<boolean> {
     return db.transaction(async (trx) => {
         await holdSpreading(trx);
@@ -221,7 +221,7 @@ export async function deleteWebhook(db: Db, name: WebhookName, by: By): Promise<
     });
 }
 
-/** Deletes the webhooks of workspaces that nobody belongs to any more, with what they were sent. Call it in the transaction that empties them. */
+/** Deletes the webhooks of workspaces without members, with their deliveries. Call it in the transaction that empties the workspaces. */
 export async function deleteWebhooksOf(trx: Db, workspaceIds: readonly string[]): Promise<void> {
     await holdSpreading(trx);
     const webhookIds: string[] = await trx('webhooks').whereIn('workspace_id', workspaceIds).delete().returning('id').then(idsOf);
@@ -232,9 +232,9 @@ function idsOf(rows: { id: string }[]): string[] {
     return rows.map(({ id }) => id);
 }
 
-/** How the owners of a workspace learn why. */
+/** The reason in the email to owners. */
 const WHY: Readonly<Record<Exclude<DisabledReason, 'caller'>, string>> = {
-    gone: 'it answered 410, which says that it wants no more',
+    gone: 'it answered 410 Gone',
     failing: 'none of its deliveries succeeded for five days',
     backlog: `more than ${MOST_WAITING.toLocaleString('en')} deliveries waited for it`,
 };
@@ -260,7 +260,7 @@ export async function disableWebhooks(db: Db, webhookIds: readonly string[], rea
                 workspaceId,
                 domain: WEBHOOK_NEWS,
                 subject: 'A webhook was disabled',
-                line: `The webhook ${withoutQuery(url)} (${webhookId}) was disabled: ${WHY[reason]}. Nothing is sent to it any more. Enable it once the receiver works again; what was not delivered can be sent again for 14 days.`,
+                line: `The webhook ${withoutQuery(url)} (${webhookId}) was disabled: ${WHY[reason]}. It receives no more events. Enable it once the receiver works again. Failed deliveries can be redelivered for 14 days.`,
             });
         }
     });
@@ -280,14 +280,14 @@ export async function warnOfFailing(db: Db, webhookIds: readonly string[]): Prom
             await tellOwners(trx, {
                 workspaceId,
                 domain: WEBHOOK_NEWS,
-                subject: 'A webhook fails',
-                line: `No delivery to the webhook ${withoutQuery(url)} (${webhookId}) succeeded for a day. It is disabled after five days without a success. Its deliveries say what the receiver answered.`,
+                subject: 'A webhook is failing',
+                line: `No delivery to the webhook ${withoutQuery(url)} (${webhookId}) succeeded for a day. It will be disabled after five days without a success. The list of its deliveries shows the answers of the receiver.`,
             });
         }
     });
 }
 
-/** Webhooks for which more deliveries wait than may. */
+/** Finds webhooks with too many waiting deliveries. */
 export async function findBacklogs(db: Db): Promise<string[]> {
     const { rows } = await db.raw<{ rows: { id: string }[] }>(
         `select w.id from webhooks w where w.is_enabled and exists (
@@ -297,7 +297,7 @@ export async function findBacklogs(db: Db): Promise<string[]> {
     return idsOf(rows);
 }
 
-/** What waits is sent no more, unless somebody asks for it. */
+/** Stops waiting deliveries; they are sent only if somebody redelivers them. */
 async function stopWaiting(db: Db, webhookIds: readonly string[]): Promise<void> {
     await db('webhook_deliveries')
         .whereIn('webhook_id', webhookIds)
@@ -305,13 +305,13 @@ async function stopWaiting(db: Db, webhookIds: readonly string[]): Promise<void>
         .update({ status: 'stopped', due_at: null });
 }
 
-/** Deliveries that wait go where the webhook leads now. */
+/** Moves waiting deliveries to the webhook's new host. */
 async function moveWaiting(db: Db, webhookId: string, host: string): Promise<void> {
     const moved = await db('webhook_deliveries').where({ webhook_id: webhookId, status: 'pending' }).whereNot({ host }).update({ host });
     if (moved > 0) await wakeHost(db, host);
 }
 
-/** Has a worker look at the deliveries of a host. Call it in the transaction that makes one due. */
+/** Makes workers check the deliveries of a host. Call it in the transaction that makes one due. */
 export async function wakeHost(db: Db, host: string): Promise<void> {
     await db('webhook_hosts')
         .insert({ host, due_at: now(db) })
@@ -319,7 +319,7 @@ export async function wakeHost(db: Db, host: string): Promise<void> {
         .merge({ due_at: db.raw('least(webhook_hosts.due_at, excluded.due_at)') });
 }
 
-/** A URL as logs, mails and audits show it: its query may hold a secret of the receiver's. */
+/** A URL as logs, emails and the audit log show it, since its query may contain a secret of the receiver. */
 function withoutQuery(url: string): string {
     return url.replace(/\?.*$/, '');
 }
@@ -336,7 +336,7 @@ async function lock(trx: Db, name: WebhookName): Promise<Webhook | undefined> {
     return isId(name.webhookId) ? named(trx, name).forUpdate().first(WEBHOOK) : undefined;
 }
 
-/** A path may hold NUL, which the database refuses. */
+/** Whether a text can be an id. A path may contain NUL, which the database refuses. */
 function isId(text: string): boolean {
     return /^whk_[0-9A-Za-z]{1,64}$/.test(text);
 }

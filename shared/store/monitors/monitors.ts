@@ -7,7 +7,7 @@ import type { Reader } from '../jobs/jobs.ts';
 /** A monitor as it is stored. */
 export interface MonitorRow {
     monitorId: string;
-    /** Monitors that were made later have greater numbers. */
+    /** Increases with the time of creation. */
     number: number;
     workspaceId: string;
     keyId: string;
@@ -110,7 +110,7 @@ export interface ChangeRow {
     afterRun: string;
 }
 
-/** What callers set of a monitor, and whose rights it has. */
+/** The fields that callers set, and the key whose rights the monitor has. */
 export interface MonitorFields {
     keyId: string;
     userId: string;
@@ -141,19 +141,19 @@ export async function addMonitor(trx: Db, monitor: NewMonitor): Promise<void> {
     await trx('monitors').insert(toColumns(monitor));
 }
 
-/** Changes a monitor. A run that is about to begin does not: it would go by what was before. */
+/** Changes a monitor and voids the claim of a run that is about to start with the old fields. */
 export async function changeMonitor(trx: Db, monitorId: string, fields: Partial<MonitorFields>): Promise<void> {
     await trx('monitors')
         .where({ monitor_id: monitorId })
         .update({ ...toColumns(fields), claim: null, claimed_until: null });
 }
 
-/** Its runs and changes go with it. */
+/** Deletes a monitor with its runs and changes. */
 export async function deleteMonitor(trx: Db, monitorId: string): Promise<void> {
     await trx('monitors').where({ monitor_id: monitorId }).delete();
 }
 
-/** A monitor that the reader may see: those that a key with such scopes could have made. */
+/** Finds a monitor that the reader may see: one that a key with its scopes could have created. */
 export async function findMonitor(db: Db, reader: Reader, monitorId: string): Promise<MonitorRow | undefined> {
     return visible(db, reader).where({ 'm.monitor_id': monitorId }).first(ROW);
 }
@@ -163,7 +163,7 @@ export async function lockMonitor(trx: Db, monitorId: string): Promise<MonitorRo
     return trx('monitors as m').where({ 'm.monitor_id': monitorId }).forUpdate().first(ROW);
 }
 
-/** Monitors newest first, one more than `limit` where there are more; and how many there are in all. */
+/** Lists monitors, newest first, with one extra row if there are more than `limit`, and counts all. */
 export async function listMonitors(
     db: Db,
     reader: Reader,
@@ -192,14 +192,14 @@ function visible(db: Db, { workspaceId, userId, scopes: { effects, sites, endpoi
     return found;
 }
 
-/** Who pays for monitors: on Free the user whose keys they have, otherwise the workspace. */
+/** Who pays for monitors: on Free the user of their keys, otherwise the workspace. */
 export interface Payer {
     plan: string;
     userId: string;
     workspaceId: string;
 }
 
-/** How many monitors a payer has, those of this transaction included; one count at a time, so that none passes a bound unseen. */
+/** Counts the monitors of a payer, including those of this transaction. Counts of one payer are serialized, so that limits hold. */
 export async function countMonitors(trx: Db, { plan, userId, workspaceId }: Payer, { active }: { active: boolean }): Promise<number> {
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`monitors ${plan === 'free' ? userId : workspaceId}`]);
     const counted = trx('monitors as m').join('workspaces as w', 'w.id', 'm.workspace_id');
@@ -208,7 +208,7 @@ export async function countMonitors(trx: Db, { plan, userId, workspaceId }: Paye
     return countRows(counted);
 }
 
-/** Pauses the newest monitors of those who have more than their plan allows. @param most by plan */
+/** Pauses the newest monitors of payers above the limit of their plan. @param most the limit by plan */
 export async function pauseSurplus(db: Db, most: Readonly<Record<string, number>>): Promise<void> {
     await db.raw(
         `update monitors set status = 'paused', paused_reason = 'plan', next_run_at = null, claim = null where monitor_id in (
@@ -231,12 +231,12 @@ export async function lastRuns(db: Db, monitorIds: readonly string[]): Promise<M
     return new Map(rows.map((row) => [row.monitorId, row]));
 }
 
-/** What changed, sealed; undefined where it is no longer kept. */
+/** The sealed diff of a change; undefined if it was deleted. */
 export async function readDiff(db: Db, changeId: string): Promise<Buffer | undefined> {
     return (await db('monitor_changes').where({ change_id: changeId }).first('diff'))?.diff;
 }
 
-/** The number of the newest run or change of a monitor beyond those that are kept; 0 where there is none. */
+/** The number of the newest run or change beyond those that are kept; 0 if there is none. */
 export function beyondKept(db: Db, table: 'monitor_runs' | 'monitor_changes', monitorId: string) {
     const most = table === 'monitor_runs' ? KEPT_RUNS : KEPT_CHANGES;
     return db.raw(`coalesce((select number from ${table} where monitor_id = ? order by number desc offset ? limit 1), 0)`, [
@@ -252,7 +252,7 @@ interface Place {
 
 export async function listRuns(db: Db, monitorId: string, { limit, before }: Place): Promise<{ rows: RunRow[]; total: number }> {
     const found = db('monitor_runs as r').where({ 'r.monitor_id': monitorId });
-    // Older ones may still count, and are no longer shown.
+    // Older runs may still count towards the credits of the day, but are not shown.
     found.where('r.number', '>', beyondKept(db, 'monitor_runs', monitorId));
     const total = await countRows(found.clone());
     if (before !== undefined) found.where('r.number', '<', before);
@@ -279,7 +279,7 @@ export async function listChanges(db: Db, monitorId: string, { limit, before }: 
     };
 }
 
-/** How many monitors there are of each status, and how long the run that is due first has been due. */
+/** Counts monitors by status, and returns how long the oldest due run has been due. */
 export async function countByStatus(db: Db): Promise<{ counts: Record<MonitorStatus, number>; oldestDueSeconds: number }> {
     const { rows } = await db.raw<{ rows: { status: MonitorStatus; monitors: number; due: number | null }[] }>(
         `select status, count(*)::integer as monitors, extract(epoch from app_now() - min(next_run_at))::float8 as due

@@ -4,17 +4,17 @@ import { newId } from '../../domain/text/ids.ts';
 import type { Db } from '../../platform/db.ts';
 import { beyondKept, lockMonitor, type MonitorRow } from './monitors.ts';
 
-/** How long a claim holds, in real time by the database's clock: a worker that dies leaves it to others. */
+/** How long a claim lasts, in real time by the database's clock. If a worker dies, others take over after this time. */
 const CLAIM = "fleet_now() + interval '30 seconds'";
 const FREE = '(claimed_until is null or claimed_until <= fleet_now())';
 
-/** The beginning of this day (UTC). */
+/** Start of the day (UTC). */
 const DAY_BEGAN = "date_trunc('day', app_now() at time zone 'UTC') at time zone 'UTC'";
 
-/** A monitor that this worker begins a run of. */
+/** A monitor that this worker has claimed to start a run. */
 export type DueMonitor = MonitorRow & { claim: string };
 
-/** Claims the monitor that has been due longest; no other worker gets it meanwhile. */
+/** Claims the monitor that has been due longest, so that no other worker gets it. */
 export async function takeDueMonitor(db: Db): Promise<DueMonitor | undefined> {
     return db.transaction(async (trx) => {
         const claim = newId('op');
@@ -28,7 +28,7 @@ export async function takeDueMonitor(db: Db): Promise<DueMonitor | undefined> {
     });
 }
 
-/** Ends a claim with what becomes of the monitor; false where it is claimed by another or was changed by its people meanwhile. */
+/** Ends a claim and updates the monitor. False if another worker claimed it or it was changed meanwhile. */
 export async function endClaim(
     trx: Db,
     { monitorId, claim }: Pick<DueMonitor, 'monitorId' | 'claim'>,
@@ -51,7 +51,7 @@ export interface NewRun {
     dueAt: Date | null;
 }
 
-/** Adds a run that goes on in a job. Call it with the monitor locked: no monitor has two at once. */
+/** Adds a run with its job. Call it with the monitor locked, so that no monitor has two running runs. */
 export async function addRun(trx: Db, { runId, monitorId, base, dueAt }: NewRun, job: { jobId: string; version: number }): Promise<void> {
     await trx('monitor_runs').insert({
         run_id: runId,
@@ -64,7 +64,7 @@ export async function addRun(trx: Db, { runId, monitorId, base, dueAt }: NewRun,
     });
 }
 
-/** Adds a run that ended before it began. @param end with the job that was ordered of it by hand */
+/** Adds a run that ended before it started. @param end includes the job if it was started by hand */
 export async function addEndedRun(
     trx: Db,
     { runId, monitorId, base, dueAt }: NewRun,
@@ -86,13 +86,13 @@ export async function addEndedRun(
     await forgetOld(trx, monitorId);
 }
 
-/** The job of the run that has not ended. */
+/** The job of the unfinished run. */
 export async function runningJob(db: Db, monitorId: string): Promise<string | undefined> {
     const run = await db('monitor_runs').where({ monitor_id: monitorId, status: 'running' }).first('job_id');
     return run?.job_id;
 }
 
-/** Credits that the runs of this day (UTC) have cost. */
+/** Credits used by the runs of this day (UTC). */
 export async function creditsOfDay(db: Db, monitorId: string): Promise<number> {
     const row = await db('monitor_runs')
         .where({ monitor_id: monitorId })
@@ -102,7 +102,7 @@ export async function creditsOfDay(db: Db, monitorId: string): Promise<number> {
     return Number(row?.sum ?? 0);
 }
 
-/** A run whose job has ended, with what the job came to. */
+/** A run whose job has ended, with the outcome of the job. */
 export interface EndedRun {
     runId: string;
     monitorId: string;
@@ -140,7 +140,7 @@ export async function takeEndedRun(db: Db): Promise<EndedRun | undefined> {
     return rows[0];
 }
 
-/** The value that a run is compared with: that of the last success of the same base. */
+/** The value to compare a run with: that of the last successful run with the same base. */
 export async function valueBefore(
     db: Db,
     { monitorId, base }: { monitorId: string; base: number },
@@ -152,7 +152,7 @@ export async function valueBefore(
         .first({ runId: 'run_id', version: 'version', value: 'value' });
 }
 
-/** Whether a version between these two breaks what callers relied on. */
+/** Whether a version between these two is a major (breaking) one. */
 export async function isMajorBetween(db: Db, site: string, one: number, other: number): Promise<boolean> {
     const [from, to] = [Math.min(one, other), Math.max(one, other)];
     const found = await db('versions')
@@ -167,13 +167,13 @@ export type RunEnd =
           status: 'succeeded';
           value: Buffer;
           changed: boolean | null;
-          /** For the history, whether it is told or not; absent: nothing changed. */
+          /** Stored in the history even if no event is sent. Absent if nothing changed. */
           change?: { changeId: string; diff: Buffer; isTruncated: boolean; beforeRun: string } | undefined;
       }
     | { status: 'failed'; code: string; error: Buffer }
     | { status: 'skipped'; reason: SkippedReason };
 
-/** Writes the end of a claimed run, with the monitor locked. False where another worker ended it. */
+/** Writes the end of a claimed run. Call it with the monitor locked. False if another worker ended it. */
 export async function writeRunEnd(trx: Db, run: EndedRun, end: RunEnd): Promise<boolean> {
     const change = end.status === 'succeeded' ? end.change : undefined;
     const ended = await trx('monitor_runs')
@@ -220,7 +220,7 @@ export async function pauseMonitor(trx: Db, monitorId: string, reason: PausedRea
         .update({ status: 'paused', paused_reason: reason, next_run_at: null, claim: null, claimed_until: null });
 }
 
-/** Beyond the latest runs stay those that go on, the two last values, and what counts in the credits of the day. */
+/** Deletes old runs, except unfinished ones, the two latest values, and runs that count towards the credits of the day. */
 async function forgetOld(trx: Db, monitorId: string): Promise<void> {
     const valued = trx('monitor_runs').where({ monitor_id: monitorId }).whereNotNull('value');
     const oldValue = valued.clone().orderBy('number', 'desc').offset(KEPT_VALUES).limit(1).select('number');

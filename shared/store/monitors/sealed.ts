@@ -1,9 +1,9 @@
 import type { Secrets } from '../../platform/secrets.ts';
 
-/** What is encrypted of a monitor: its call, the values that it saw, and how they differ. */
+/** The encrypted parts of a monitor: its call, its values and their diffs. */
 const PURPOSES = { request: 'monitor request', value: 'monitor value', diff: 'monitor diff' } as const;
 
-/** Where it is stored: a monitor lives longer than an old key stays in the ring. */
+/** The sealed columns. They must be re-encrypted, since monitors outlive the keys of the ring. */
 export const MONITOR_COLUMNS = [
     { table: 'monitors', id: 'monitor_id', column: 'request', purpose: PURPOSES.request },
     { table: 'monitor_runs', id: 'run_id', column: 'value', purpose: PURPOSES.value },
