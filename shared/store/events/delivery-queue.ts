@@ -66,7 +66,7 @@ export interface DueDelivery {
     workspaceId: string;
     url: string;
     sealed: Buffer;
-    /** Of the secret before, while it signs too. */
+    /** Of the previous secret, while it also signs. */
     formerSealed: Buffer | null;
     /** An operator or the domain's owner blocked the receiver. */
     isBlocked: boolean;
