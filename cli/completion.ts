@@ -3,13 +3,13 @@ import type { Command, Option } from 'commander';
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** What can stand behind `routebook` and behind each of its commands. */
+/** A word that can follow `routebook` or one of its commands. */
 interface Word {
     text: string;
     about: string;
 }
 
-/** A command, its own words of options, and the choices of those that have some. */
+/** A command with its options and the choices of options. */
 interface Place {
     /** `yank`, or `policy set`. */
     path: string;
@@ -17,7 +17,7 @@ interface Place {
     choices: { option: string; values: readonly string[] }[];
 }
 
-/** A script that completes commands, their options and the options' choices, made from the commands themselves. */
+/** Generates a completion script for commands, options and choices from the commander definitions. */
 export function completionScript(program: Command, shell: Shell): string {
     const places = placesOf(program);
     const writers: Readonly<Record<Shell, (places: readonly Place[]) => string>> = { bash, zsh, fish };
@@ -46,7 +46,7 @@ function choicesOf(command: Command): Place['choices'] {
     return command.options.filter(hasChoices).map(({ long, argChoices }) => ({ option: long, values: argChoices }));
 }
 
-/** The words typed so far without options name the place: the longest path that they begin with. */
+/** The typed words without options select the place: the longest path that they begin with. */
 function bash(places: readonly Place[]): string {
     const cases = places.map(({ path, words }) => `        '${path}') words='${words.map(({ text }) => text).join(' ')}' ;;`);
     const choices = places.flatMap(({ path, choices: of }) =>
@@ -74,7 +74,7 @@ ${cases.join('\n')}
 complete -F _routebook routebook`;
 }
 
-/** Zsh runs completions of bash. */
+/** Zsh can run bash completions. */
 function zsh(places: readonly Place[]): string {
     return `#compdef routebook
 # routebook completion zsh > ~/.zfunc/_routebook, with ~/.zfunc in fpath before compinit

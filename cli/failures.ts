@@ -3,13 +3,13 @@ import type { ItemDetail } from '../shared/refusals.ts';
 import { RoutebookError } from './client/index.ts';
 import type { Paint } from './terminal.ts';
 
-/** A command cannot do what it was asked for, and the person can do something about it. */
+/** A failure that the user can do something about. */
 export class CommandFault extends Error {
     readonly code: string;
     readonly exitCode: 1 | 2;
-    /** More for a person, below the message. */
+    /** Further lines for a person, below the message. */
     readonly lines: readonly string[];
-    /** More for a program, beside code and message. */
+    /** Further fields for a program. */
     readonly fields: Readonly<Record<string, unknown>>;
 
     constructor(
@@ -30,7 +30,7 @@ export class CommandFault extends Error {
     }
 }
 
-/** The command was called in a way that it does not know. */
+/** Creates the fault of wrong usage. */
 export function wrongUsage(message: string): CommandFault {
     return new CommandFault('WRONG_USAGE', message, { exitCode: 2 });
 }
@@ -43,7 +43,7 @@ export interface ShownFailure {
     exitCode: 1 | 2;
 }
 
-/** How a failure is shown to the user of the command. A bug keeps its stack, for its report. */
+/** Presents a failure to the user. A bug keeps its stack for the report. */
 export function tell(error: unknown, paint: Paint): ShownFailure {
     if (error instanceof CommandFault) return toldFault(error, paint);
     if (error instanceof RoutebookError) return toldRefusal(error, paint);
@@ -52,7 +52,7 @@ export function tell(error: unknown, paint: Paint): ShownFailure {
     }
     const message = error instanceof Error ? error.message : String(error);
     const stack = error instanceof Error ? (error.stack ?? message) : message;
-    return { error: { code: 'INTERNAL', message }, lines: [cross(paint)('a bug of the command line:'), stack], exitCode: 1 };
+    return { error: { code: 'INTERNAL', message }, lines: [cross(paint)('a bug in the command line:'), stack], exitCode: 1 };
 }
 
 function toldFault({ code, message, exitCode, lines, fields }: CommandFault, paint: Paint): ShownFailure {
@@ -94,18 +94,18 @@ function toldRefusal(error: RoutebookError, paint: Paint): ShownFailure {
 
 const SCOPE_HINT = '"routebook whoami" shows what the key may do; its page in the dashboard gives it more';
 
-/** What to do here, where the server's words speak of its routes. */
+/** Command-line hints for messages of the server that refer to its routes. */
 const HINTS: Readonly<Record<string, string | undefined>> = {
     API_KEY_REQUIRED: '"routebook login" stores a key, and ROUTEBOOK_API_KEY brings one',
     INVALID_API_KEY: '"routebook login" stores another key',
-    NOT_MAINTAINER: 'is it your site? "routebook claim start <domain>" proves it, and makes your workspace a maintainer',
-    CLAIM_REQUIRED: '"routebook claim start <domain>" begins the proof',
-    SITE_NOT_FOUND: '"routebook request" asks for one, "routebook init" begins to write it',
-    NETWORK_ERROR: 'does it run? --server and ROUTEBOOK_URL name another',
+    NOT_MAINTAINER: 'if it is your site, "routebook claim start <domain>" proves it and makes your workspace a maintainer',
+    CLAIM_REQUIRED: '"routebook claim start <domain>" starts the proof',
+    SITE_NOT_FOUND: 'request a schema with "routebook request", or write one with "routebook init"',
+    NETWORK_ERROR: 'is the server running? --server and ROUTEBOOK_URL select another',
     VERSION_CONFLICT: '"routebook diff" shows what changed meanwhile',
 };
 
-/** Problems below each other: where, what kind, and a sentence. */
+/** Formats problems as a table: place, kind and message. */
 export function detailLines(details: readonly ItemDetail[], paint: Paint): string[] {
     return details.map(({ path, code, message }) => `  ${paint('cyan', path === '' ? '/' : path)}  ${paint('dim', code)}  ${message}`);
 }

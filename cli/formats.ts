@@ -1,4 +1,4 @@
-/** How figures and times look in what people read; `--json` has them as the API sends them. Times are UTC. */
+/** Formats of numbers and times for people. `--json` prints them as the API sends them. Times are UTC. */
 
 /** `15,000` */
 export const formatNumber = (value: number): string => value.toLocaleString('en-US');

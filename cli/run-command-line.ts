@@ -65,7 +65,7 @@ function newProgram(terminal: Terminal): Command {
         .helpOption('-h, --help', 'show this help')
         .addHelpCommand(new Command('help').argument('[command]').description('show the help of a command').helpGroup('More:'))
         .exitOverride()
-        // `--version` before a command is ours, and behind one the command's.
+        // `--version` before a command prints the program's version; after a command it is an option of that command.
         .enablePositionalOptions()
         .showHelpAfterError('(--help shows how)')
         .configureOutput({
@@ -97,16 +97,16 @@ Settings of the environment:
                      127.0.0.1/32:3000; EGRESS_HOSTS and EGRESS_PROXY_URL too
   NO_COLOR           no colours, wherever it goes
 
-"routebook help <command>" tells more about a command.`;
+"routebook help <command>" shows the help of a command.`;
 
-/** They may stand before the command and behind it. */
+/** Global options, accepted before and after the command. */
 function takeCommonOptions(command: Command): Command {
     return command
         .option('--server <url>', 'address of the Routebook to talk to')
         .option('--json', 'print the result as one line of JSON, the last of stdout');
 }
 
-/** Help that was asked for is no fault; commander has printed what it has to say. */
+/** The exit code of a commander error. Requested help is not an error; commander has already printed the message. */
 function usageExit({ exitCode, code, message }: CommanderError, isJson: boolean, terminal: Terminal): number {
     if (exitCode === 0) return 0;
     const text = code === 'commander.help' ? 'a command is missing' : message.replace(/^error: /, '');

@@ -5,17 +5,17 @@ import { CommandFault, wrongUsage } from './failures.ts';
 import type { Settings } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What a command did: the JSON of `--json`, and the same for a person's eyes. */
+/** The result of a command: as JSON for `--json`, and as lines for people. */
 export interface Done {
     result: unknown;
     lines?: readonly string[];
-    /** Exit 1 though there is a result. */
+    /** Exit with 1 although there is a result. */
     isFailure?: boolean;
 }
 
 export type Work = (session: Session) => Promise<Done>;
 
-/** Runs a command's work with the options that every command takes. */
+/** Runs a command with the global options. */
 export type Run = (command: Command, work: Work) => Promise<void>;
 
 /** One run of one command. */
@@ -23,21 +23,21 @@ export interface Session {
     terminal: Terminal;
     settings: Settings;
     isJson: boolean;
-    /** Without a trailing slash: `--server`, ROUTEBOOK_URL, where the last login went, or this machine. */
+    /** Without a trailing slash: `--server`, else ROUTEBOOK_URL, else the server of the last login, else this machine. */
     server: string;
     keys: StoredKeys;
     client(): Routebook;
-    /** What `client` is made with. */
+    /** The options of `client`. */
     clientOptions(): RoutebookOptions;
-    /** A line of the result that does not wait for its end; nothing under `--json`. */
+    /** Prints a line of the result immediately; nothing with `--json`. */
     say(line: string): void;
-    /** A line for the user. */
+    /** Prints a line to stderr. */
     note(line: string): void;
 }
 
 const THIS_MACHINE = 'http://localhost:8080';
 
-/** Which server is spoken to: `--server`, else ROUTEBOOK_URL, else that of the last sign-in, else this machine. @throws CommandFault */
+/** Selects the server: `--server`, else ROUTEBOOK_URL, else that of the last login, else this machine. @throws CommandFault */
 export function openSession(terminal: Terminal, settings: Settings, options: { server?: string; json?: boolean }): Session {
     const keys = keysIn(settings.folder);
     const stored = keys.read();
@@ -46,7 +46,7 @@ export function openSession(terminal: Terminal, settings: Settings, options: { s
     const note = (line: string) => terminal.complain(line);
     const clientOptions = (): RoutebookOptions => {
         const apiKey = settings.apiKey ?? stored.keyOf(server);
-        if (apiKey !== undefined && isInTheClear(server)) note(`! the key travels unencrypted to ${server}`);
+        if (apiKey !== undefined && isInTheClear(server)) note(`! the key is sent unencrypted to ${server}`);
         return {
             baseUrl: server,
             ...(apiKey === undefined ? {} : { apiKey }),
@@ -69,11 +69,11 @@ export function openSession(terminal: Terminal, settings: Settings, options: { s
     };
 }
 
-/** An address as it is compared and stored. */
+/** Normalises a server URL. */
 function readServer(text: string): string {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     const isAddress = (url?.protocol === 'http:' || url?.protocol === 'https:') && url.username === '' && url.search === '';
-    if (!isAddress) throw wrongUsage(`${JSON.stringify(text)} is no address of a server, such as ${THIS_MACHINE}`);
+    if (!isAddress) throw wrongUsage(`${JSON.stringify(text)} is not the URL of a server, such as ${THIS_MACHINE}`);
     return url.href.replace(/[/#]+$/, '');
 }
 
@@ -82,7 +82,7 @@ function isInTheClear(server: string): boolean {
     return protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
 
-/** For what can be answered only by somebody who sits there. */
+/** The fault of a command whose question was cancelled. */
 export function cancelled(): CommandFault {
     return new CommandFault('CANCELLED', 'cancelled; nothing was done');
 }

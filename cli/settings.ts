@@ -2,15 +2,15 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type EgressSettings, readEgressSettings } from '../shared/platform/config.ts';
 
-/** What the environment says to the command line: the only place in cli/ that reads it. */
+/** Settings from the environment. Only this file in cli/ reads it. */
 export interface Settings {
     /** ROUTEBOOK_URL */
     server: string | undefined;
     /** ROUTEBOOK_API_KEY */
     apiKey: string | undefined;
-    /** Where keys are stored: `$XDG_CONFIG_HOME/routebook`, `~/.config/routebook` by default. */
+    /** The folder of stored keys: `$XDG_CONFIG_HOME/routebook`, `~/.config/routebook` by default. */
     folder: string;
-    /** False under NO_COLOR and on terminals that know no colours. */
+    /** False with NO_COLOR and on terminals without colours. */
     mayColour: boolean;
     /** EGRESS_ALLOW, EGRESS_HOSTS and EGRESS_PROXY_URL, as the workers read them. @throws ConfigFault */
     egress(): EgressSettings;
@@ -18,14 +18,14 @@ export interface Settings {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Reads the environment once; what is empty counts as not set. */
+/** Reads the environment once. Empty variables count as unset. */
 export function readSettings(env: Env = process.env): Settings {
     const value = (name: string) => env[name]?.trim() || undefined;
     return {
         server: value('ROUTEBOOK_URL'),
         apiKey: value('ROUTEBOOK_API_KEY'),
         folder: join(value('XDG_CONFIG_HOME') ?? join(homedir(), '.config'), 'routebook'),
-        // https://no-color.org: whatever its value is, as long as it is not empty.
+        // https://no-color.org: any value that is not empty.
         mayColour: !env['NO_COLOR'] && env['TERM'] !== 'dumb',
         egress: () => readEgressSettings(env),
     };

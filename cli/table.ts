@@ -1,12 +1,12 @@
 import type { Paint } from './terminal.ts';
 
 const GAP = '  ';
-/** The last column has so many characters however narrow the terminal is. */
+/** The minimal width of the last column. */
 const LEAST_LAST = 12;
 
 /**
- * Columns of equal width below dim heads; null is a dash. Cells are plain text, and are painted by `style` where it says so.
- * @param width of the terminal; what does not fit is cut from the last column
+ * Formats a table with dim headers; null is a dash. Cells are plain text; `style` colours them.
+ * @param width of the terminal; the last column is cut to fit
  */
 export function table(
     heads: readonly string[],

@@ -3,22 +3,22 @@ import { styleText } from 'node:util';
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 export type Paint = (style: Style, text: string) => string;
 
-/** Where a command speaks and listens. Results go to stdout; everything that is said beside them goes to stderr. */
+/** The input and output of a command. Results go to stdout, everything else to stderr. */
 export interface Terminal {
     print(line: string): void;
     complain(line: string): void;
-    /** For stdout, and for stderr: each may be a pipe while the other is a terminal. */
+    /** Colours for stdout and for stderr; either may be a pipe. */
     paint: Paint;
     paintError: Paint;
     isColourful: { out: boolean; error: boolean };
     columns: number;
-    /** Where tables are cut; what goes into a pipe or a file is whole. */
+    /** The width of tables; unlimited for pipes and files. */
     tableWidth: number;
-    /** Whether somebody can be asked. */
+    /** Whether questions can be asked. */
     isInteractive: boolean;
-    /** What is piped in. */
+    /** Reads stdin to its end. */
     readAll(): Promise<string>;
-    /** Shows that something goes on, on a terminal alone; nothing where it is over at once. */
+    /** Shows progress, only on a terminal and not for very short work. */
     progress(text: string): Progress;
 }
 

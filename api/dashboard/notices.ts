@@ -59,7 +59,7 @@ export const NOTICES = {
     'batch-resumed': 'The batch goes on.',
     'batch-retried': 'These items run again.',
     'batch-cancelled': 'The batch is cancelled. Items that have not begun cost nothing.',
-    'monitor-added': 'The monitor is added. Its first run sets the base and tells nothing.',
+    'monitor-added': 'The monitor is added. The first run stores the base value and reports no change.',
     'monitor-runs': 'It runs now. Reload this page to see what came of it.',
     'monitor-paused': 'The monitor is paused.',
     'monitor-resumed': 'The monitor runs again.',

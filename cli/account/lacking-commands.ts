@@ -1,6 +1,6 @@
 import type { RouteScope, Scopes } from '../../shared/domain/accounts/scopes.ts';
 
-/** What each command that needs a scope needs. */
+/** The scope that each command needs. */
 const NEEDS: Readonly<Record<string, RouteScope>> = {
     catalog: 'catalog',
     fetch: 'fetch',
@@ -10,7 +10,7 @@ const NEEDS: Readonly<Record<string, RouteScope>> = {
     policy: 'maintain',
 };
 
-/** Commands that a key cannot run, each with the scope that it lacks: `push (publish)`. */
+/** Lists the commands that a key cannot run, with the missing scope: `push (publish)`. */
 export function lackingCommands({ routes }: Scopes): string[] {
     return Object.entries(NEEDS)
         .filter(([, scope]) => !routes.includes(scope))

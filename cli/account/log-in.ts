@@ -6,16 +6,16 @@ import { CommandFault } from '../failures.ts';
 import { cancelled, type Done, type Session } from '../session.ts';
 import { lackingCommands } from './lacking-commands.ts';
 
-/** `routebook login`: a key from the prompt or from stdin, tried against the server, then stored for it. The key itself is never shown. */
+/** `routebook login`: reads a key from the prompt or stdin, checks it with the server and stores it. Never prints the key. */
 export async function logIn({ terminal, settings, server, keys, note }: Session): Promise<Done> {
     const apiKey = terminal.isInteractive ? await askForKey(server) : (await terminal.readAll()).trim();
-    if (apiKey === '') throw new CommandFault('API_KEY_REQUIRED', 'No key came in: pipe it in, as in "routebook login < key-file".');
+    if (apiKey === '') throw new CommandFault('API_KEY_REQUIRED', 'No key on stdin: pipe it in, as in "routebook login < key-file".');
     if (!isWellFormedKey(apiKey)) {
-        throw new CommandFault('INVALID_API_KEY', 'This is no API key of Routebook, or a character of it is missing or wrong.');
+        throw new CommandFault('INVALID_API_KEY', 'This is not an API key of Routebook, or it is mistyped.');
     }
     const account = await new Routebook({ baseUrl: server, apiKey }).account();
     keys.store(server, apiKey);
-    if (settings.apiKey !== undefined) note('! ROUTEBOOK_API_KEY is set, and goes before the stored key');
+    if (settings.apiKey !== undefined) note('! ROUTEBOOK_API_KEY is set and takes precedence over the stored key');
     const { workspace_id, plan, credits, key } = account;
     const lacking = lackingCommands(key.scopes);
     if (lacking.length > 0) note(`! this key cannot run: ${lacking.join(', ')}`);

@@ -2,12 +2,12 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync }
 import { join } from 'node:path';
 import { CommandFault } from '../failures.ts';
 
-/** API keys by server, in one file that nobody else on the machine can read. */
+/** Stores API keys by server in one file that only this user can read. */
 export interface StoredKeys {
     file: string;
     read(): { lastServer: string | undefined; keyOf(server: string): string | undefined };
     store(server: string, apiKey: string): void;
-    /** False where there was none. */
+    /** False if there was none. */
     remove(server: string): boolean;
 }
 
@@ -16,7 +16,7 @@ interface Content {
     servers: Record<string, { api_key: string }>;
 }
 
-/** The keys that are stored in a folder; it and its file are made with the first key. */
+/** Opens the stored keys of a folder. The folder and the file are created with the first key. */
 export function keysIn(folder: string): StoredKeys {
     const file = join(folder, 'credentials.json');
     return {
@@ -64,7 +64,7 @@ function isContent(value: unknown): value is Content {
     return typeof value === 'object' && value !== null && 'servers' in value && typeof value.servers === 'object' && value.servers !== null;
 }
 
-/** A new file in place of the old one: it is nobody else's to read from its first byte on, and never half written. */
+/** Replaces the file atomically, with permissions for this user alone from the first byte. */
 function write(folder: string, file: string, content: Content): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const draft = `${file}.${process.pid}`;

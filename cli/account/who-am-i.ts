@@ -3,7 +3,7 @@ import { formatDay, formatNumber, formatSeconds } from '../formats.ts';
 import type { Done, Session } from '../session.ts';
 import { lackingCommands } from './lacking-commands.ts';
 
-/** `routebook whoami`: whose key it is, and what is left of plan and credits. */
+/** `routebook whoami`: shows the account of the key, its plan and its credits. */
 export async function whoAmI({ client, server, terminal: { paint } }: Session): Promise<Done> {
     const account = await client().account();
     const { plan, workspace_id, user_id, credits, limits, concurrency, key } = account;

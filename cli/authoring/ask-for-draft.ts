@@ -4,7 +4,7 @@ import { cancelled } from '../session.ts';
 import { type DraftOrder, placeholdersOf, siteOf } from './draft-package.ts';
 import type { InitOptions } from './init-options.ts';
 
-/** Asks for what the flags leave open. Questions stand on stderr, so that stdout holds the result alone. */
+/** Asks for everything that no flag gives. Questions go to stderr, so that stdout has only the result. */
 export async function askForDraft(options: InitOptions, orderOf: (options: InitOptions) => DraftOrder): Promise<DraftOrder> {
     const output = process.stderr;
     intro('A draft of a schema', { output });
@@ -13,9 +13,9 @@ export async function askForDraft(options: InitOptions, orderOf: (options: InitO
         answered(
             await text({
                 output,
-                message: 'Address of a page or an API of the site; {braces} mark what changes',
+                message: 'URL of a page or an API of the site; {braces} mark the variable parts',
                 placeholder: 'https://shop.example/products/{id}',
-                validate: (value) => (siteOf(value ?? '') === undefined ? 'A whole address that begins with https://' : undefined),
+                validate: (value) => (siteOf(value ?? '') === undefined ? 'Enter a complete URL that begins with https://' : undefined),
             }),
         );
     const category = options.category ?? (await askForCategory(output));
@@ -28,7 +28,7 @@ export async function askForDraft(options: InitOptions, orderOf: (options: InitO
         const value = answered(await text({ output, message: `A value of ${placeholder} that works (empty: none)`, defaultValue: '' }));
         if (value !== '') examples[placeholder] = value;
     }
-    outro('Every answer can be changed in the file.', { output });
+    outro('You can change every answer in the file.', { output });
     return { ...guess, title, name, examples };
 }
 

@@ -6,7 +6,7 @@ import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
 import { type Difference, differences } from './differences.ts';
 
-/** `routebook diff FILE`: what publishing it would change for those who call the site. */
+/** `routebook diff FILE`: shows what publishing the file would change for callers. */
 export async function diffPackage(session: Session, path: string): Promise<Done> {
     const { terminal, settings } = session;
     const { document } = await readValidPackage(path, terminal, settings);
@@ -34,12 +34,12 @@ export async function diffPackage(session: Session, path: string): Promise<Done>
     return { result, lines };
 }
 
-/** `major`, `minor` or `patch` in its color. */
+/** `major`, `minor` or `patch` in its colour. */
 export function changeWord(change: PackageChange['change'], paint: Paint): string {
     return paint(change === 'major' ? 'red' : change === 'minor' ? 'yellow' : 'green', change);
 }
 
-/** The endpoints that came, went and changed, and the hosts that came, a line each. */
+/** One line for each added, removed and changed endpoint and each added host. */
 export function changeLines({ added, removed, changed, hosts_added }: PackageChange['changes'], paint: Paint): string[] {
     return [
         ...added.map((name) => `  ${paint('green', '+')} ${name}`),

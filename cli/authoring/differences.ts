@@ -3,17 +3,17 @@ import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import type { Json, PackageDocument } from '../../shared/domain/types.ts';
 
 export interface Difference {
-    /** From the package down, with endpoints and params by their names. */
+    /** Path from the package down, with names of endpoints and params. */
     path: string;
-    /** Absent: it is new. */
+    /** Absent if it was added. */
     before?: Json;
-    /** Absent: it is gone. */
+    /** Absent if it was removed. */
     after?: Json;
 }
 
 /**
- * Every place where two packages differ: endpoints and params are matched by name, other lists by their order. Whole endpoints that
- * came or went are told by `comparePackages`.
+ * Lists every difference of two packages. Endpoints and params are matched by name, other lists by order. `comparePackages` reports added
+ * and removed endpoints.
  */
 export function differences(before: PackageDocument, after: PackageDocument): Difference[] {
     const found: Difference[] = [];
@@ -27,7 +27,7 @@ export function differences(before: PackageDocument, after: PackageDocument): Di
     return found;
 }
 
-/** Recursion is bounded: both packages keep the rules, which let 32 levels through. */
+/** The recursion is bounded: both packages passed the rules, which allow 32 levels. */
 function compare(before: Json | undefined, after: Json | undefined, path: string, found: Difference[]): void {
     if (canonicalize(before) === canonicalize(after)) return;
     const [old, now] = [parts(before), parts(after)];
@@ -38,7 +38,7 @@ function compare(before: Json | undefined, after: Json | undefined, path: string
     for (const key of new Set([...old.keys(), ...now.keys()])) compare(old.get(key), now.get(key), `${path}/${escapePointer(key)}`, found);
 }
 
-/** The members of an object, or a list of named things by name; undefined for what is compared whole. */
+/** The members of an object, or of a list of named items by name; undefined for values that are compared as a unit. */
 function parts(value: Json | undefined): Map<string, Json> | undefined {
     if (typeof value !== 'object' || value === null) return undefined;
     if (!Array.isArray(value)) return new Map(Object.entries(value));

@@ -1,9 +1,9 @@
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import type { Json, JsonObject, Kind, Method, PackageDocument, PackageParam } from '../../shared/domain/types.ts';
 
-/** What a first draft is made of. */
+/** The input of a first draft. */
 export interface DraftOrder {
-    /** With `{placeholders}` in its path; what stands in its query becomes params. */
+    /** With `{placeholders}` in its path; the query becomes params. */
     url: string;
     site: string;
     title: string;
@@ -12,11 +12,11 @@ export interface DraftOrder {
     name: string;
     method: Method;
     kind: Kind;
-    /** Values of a call that works, by the name of the placeholder or the query param. */
+    /** Values of a working call, by placeholder or query param. */
     examples: Readonly<Record<string, string>>;
 }
 
-/** A package with one endpoint, to be filled in further by its author. */
+/** Builds a package with one endpoint for the author to complete. */
 export function draftPackage(order: DraftOrder): PackageDocument {
     const { url, params: queryParams } = takeQuery(order.url);
     const params = [...placeholdersOf(url).map((name) => pathParam(name, order.examples[name])), ...queryParams];
@@ -43,19 +43,19 @@ export function draftPackage(order: DraftOrder): PackageDocument {
     };
 }
 
-/** Names of the placeholders of a URL template, in order. */
+/** The placeholder names of a URL template, in order. */
 export function placeholdersOf(url: string): string[] {
     return [...new Set([...url.matchAll(/\{([A-Za-z_]\w*)\}/g)].map(([, name = '']) => name))];
 }
 
-/** The site that a URL is of, where it can be read. */
+/** The site of a URL; undefined if the URL is invalid. */
 export function siteOf(url: string): string | undefined {
     const host = URL.canParse(url) ? new URL(url).hostname : '';
     const named = normaliseSite(host);
     return named.ok ? named.site : undefined;
 }
 
-/** A name for an endpoint by the words of its path: `/v2/products/{id}` is `products`. */
+/** Names an endpoint by the words of its path: `/v2/products/{id}` becomes `products`. */
 export function endpointNameOf(url: string): string {
     const path = URL.canParse(url) ? decodeURI(new URL(url).pathname) : '';
     const words = path.split('/').filter((part) => /[a-z]/i.test(part) && !part.includes('{') && !/^v\d+$/i.test(part));
@@ -82,7 +82,7 @@ function bodyParams({ examples }: DraftOrder, others: readonly PackageParam[]): 
         .map(([name, value]) => ({ name, source: 'body', required: false, description: '', ...valued(value) }));
 }
 
-/** The type that a written value has. */
+/** The JSON type of a value given as text. */
 function valued(text: string | undefined): Pick<PackageParam, 'schema' | 'example'> {
     if (text === undefined) return { schema: { type: 'string' } };
     const example = typedValue(text);
@@ -95,7 +95,7 @@ function typedValue(text: string): Json {
     return text === 'true' || text === 'false' ? text === 'true' : text;
 }
 
-/** A call that works has all that must be given. */
+/** The params of an example; undefined if a required param has no value. */
 function exampleOf(params: readonly PackageParam[], given: Readonly<Record<string, string>>): JsonObject | undefined {
     const values = params.flatMap(({ name, example, source }): [string, Json][] => {
         const text = given[name];

@@ -11,12 +11,12 @@ export interface ImportFileOptions extends DraftPlace {
     site?: string;
     title?: string;
     category?: string;
-    /** Tags, paths and methods of the operations that are wanted. */
+    /** Tags, paths and methods of the operations to import. */
     only?: string[];
     single?: true;
 }
 
-/** `routebook import FILE`: a package of another registry, or an OpenAPI document, and a list of what could not be carried over. */
+/** `routebook import FILE`: converts a package of another registry or an OpenAPI document, and lists what could not be converted. */
 export async function importPackage(session: Session, path: string, options: ImportFileOptions): Promise<Done> {
     const { terminal, settings } = session;
     const { site, title, category, only = [], single } = options;
@@ -35,7 +35,7 @@ export async function importPackage(session: Session, path: string, options: Imp
     const made = packages.length === 1 ? { package: document } : { package: document, packages };
     if (options.out === '-') {
         for (const line of reportLines(imported, terminal.paintError)) session.note(line);
-        // Several packages are lines of JSON.
+        // Several packages are written as JSON lines.
         const texts = packages.length === 1 ? [textOf(document).trimEnd()] : packages.map((one) => JSON.stringify(one));
         return { result: { file: null, ...made, ...result }, lines: texts };
     }
@@ -44,7 +44,7 @@ export async function importPackage(session: Session, path: string, options: Imp
     for (const { file, document: one } of files) await writeDraft(file, one, options);
     const { paint } = terminal;
     const heads = files.map(({ file, document: { endpoints } }) => {
-        const count = packages.length === 1 ? `of ${counts.operations} carried over` : 'carried over';
+        const count = packages.length === 1 ? `of ${counts.operations} imported` : 'imported';
         return `${paint('green', '✓')} ${paint('bold', file)}: ${counted(endpoints.length, 'operation')} ${count}`;
     });
     const sum =
@@ -54,7 +54,7 @@ export async function importPackage(session: Session, path: string, options: Imp
     return { result: { file: names[0] ?? null, ...(names.length === 1 ? {} : { files: names }), ...made, ...result }, lines };
 }
 
-/** Each package by the name of its site; with `--out` the first by that name, and the others beside it. */
+/** One file per site, named after it; with `--out` the first gets that name and the others go to the same folder. */
 function filesOf(packages: readonly PackageDocument[], out: string | undefined): { file: string; document: PackageDocument }[] {
     return packages.map((document, index) => {
         if (out === undefined) return { file: `${document.site}.json`, document };
@@ -63,11 +63,11 @@ function filesOf(packages: readonly PackageDocument[], out: string | undefined):
     });
 }
 
-/** A draft without endpoints is of no use: nothing is written. */
+/** Fails for a draft without endpoints, so that nothing is written. */
 function nothingCarried(path: string, imported: Imported, fields: object, paint: Paint): CommandFault {
     const { operations } = imported.counts;
     const message =
-        operations === 0 ? `${path} has no operations.` : `None of the ${counted(operations, 'operation')} of ${path} can be carried over.`;
+        operations === 0 ? `${path} has no operations.` : `None of the ${counted(operations, 'operation')} of ${path} can be imported.`;
     return new CommandFault('NOTHING_CARRIED', message, {
         lines: reportLines({ ...imported, leftToDo: [] }, paint),
         fields: { file: path, ...fields },
@@ -88,9 +88,9 @@ async function read(path: string, wishes: Wishes): Promise<Imported> {
 }
 
 const TITLES: Readonly<Record<NotCarried['scope'], string>> = {
-    operation: 'Operations that were not carried over',
+    operation: 'Operations that were not imported',
     part: 'Parts that were left out',
-    document: 'Of the document',
+    document: 'In the document',
 };
 
 function reportLines({ notCarried, leftToDo }: Imported, paint: Paint): string[] {
@@ -101,12 +101,12 @@ function reportLines({ notCarried, leftToDo }: Imported, paint: Paint): string[]
     return [...groups, ...toDoLines(leftToDo, paint)];
 }
 
-/** What the author has to do before the draft can be published. */
+/** What the author must do before the draft can be published. */
 export function toDoLines(leftToDo: readonly { site?: string; path: string; message: string }[], paint: Paint): string[] {
     if (leftToDo.length === 0) return [];
     return [
         '',
-        paint('bold', 'Left to do'),
+        paint('bold', 'To do'),
         ...leftToDo.map(({ site = '', path, message }) => `  ${paint('cyan', `${site}${path === '' ? '/' : path}`)}  ${message}`),
     ];
 }

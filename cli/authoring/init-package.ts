@@ -7,11 +7,11 @@ import { type DraftOrder, draftPackage, endpointNameOf, siteOf } from './draft-p
 import type { InitOptions } from './init-options.ts';
 import { textOf, writeDraft } from './write-draft.ts';
 
-/** `routebook init`: a first draft, by flags or by questions, that keeps the rules already. */
+/** `routebook init`: writes a first draft from flags or questions. The draft passes the rules. */
 export async function initPackage({ terminal, settings, note }: Session, options: InitOptions): Promise<Done> {
     const isWhole = options.url !== undefined && options.category !== undefined;
     if (!isWhole && !terminal.isInteractive) {
-        throw wrongUsage('--url and --category are needed where nobody can be asked, such as --category commerce/product-search');
+        throw wrongUsage('without a terminal, --url and --category are required, such as --category commerce/product-search');
     }
     const order = isWhole ? orderOf(options) : await askForDraft(options, orderOf);
     const document = draftPackage(order);
@@ -39,7 +39,7 @@ function orderOf(options: InitOptions): DraftOrder {
     const { url = '', category = '', description = '', method = 'GET', kind = 'api_call' } = options;
     const site = options.site ?? siteOf(url);
     if (site === undefined)
-        throw wrongUsage('--url is the address of a page or an API of the site, such as https://shop.example/products/{id}');
+        throw wrongUsage('--url must be the URL of a page or an API of the site, such as https://shop.example/products/{id}');
     const name = options.name ?? endpointNameOf(url);
     return { url, site, title: options.title ?? site, description, category, name, method, kind, examples: readExamples(options.example) };
 }
@@ -47,7 +47,7 @@ function orderOf(options: InitOptions): DraftOrder {
 function readExamples(pairs: readonly string[] = []): Record<string, string> {
     const read = pairs.map((pair): [string, string] => {
         const at = pair.indexOf('=');
-        if (at < 1) throw wrongUsage(`--example takes name=value, and this is ${JSON.stringify(pair)}`);
+        if (at < 1) throw wrongUsage(`--example must be name=value, not ${JSON.stringify(pair)}`);
         return [pair.slice(0, at), pair.slice(at + 1)];
     });
     return Object.fromEntries(read);

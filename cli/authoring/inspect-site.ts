@@ -18,15 +18,15 @@ export interface InspectSiteOptions extends DraftPlace {
     site?: string;
     title?: string;
     category?: string;
-    /** Whether recorded calls may become examples: each one asked for, none, or all of them. */
+    /** Whether recorded calls become examples: after a question each, none, or all. */
     examples?: 'ask' | 'none' | 'all';
-    /** The program that opens a site. */
+    /** The browser's program. */
     browser?: string;
 }
 
 /**
- * `routebook inspect SOURCE`: a draft of a recording, of an OpenAPI document, or of a site that is clicked through in a browser, and a
- * report of what was left out of it and why.
+ * `routebook inspect SOURCE`: drafts a package from a recording, from an OpenAPI document, or from a site used in a browser, and reports
+ * what was left out and why.
  */
 export async function inspectSite(session: Session, source: string, options: InspectSiteOptions): Promise<Done> {
     const { terminal, settings } = session;
@@ -81,13 +81,13 @@ async function inspectOrFail(source: InspectSource, options: Parameters<typeof i
     }
 }
 
-/** Opens the site in a window, and records what happens there until it is closed; Ctrl-C closes it too. */
+/** Opens the site in a window and records its traffic until the window is closed, also by Ctrl-C. */
 function visit({ note }: Session, url: string, { browser }: InspectSiteOptions, signal: AbortSignal): InspectSource {
-    note(`${url} opens in a browser with a profile of its own. Do there what the schema is for, then close the window.`);
+    note(`${url} opens in a browser with a separate profile. Do what the schema is for, then close the window.`);
     return { recording: record(url, { signal, ...(browser === undefined ? {} : { executablePath: browser }) }) };
 }
 
-/** What the recording holds is nobody's to publish but the contributor's: without a word from them no call becomes an example. */
+/** Recorded calls may contain private data, so none becomes a published example without the contributor's consent. */
 function exampleJudge(
     { terminal, note }: Session,
     { examples = terminal.isInteractive ? 'ask' : 'none' }: InspectSiteOptions,
@@ -110,7 +110,7 @@ function exampleJudge(
     };
 }
 
-/** What a source is, by its name and by how it begins. */
+/** Detects the kind of a source by its name and its first bytes. */
 async function sourceOf(source: string): Promise<InspectSource> {
     if (source === '-') return { har: process.stdin };
     if (/\.har$/i.test(source)) return { har: await present(source) };
@@ -154,7 +154,7 @@ function reportLines({ found, dropped, redacted, noticed, leftToDo }: Inspected[
             dropped.map(({ what, why }) => `  ${what}  ${paint('dim', why)}`),
         ),
         ...section(
-            'Taken out as it was read',
+            'Removed from the recording',
             redacted.map(({ where, kind }) => `  ${paint('yellow', kind)}  ${where}`),
         ),
         ...section(

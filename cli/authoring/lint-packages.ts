@@ -2,7 +2,7 @@ import { counted, judgePackage, problemLines } from '../package/judge-package.ts
 import { readPackageFile } from '../package/read-package-file.ts';
 import type { Done, Session } from '../session.ts';
 
-/** `routebook lint FILE…`: the rules that the server publishes by, over each file. */
+/** `routebook lint FILE…`: checks each file by the server's rules. */
 export async function lintPackages({ terminal, settings, say }: Session, paths: readonly string[]): Promise<Done> {
     const { paint } = terminal;
     const files = [];

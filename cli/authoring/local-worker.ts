@@ -12,7 +12,7 @@ import { createReader } from '../../workers/select/reader.ts';
 import { createUpstream } from '../../workers/upstream.ts';
 import type { Settings } from '../settings.ts';
 
-/** The worker's own executor on the contributor's machine: the same guard, the same plans, the same reading of answers. */
+/** Runs the worker's executor on this machine, with the same egress guard, plans and parsers. */
 export interface LocalWorker {
     /** Calls an endpoint of a checked package. A write is sent only with `maySend`. */
     call(order: LocalCall): Promise<FetchOutcome>;
@@ -28,7 +28,7 @@ export interface LocalCall {
     signal: AbortSignal;
 }
 
-/** @param server how we introduce ourselves to sites: as the server whose worker we stand in for */
+/** @param server the server named in the user agent */
 export function openLocalWorker(settings: Settings, server: string): LocalWorker {
     const { egressAllow: allow, egressHosts: hosts, egressProxyUrl: proxyUrl } = settings.egress();
     const upstream = createUpstream({ rules: { allow, hosts, proxyUrl } });

@@ -13,11 +13,11 @@ export interface PushOptions {
     wait?: number;
 }
 
-/** `routebook push FILE`: the rules first, then the registry, which publishes at once. */
+/** `routebook push FILE`: checks the rules locally, then publishes. */
 export async function pushPackage(session: Session, path: string, { dryRun: isDryRun, ifMatch, wait }: PushOptions): Promise<Done> {
     const dryRun = isDryRun === true;
     const { terminal, settings } = session;
-    if (dryRun && wait !== undefined) throw wrongUsage('--wait waits for a version that --dry-run does not publish');
+    if (dryRun && wait !== undefined) throw wrongUsage('--wait cannot be used with --dry-run, which publishes nothing');
     const { file, document, locate } = await readValidPackage(path, terminal, settings);
     const client = session.client();
     const progress = terminal.progress(`publishing ${document.site}`);
@@ -27,7 +27,7 @@ export async function pushPackage(session: Session, path: string, { dryRun: isDr
         answer = await client.schemas.publish(document, { dryRun, ...hash });
     } catch (error) {
         if (error instanceof RoutebookError && error.code === 'CLAIM_REQUIRED') throw needsProof(error, document.site);
-        // The server may allow less than this machine: ports of EGRESS_ALLOW, or rules of a newer release.
+        // The server may be stricter than this machine: other ports in EGRESS_ALLOW, or rules of a newer release.
         if (!(error instanceof RoutebookError) || error.code !== 'SCHEMA_INVALID') throw error;
         const problems = error.details.map((detail) => ({ ...detail, ...locate(detail.path) }));
         throw invalidPackage(file, problems, terminal.paintError);
@@ -44,7 +44,7 @@ export async function pushPackage(session: Session, path: string, { dryRun: isDr
 function answerLines(answer: PublishAnswer, dryRun: boolean, { terminal: { paint } }: Session): string[] {
     const name = `${paint('bold', answer.site)} version ${answer.version}`;
     if (dryRun) return [`${name} would be published: ${changeWord(answer.change, paint)}`, ...changeLines(answer.changes, paint)];
-    if (!answer.created) return [`${name} has this very content already; nothing was published`];
+    if (!answer.created) return [`${name} already has this content; nothing was published`];
     const earned = answer.credits_earned > 0 ? `, ${answer.credits_earned} credits earned` : '';
     return [
         `${paint('green', '✓')} ${name} is published: ${changeWord(answer.change, paint)}${earned}`,
@@ -53,7 +53,7 @@ function answerLines(answer: PublishAnswer, dryRun: boolean, { terminal: { paint
     ];
 }
 
-/** The same refusal in the words of the command line. */
+/** The refusal, explained for the command line. */
 function needsProof({ code, status, fault, retryable, requestId }: RoutebookError, site: string): CommandFault {
     const name = normaliseSite(site);
     const domain = name.ok ? name.registrable : site;
@@ -61,7 +61,7 @@ function needsProof({ code, status, fault, retryable, requestId }: RoutebookErro
         lines: [
             `  routebook claim start ${domain}   shows what to publish, in DNS or in a file`,
             `  routebook claim check ${domain}   looks for it; then push again`,
-            '  Is it not yours? The operator of this service may let your workspace in.',
+            '  If it is not yours, ask the operator of this service to let your workspace publish.',
         ],
         fields: { status, fault, retryable, ...(requestId === undefined ? {} : { request_id: requestId }) },
     });
@@ -70,12 +70,12 @@ function needsProof({ code, status, fault, retryable, requestId }: RoutebookErro
 function readHash(text: string): string {
     const hash = text.replace(/^"(.*)"$/, '$1');
     if (hash === '*' || /^[0-9a-f]{64}$/.test(hash)) return hash;
-    throw wrongUsage('--if-match takes the hash of a version (64 hexadecimal digits), or *');
+    throw wrongUsage('--if-match must be the hash of a version (64 hexadecimal digits) or *');
 }
 
 const LOOK_MS = 1000;
 
-/** When the version was verified, or null where its time is up. Somebody may have published the next one meanwhile. */
+/** Waits until the version is verified; null if the time is up. Somebody may publish the next version meanwhile. */
 async function waitForVerification(
     { terminal, say, note }: Session,
     client: Routebook,
@@ -88,7 +88,7 @@ async function waitForVerification(
         for (;;) {
             const card = await client.schemas.get(site);
             if (card.version !== version) {
-                throw new CommandFault('VERSION_CONFLICT', `Version ${card.version} was published meanwhile, and is the latest now.`);
+                throw new CommandFault('VERSION_CONFLICT', `Version ${card.version} was published meanwhile and is now the latest.`);
             }
             if (card.verified) {
                 progress.end();

@@ -21,11 +21,11 @@ export interface TestOptions extends TypedParams {
     timeout: number;
     /** Between two calls, in milliseconds. */
     pause: number;
-    /** Prints what came back, up to `SHOWN` characters of each answer. */
+    /** Prints up to `SHOWN` characters of each answer. */
     show?: true;
 }
 
-/** Characters of one answer that are shown: a site may send millions of small values. */
+/** The most characters printed of an answer, since a site may send millions of small values. */
 const SHOWN = 100_000;
 
 interface Trial {
@@ -39,8 +39,8 @@ interface Skipped {
 }
 
 /**
- * `routebook test FILE [ENDPOINT]`: calls every example of the package, or one endpoint alone, as a worker would. Writes are left out
- * unless their very name is allowed.
+ * `routebook test FILE [ENDPOINT]`: calls every example of the package, or of one endpoint, as a worker would. Skips writes unless they are
+ * allowed by name.
  */
 export async function testPackage(session: Session, path: string, only: string | undefined, options: TestOptions): Promise<Done> {
     const { terminal, settings, say, note } = session;
@@ -82,7 +82,7 @@ export async function testPackage(session: Session, path: string, only: string |
     }
     for (const { endpoint, reason } of skipped) say(`${terminal.paint('yellow', '-')} ${endpoint}  ${reason}`);
     const failed = results.filter(({ ok }) => !ok).length;
-    if (results.length === 0) note('! nothing was called: an example is the params of a call that works');
+    if (results.length === 0) note('! nothing was called: add examples, the params of working calls');
     say(terminal.paint('bold', `${results.length - failed} passed, ${failed} failed, ${skipped.length} not called`));
     const ok = failed === 0 && results.length > 0;
     return { result: { ok, site: document.site, passed: results.length - failed, failed, results, skipped }, isFailure: !ok };
@@ -102,7 +102,7 @@ function chosen({ endpoints }: PackageDocument, only: string | undefined, { allo
 
 function planTrials(endpoints: readonly Endpoint[], document: PackageDocument, only: string | undefined, options: TestOptions) {
     const isTyped = options.params !== undefined || (options.param ?? []).length > 0;
-    if (isTyped && only === undefined) throw wrongUsage('--param and --params go with the name of one endpoint');
+    if (isTyped && only === undefined) throw wrongUsage('--param and --params need the name of an endpoint');
     const trials: Trial[] = [];
     const skipped: Skipped[] = [];
     for (const endpoint of endpoints) {

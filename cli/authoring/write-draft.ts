@@ -2,26 +2,27 @@ import { existsSync } from 'node:fs';
 import { CommandFault } from '../failures.ts';
 import { writeText } from '../write-file.ts';
 
-/** Where a draft goes. */
+/** The destination of a draft. */
 export interface DraftPlace {
     /** `<site>.json` by default; `-` is stdout. */
     out?: string;
     force?: true;
 }
 
-/** Writes a draft where nothing is replaced by accident. @throws CommandFault where it cannot be written */
+/** Writes a draft. Replaces no file without `force`. @throws CommandFault if it cannot be written */
 export async function writeDraft(file: string, document: object, { force }: DraftPlace): Promise<void> {
     await writeText(file, textOf(document), { replaces: force === true });
 }
 
-/** Before the first of several files is written. @throws CommandFault FILE_EXISTS */
+/** Checks before the first of several files is written. @throws CommandFault FILE_EXISTS */
 export function refuseToReplace(file: string): void {
-    if (existsSync(file)) throw new CommandFault('FILE_EXISTS', `${file} exists already; --force replaces it, --out names another.`);
+    if (existsSync(file))
+        throw new CommandFault('FILE_EXISTS', `${file} already exists; use --force to replace it or --out for another file.`);
 }
 
 const WIDTH = 140;
 
-/** A package as a file holds it: what fits into a line stands on one, so that a large package stays small and can be read. */
+/** Formats a package: values that fit on one line stay on one line, which keeps large files short and readable. */
 export function textOf(document: object): string {
     return `${laidOut(document, '')}\n`;
 }
@@ -29,7 +30,7 @@ export function textOf(document: object): string {
 function laidOut(value: unknown, indent: string): string {
     const line = JSON.stringify(value) ?? 'null';
     const isStructure = typeof value === 'object' && value !== null;
-    // The head and the list of endpoints are always open.
+    // The package and its list of endpoints are always broken into lines.
     if (!isStructure || (indent !== '' && line.length + indent.length <= WIDTH) || line.length <= 2) return line;
     const inner = `${indent}  `;
     const isList = Array.isArray(value);

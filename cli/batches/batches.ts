@@ -38,9 +38,7 @@ export async function cancelBatch({ client, terminal: { paint } }: Session, batc
 export async function retryBatch({ client }: Session, batchId: string, { code: codes }: { code?: string[] }): Promise<Done> {
     const batch = await client().batches.retry(batchId, codes === undefined ? {} : { codes });
     const again =
-        batch.retried === 0
-            ? 'Nothing to run again.'
-            : `${batch.retried.toLocaleString('en')} run again: routebook batch follow ${batchId}`;
+        batch.retried === 0 ? 'No items to retry.' : `${batch.retried.toLocaleString('en')} run again: routebook batch follow ${batchId}`;
     return { result: batch, lines: [again] };
 }
 

@@ -3,13 +3,13 @@ import { finished } from 'node:stream/promises';
 import type { Batch, EndedItem } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
 
-/** Where results go. */
+/** The destination of results. */
 export interface FollowTo {
     /** A file; stdout by default. */
     out?: string;
 }
 
-/** Ctrl-C, once it is awaited: it then ends no program. */
+/** Resolves on Ctrl-C. Awaiting it keeps Ctrl-C from ending the process. */
 export interface Interruption {
     signal: AbortSignal;
     end(): void;
@@ -22,7 +22,7 @@ export function awaitInterruption(): Interruption {
     return { signal: controller.signal, end: () => void process.off('SIGINT', interrupt) };
 }
 
-/** `routebook batch follow ID`: writes each item as a line when it has ended. Ctrl-C leaves the batch running, and says how to come back. */
+/** `routebook batch follow ID`: writes a line for each ended item. Ctrl-C leaves the batch running and prints how to resume. */
 export async function followBatch(
     session: Session,
     batchId: string,
@@ -47,7 +47,7 @@ export async function followBatch(
     } catch (error) {
         if (!interruption.signal.aborted) throw error;
         progress.end();
-        note(`The batch goes on. Come back with: routebook batch follow ${batchId}`);
+        note(`The batch continues. Resume with: routebook batch follow ${batchId}`);
         return { result: { batch_id: batchId, interrupted: true } };
     } finally {
         progress.end();
@@ -56,7 +56,7 @@ export async function followBatch(
     }
     const batch = last ?? (await session.client().batches.get(batchId));
     note(summaryLine(batch));
-    if (batch.counts.failed > 0) note(`Run the failed again: routebook batch retry ${batchId}`);
+    if (batch.counts.failed > 0) note(`Retry failed items: routebook batch retry ${batchId}`);
     return { result: batch, isFailure: batch.status !== 'succeeded' };
 }
 

@@ -8,14 +8,14 @@ import { CommandFault, wrongUsage } from '../failures.ts';
 import { readParams } from '../package/read-params.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** The column or field that names an item, beside its params. */
+/** The column or field with the id of an item. It is not a param. */
 const NAME = 'custom_id';
 
 /**
- * The items of a file: rows of CSV, a JSON array, or lines of JSON. Objects with `params` are items as the API takes them; any other is the
- * params themselves.
- * @param file `-` for what is piped in
- * @param map columns and the params that they are
+ * Reads items from CSV, a JSON array or JSON lines. An object with `params` is an item of the API; any other object is the params of an
+ * item.
+ * @param file `-` for stdin
+ * @param map `column=param` pairs
  */
 export async function readItems(
     terminal: Terminal,
@@ -27,7 +27,7 @@ export async function readItems(
     if (rows.values.length === 0) throw new CommandFault('NO_ITEMS', `${file} has no items.`);
     const known = new Set(params.map(({ name }) => name));
     return rows.values.map((row, at) => {
-        if (!isObject(row)) throw new CommandFault('INVALID_ITEM', `Item ${at + 1} of ${file} is no object.`);
+        if (!isObject(row)) throw new CommandFault('INVALID_ITEM', `Item ${at + 1} of ${file} is not an object.`);
         return rows.areTexts || !isObject(row['params'])
             ? itemOf(row, { map, known, params, areTexts: rows.areTexts })
             : (row as BatchItem);
@@ -39,7 +39,7 @@ export function readMap(pairs: readonly string[] = []): Map<string, string> {
     return new Map(
         pairs.map((pair) => {
             const [, column = '', param = ''] = /^([^=]+)=(.+)$/s.exec(pair) ?? [];
-            if (column === '') throw wrongUsage(`--map takes column=param, and this is ${JSON.stringify(pair)}`);
+            if (column === '') throw wrongUsage(`--map must be column=param, not ${JSON.stringify(pair)}`);
             return [column, param];
         }),
     );
@@ -52,7 +52,7 @@ function readFile(file: string): string {
 
 interface Rows {
     values: Json[];
-    /** Of CSV all values are texts. */
+    /** In CSV all values are texts. */
     areTexts: boolean;
 }
 
@@ -75,11 +75,11 @@ function parsed(text: string, what: string): Json {
     try {
         return parseExact(text);
     } catch {
-        throw new CommandFault('INVALID_JSON', `${what} is no JSON.`);
+        throw new CommandFault('INVALID_JSON', `${what} is not valid JSON.`);
     }
 }
 
-/** Columns that are params by their names or by the map; where the params are not known, all. Empty cells are left out. */
+/** Maps columns to params by the map or by name; all columns if the params are unknown. Empty cells are omitted. */
 function itemOf(
     row: JsonObject,
     {

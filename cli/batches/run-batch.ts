@@ -18,7 +18,7 @@ export interface RunOptions extends FollowTo {
     detach?: true;
 }
 
-/** `routebook batch run FILE`: orders a call for each item of a file, and writes what they came to as they end. */
+/** `routebook batch run FILE`: calls an endpoint for each item of a file and writes results as items end. */
 export async function runBatch(session: Session, file: string, options: RunOptions): Promise<Done> {
     const { terminal } = session;
     const client = session.client();
@@ -34,7 +34,7 @@ export async function runBatch(session: Session, file: string, options: RunOptio
     };
     try {
         if (options.dryRun === true) return priced(await client.batches.dryRun(order));
-        // From here on: a batch that was ordered goes on, and Ctrl-C has to tell its id.
+        // The batch continues on the server from here on, so Ctrl-C must print its id.
         const interruption = awaitInterruption();
         const batch = await client.batches.create(order).catch((error: unknown) => {
             interruption.end();
@@ -48,13 +48,13 @@ export async function runBatch(session: Session, file: string, options: RunOptio
         return await followBatch(session, batch.batch_id, options, interruption);
     } catch (error) {
         if (error instanceof RoutebookError && error.problems !== undefined && error.problems > error.details.length) {
-            session.note(`${count(error.problems)} problems in all; the first ${error.details.length} are named.`);
+            session.note(`${count(error.problems)} problems in all; the first ${error.details.length} are listed.`);
         }
         throw error;
     }
 }
 
-/** What the params are, to read texts by. Where that cannot be told, the order itself will say why. */
+/** Reads the params of the endpoint, to interpret texts. If that fails, creating the batch reports the reason. */
 async function paramsOf(session: Session, { site, endpoint, version }: RunOptions) {
     try {
         const { endpoints } = await session.client().schemas.package(site, version === undefined ? {} : { version });
@@ -74,7 +74,7 @@ function priced(result: BatchDryRun): Done {
 }
 
 function detached(batch: Batch): Done {
-    return { result: batch, lines: [batch.batch_id, `See what it comes to: routebook batch follow ${batch.batch_id}`] };
+    return { result: batch, lines: [batch.batch_id, `Get the results: routebook batch follow ${batch.batch_id}`] };
 }
 
 function count(items: number): string {

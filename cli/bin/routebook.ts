@@ -2,7 +2,7 @@ import { runCommandLine } from '../run-command-line.ts';
 import { readSettings } from '../settings.ts';
 import { openTerminal } from '../terminal.ts';
 
-// The reader of our output may close it early, as `head` does.
+// A reader such as `head` may close stdout early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
     process.exit(0);

@@ -18,7 +18,7 @@ export interface FetchOptions extends TypedParams {
     session?: string;
 }
 
-/** `routebook fetch SITE ENDPOINT`: the result on stdout, what it cost on stderr. */
+/** `routebook fetch SITE ENDPOINT`: prints the result to stdout and the cost to stderr. */
 export async function fetchEndpoint(session: Session, site: string, endpoint: string, options: FetchOptions): Promise<Done> {
     const { terminal, note } = session;
     const asTyped = readParams(options);
@@ -37,11 +37,11 @@ export async function fetchEndpoint(session: Session, site: string, endpoint: st
     note(terminal.paintError('dim', metaLine(answer)));
     const { partial_error: failed, next_cursor: next } = answer.meta;
     if (failed !== undefined) note(`! a page failed: ${failed.code}  ${failed.message}`);
-    if (next !== undefined) note(terminal.paintError('dim', `go on with --cursor ${next}`));
+    if (next !== undefined) note(terminal.paintError('dim', `continue with --cursor ${next}`));
     return { result: answer, lines: [JSON.stringify(answer.data, undefined, 2)] };
 }
 
-/** What the params of the endpoint are, to read `name=value` by; nothing where that cannot be told, since the fetch itself will say why. */
+/** Reads the params of the endpoint, to interpret `name=value`. Undefined if that fails; then the fetch reports the reason. */
 export async function paramsOf(
     client: Routebook,
     site: string,

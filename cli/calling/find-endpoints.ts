@@ -11,9 +11,9 @@ export interface FindOptions {
     cursor?: string;
 }
 
-/** `routebook find TASK`: endpoints of all sites that fit, best first, each with the command that calls it. */
+/** `routebook find TASK`: lists matching endpoints of all sites, best first, each with the command that calls it. */
 export async function findEndpoints({ client, terminal, note }: Session, task: string, options: FindOptions): Promise<Done> {
-    // Options that every command takes are no part of the question.
+    // Global options are not part of the query.
     const { category, effect, site, verified, limit, cursor } = options;
     const query = { category, effect, site, verified, limit, cursor };
     const progress = terminal.progress('looking');
@@ -23,13 +23,13 @@ export async function findEndpoints({ client, terminal, note }: Session, task: s
     const { total, next_cursor } = meta.pagination;
     const result = { endpoints: data, total, next_cursor, session_id: meta.session_id ?? null, suggestion: meta.suggestion ?? null };
     if (data.length === 0) return { result, lines: nothingFound(task, meta.suggestion?.request['domain']) };
-    if (next_cursor !== null) note(`${data.length} of ${total}; --cursor ${next_cursor} goes on from here`);
+    if (next_cursor !== null) note(`${data.length} of ${total}; --cursor ${next_cursor} continues from here`);
     return { result, lines: data.flatMap((found, place) => [...(place === 0 ? [] : ['']), ...linesOf(found, terminal.paint)]) };
 }
 
 function nothingFound(task: string, domain: unknown): string[] {
     const site = typeof domain === 'string' ? domain : '<domain>';
-    return ['Nothing that is registered fits. Ask for it with:', `  routebook request ${site} --task ${quoted(task)}`];
+    return ['No registered endpoint matches. Request one with:', `  routebook request ${site} --task ${quoted(task)}`];
 }
 
 function linesOf(
@@ -51,7 +51,7 @@ function commandOf({ site, endpoint, params, dry_run: isDry }: NonNullable<Found
     return `routebook fetch ${site} ${endpoint}${given}${isDry === true ? ' --dry-run' : ''}`;
 }
 
-/** For a shell as POSIX has it. */
+/** Quotes a text for a POSIX shell. */
 function quoted(text: string): string {
     return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -2,7 +2,7 @@ import type { CatalogAnswer, CatalogEndpoint, CatalogParam } from '../client/ind
 import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
 
-/** `routebook catalog DOMAIN --intent …`: every endpoint of a site, the best matches of the intent first. */
+/** `routebook catalog DOMAIN --intent …`: lists every endpoint of a site, best matches of the intent first. */
 export async function lookUpCatalog({ client, terminal }: Session, domain: string, { intent }: { intent: string }): Promise<Done> {
     const progress = terminal.progress(`looking ${domain} up`);
     const answer = await client()

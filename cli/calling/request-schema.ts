@@ -14,7 +14,7 @@ export interface RequestOptions {
     contact?: string;
 }
 
-/** `routebook request DOMAIN --task …` asks for a schema; `routebook request srq_…` tells how a request stands. */
+/** `routebook request DOMAIN --task …` requests a schema; `routebook request srq_…` shows the state of a request. */
 export async function requestSchema(session: Session, subject: string, options: RequestOptions): Promise<Done> {
     const { client, terminal } = session;
     const { paint } = terminal;
@@ -29,13 +29,14 @@ export async function requestSchema(session: Session, subject: string, options: 
             ],
         };
     }
-    if (options.task === undefined) throw wrongUsage('--task is needed: 20 to 4000 characters about the workflow that is brittle today');
+    if (options.task === undefined)
+        throw wrongUsage('--task is required: describe the workflow that is brittle today in 20 to 4000 characters');
     const created = await client().requests.create(orderOf(subject, options.task, options));
     return {
         result: created,
         lines: [
-            `${paint('green', '✓')} a schema of ${paint('bold', created.domain)} is asked for; open requests for it: ${created.demand}`,
-            paint('dim', `  routebook request ${created.request_id}   tells how it stands`),
+            `${paint('green', '✓')} a schema of ${paint('bold', created.domain)} is requested; open requests for it: ${created.demand}`,
+            paint('dim', `  routebook request ${created.request_id}   shows its state`),
         ],
     };
 }

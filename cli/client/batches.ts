@@ -4,27 +4,27 @@ import type { Listing } from './listing.ts';
 import type { CallOptions, Transport } from './transport.ts';
 import type { Batch, BatchDryRun, BatchesQuery, BatchFields, BatchItem, CallValue, EndedItem, JobStatus } from './types.ts';
 
-/** Many calls that are answered later. */
+/** The fields and items of a new batch. */
 export type BatchOrder = BatchFields & {
     items: readonly (Omit<BatchItem, 'params'> & { params?: { [name: string]: CallValue } })[];
 };
 
 export interface FollowOptions extends CallOptions {
-    /** Items of this end alone. */
+    /** Only items with this status. */
     status?: JobStatus;
-    /** The cursor of the last item that was seen. */
+    /** The cursor of the last item that was read. */
     after?: string;
-    /** Told of the batch from time to time. */
+    /** Called with the batch from time to time. */
     onProgress?: (batch: Batch) => void;
 }
 
-/** Items of one page of results, and how long to wait where there are none, in milliseconds. */
+/** Items of one page of results, and how long to wait if there are none, in milliseconds. */
 const PAGE = 200;
 const PAUSE_MS = 1000;
-/** A batch of more items is sent as lines. */
+/** Larger batches are sent as ndjson. */
 const MOST_AS_JSON = 10_000;
 
-/** Calls by the thousand: Routebook paces them, tries them again and keeps what they came to. The key needs the scope jobs. */
+/** Batches of calls, which Routebook paces, retries and stores. The key needs the scope jobs. */
 export class Batches {
     readonly #transport: Transport;
 
@@ -32,17 +32,17 @@ export class Batches {
         this.#transport = transport;
     }
 
-    /** Orders a batch; all items are judged first, and a wrong one refuses the whole. */
+    /** Creates a batch. All items are validated first; one invalid item rejects the batch. */
     create(order: BatchOrder, options?: CallOptions): Promise<Batch> {
         return data(this.#transport, orderOf(order, {}), options);
     }
 
-    /** Judges and prices all items, and orders nothing. */
+    /** Validates and prices all items and creates nothing. */
     dryRun(order: BatchOrder, options?: CallOptions): Promise<BatchDryRun> {
         return data(this.#transport, orderOf(order, { dry_run: true }), options);
     }
 
-    /** Orders a batch, and yields each item when it has ended: `for await (const item of batches.run({…}))`. */
+    /** Creates a batch and yields each item when it ends: `for await (const item of batches.run({…}))`. */
     async *run(order: BatchOrder, options: FollowOptions = {}): AsyncGenerator<EndedItem, void, undefined> {
         const { status: _, after: __, onProgress, ...call } = options;
         const batch = await this.create(order, call);
@@ -51,8 +51,8 @@ export class Batches {
     }
 
     /**
-     * Yields each item that has ended, until the batch has. An item that is retried comes again: keep the latest of a `job_id`.
-     * @throws RoutebookError BATCH_PAUSED where the batch waits for you
+     * Yields each ended item until the batch has ended. A retried item is yielded again: keep the latest of each `job_id`.
+     * @throws RoutebookError BATCH_PAUSED if the batch is paused
      */
     async *follow(
         batchId: string,
@@ -75,7 +75,7 @@ export class Batches {
         }
     }
 
-    /** One page of what has ended; `nextCursor` is null only when the batch has ended and all is read. */
+    /** One page of ended items; `nextCursor` is null only when the batch has ended and everything was read. */
     async results(
         batchId: string,
         query: { status?: JobStatus | undefined; after?: string | undefined; limit?: number } = {},
@@ -88,7 +88,7 @@ export class Batches {
         return { items, nextCursor: meta.pagination.next_cursor };
     }
 
-    /** @param wait seconds that the answer may wait for its end */
+    /** @param wait seconds to wait for its end */
     get(batchId: string, { wait }: { wait?: number } = {}, options?: CallOptions): Promise<Batch> {
         return data(this.#transport, { ...reading(pathOf(batchId)), query: { wait } }, options);
     }
@@ -102,12 +102,12 @@ export class Batches {
         return data(this.#transport, writing('POST', `${pathOf(batchId)}/pause`), options);
     }
 
-    /** Lets it go on with the rights of this key, and with other limits where you name some. */
+    /** Resumes it with the rights of this key and optional new limits. */
     resume(batchId: string, limits: Pick<BatchFields, 'max_credits' | 'stop_after_failures'> = {}, options?: CallOptions): Promise<Batch> {
         return data(this.#transport, { ...writing('POST', `${pathOf(batchId)}/resume`), body: limits }, options);
     }
 
-    /** Queues items again that did not succeed, all or those that failed with one of these codes. */
+    /** Retries items that did not succeed: all, or those that failed with one of these codes. */
     retry(batchId: string, { codes }: { codes?: string[] } = {}, options?: CallOptions): Promise<Batch & { retried: number }> {
         const body = codes === undefined ? {} : { codes };
         return data(this.#transport, { ...writing('POST', `${pathOf(batchId)}/retry`), body }, options);
@@ -118,12 +118,12 @@ export class Batches {
     }
 }
 
-/** Too many items for JSON are sent as lines, with everything else in the query. */
+/** Builds the request. Too many items for JSON are sent as ndjson, with the other fields in the query. */
 function orderOf({ items, ...fields }: BatchOrder, query: { dry_run?: true }) {
     const request = writing('POST', '/v1/batches');
     if (items.length <= MOST_AS_JSON) return { ...request, query, body: { ...fields, items } };
     const { defaults = {}, metadata, ...others } = fields;
-    // The max_credits of an item has no place in the query.
+    // The query has no parameter for the max_credits of items.
     const { max_credits: each, ...ofItems } = defaults;
     return {
         ...request,
@@ -136,7 +136,7 @@ function paused(batch: Batch): RoutebookError {
     const why = batch.paused_reason === null ? '' : ` (${batch.paused_reason})`;
     return new RoutebookError({
         code: 'BATCH_PAUSED',
-        message: `The batch ${batch.batch_id} is paused${why}: resume it, and follow it again.`,
+        message: `The batch ${batch.batch_id} is paused${why}: resume it, then follow it again.`,
     });
 }
 

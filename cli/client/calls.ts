@@ -1,17 +1,17 @@
 import { Listing } from './listing.ts';
 import type { ApiRequest, CallOptions, Transport } from './transport.ts';
 
-/** A read, which may be sent again. */
+/** A read, which may be repeated. */
 export function reading(path: string): ApiRequest {
     return { method: 'GET', path, isRepeatable: true };
 }
 
-/** A write that leaves the same behind however often it is sent. */
+/** An idempotent write, which may be repeated. */
 export function writing(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string): ApiRequest {
     return { method, path, isRepeatable: true };
 }
 
-/** What stands in `data`. */
+/** Returns the `data` of the answer. */
 export async function data<Answer>(transport: Transport, request: ApiRequest, options?: CallOptions): Promise<Answer> {
     return (await transport.call<{ data: Answer }>(request, options)).data;
 }
@@ -21,7 +21,7 @@ interface ListAnswer<Item> {
     meta: { pagination: { next_cursor: string | null; total: number } };
 }
 
-/** A list, page by page. */
+/** A paged list. */
 export function listing<Item>(
     transport: Transport,
     path: string,

@@ -11,14 +11,14 @@ export class Connections {
         this.#transport = transport;
     }
 
-    /** Where the schema names a test, the site is asked first. @param test false: keep it untested */
+    /** Creates a connection after the test that the schema names. @param test false: save it untested */
     create(order: ConnectionOrder, { test = true, ...options }: CallOptions & { test?: boolean } = {}): Promise<ConnectionEntry> {
         const path = test ? '/v1/connections' : '/v1/connections?test=false';
-        // Sent twice, it makes two connections.
+        // Not repeatable: sent twice, it creates two connections.
         return data(this.#transport, { ...writing('POST', path), body: order, isRepeatable: false }, options);
     }
 
-    /** Begins a consent by OAuth: send the key's user to `authorize_url`. */
+    /** Starts an OAuth consent: send the key's user to `authorize_url`. */
     authorize(order: AuthorizeOrder, options?: CallOptions): Promise<AuthorizeAnswer> {
         return data(this.#transport, { ...writing('POST', '/v1/connections/authorize'), body: order, isRepeatable: false }, options);
     }
@@ -32,7 +32,7 @@ export class Connections {
         return data(this.#transport, reading(pathOf(connectionId)), options);
     }
 
-    /** What is left out stays. */
+    /** Omitted fields are unchanged. */
     update(connectionId: string, change: ConnectionPatch, options?: CallOptions): Promise<ConnectionEntry> {
         return data(this.#transport, { ...writing('PATCH', pathOf(connectionId)), body: change }, options);
     }

@@ -1,16 +1,16 @@
-/** The one end of a call and all its retries, set by either: the clock or the caller. */
+/** The end of a call with all its retries, by time or by the caller's signal. */
 export interface Deadline {
-    /** Aborts at the end. */
+    /** Aborted at the deadline. */
     signal: AbortSignal;
     isOver(): boolean;
     leftMs(): number;
-    /** Resolves after so long, or at the end. */
+    /** Resolves after `ms` milliseconds or at the deadline. */
     wait(ms: number): Promise<void>;
-    /** Lets go of the clock and of the caller's signal. */
+    /** Removes the timer and the listener of the caller's signal. */
     close(): void;
 }
 
-/** Begins at once. @param callers ends it sooner */
+/** Starts the time. @param callers a signal that ends it earlier */
 export function openDeadline(timeoutMs: number, callers: AbortSignal | undefined): Deadline {
     const endsAt = performance.now() + timeoutMs;
     const controller = new AbortController();

@@ -1,45 +1,44 @@
 import type { Fault, ItemDetail, RefusalCode } from './types.ts';
 
 /**
- * Codes of this client's own, beside those of the server: nothing came back (`NETWORK_ERROR`), nothing came in time (`TIMEOUT`), or
- * something came that no Routebook says (`INVALID_ANSWER`); a job ended without a result (`NO_RESULT`), or a batch waits for its owner
- * (`BATCH_PAUSED`).
+ * Codes of this client in addition to those of the server: no answer (`NETWORK_ERROR`), no answer in time (`TIMEOUT`), an answer that is
+ * not from Routebook (`INVALID_ANSWER`), a job that ended without a result (`NO_RESULT`), a paused batch (`BATCH_PAUSED`).
  */
 export type ClientCode = 'NETWORK_ERROR' | 'TIMEOUT' | 'INVALID_ANSWER' | 'NO_RESULT' | 'BATCH_PAUSED';
 
-/** What is known of a failure beyond code and message; the server's own words where it answered. */
+/** The fields of a failure; those of the server if it answered. */
 export interface Failure {
     code: RefusalCode | ClientCode;
     message: string;
-    /** 0 where no answer came. */
+    /** The HTTP status; 0 without an answer. */
     status?: number;
     fault?: Fault;
     retryable?: boolean;
     /** Whole seconds. */
     retryAfter?: number;
     details?: ItemDetail[];
-    /** Of a batch: all problems, of which `details` has the first. */
+    /** For batches: the number of all problems; `details` lists the first. */
     problems?: number;
     requestId?: string;
     docUrl?: string;
     creditsUsed?: number;
     creditsRemaining?: number;
-    /** Where more credits come from: the next plan, and the page that leads there. */
+    /** How to get more credits: the next plan and the URL of its page. */
     upgrade?: { to: string; url: string };
     upstream?: { status: number; snippet: string };
     didYouMean?: string[];
-    /** Of a write: repeat the call with it and nothing is done or charged twice. */
+    /** For writes: repeat the call with this key, so that nothing is done or charged twice. */
     idempotencyKey?: string;
 }
 
-/** Every failed call ends in this one, but for a call that its own AbortSignal ended. */
+/** The error of every failed call, except one that the caller's AbortSignal ended. */
 export class RoutebookError extends Error {
     override readonly name = 'RoutebookError';
     readonly code: RefusalCode | ClientCode;
     readonly status: number;
-    /** Whose move it is. */
+    /** Who caused it. */
     readonly fault: Fault;
-    /** Whether the very same call may succeed later. */
+    /** Whether the same call may succeed later. */
     readonly retryable: boolean;
     readonly retryAfter: number | undefined;
     readonly details: readonly ItemDetail[];
@@ -73,7 +72,7 @@ export class RoutebookError extends Error {
     }
 }
 
-/** The error envelope (docs/api.md, "Errors"), as far as it can be trusted: a proxy in between may answer anything. */
+/** The error envelope (docs/api.md, "Errors"). All fields are optional, since a proxy may answer anything. */
 interface Envelope {
     error: {
         code: RefusalCode;
@@ -93,15 +92,15 @@ interface Envelope {
     meta?: { credits_used?: number; credits_remaining?: number };
 }
 
-/** What an answer that is no success says. @param retryAfterHeader seconds, where the envelope names none */
+/** Reads an unsuccessful answer. @param retryAfterHeader seconds, used if the envelope names none */
 export function failureOf(status: number, body: unknown, retryAfterHeader: string | null): Failure {
     const retryAfter = /^\d{1,9}$/.test(retryAfterHeader ?? '') ? Number(retryAfterHeader) : undefined;
     if (!isEnvelope(body)) {
         return {
             code: 'INVALID_ANSWER',
-            message: `The address answered ${status} with something that is no answer of Routebook.`,
+            message: `The address answered ${status}, but not with an answer of Routebook.`,
             status,
-            // What stands between, such as a proxy whose server is being replaced.
+            // An answer of an intermediary, such as a proxy during a deployment.
             retryable: status === 502 || status === 503 || status === 504,
             ...(retryAfter === undefined ? {} : { retryAfter }),
         };

@@ -4,23 +4,23 @@ import type { Listing } from './listing.ts';
 import type { CallOptions, Transport } from './transport.ts';
 import type { FetchAnswer, FetchOrder, Job, JobsQuery, JsonObject } from './types.ts';
 
-/** A call that is answered later. */
+/** The call and options of a new job. */
 export type JobOrder = Omit<FetchOrder, 'dry_run'> & {
     metadata?: Readonly<Record<string, string>>;
-    /** Seconds that it may wait for its turn, 60 to 86,400; 3,600 by default. */
+    /** Seconds that it may wait to start, 60 to 86,400; 3,600 by default. */
     expires_in?: number;
 };
 
-/** A job that was ordered: await it for the job as it was accepted, or its `result()`. */
+/** A created job: await it for the job as accepted, or await its `result()`. */
 export interface OrderedJob<Data> extends Promise<Job> {
-    /** Waits for its end, however long that takes. @throws RoutebookError what a fetch would have failed with */
+    /** Waits for the end, however long that takes. @throws RoutebookError the error that a fetch would have had */
     result(options?: CallOptions): Promise<Omit<FetchAnswer, 'success' | 'data'> & { data: Data }>;
 }
 
 /** Seconds that one read waits for the end. */
 const WAIT = 30;
 
-/** Calls that are answered later. The key needs the scope jobs. */
+/** Queued calls. The key needs the scope jobs. */
 export class Jobs {
     readonly #transport: Transport;
 
@@ -28,7 +28,7 @@ export class Jobs {
         this.#transport = transport;
     }
 
-    /** Orders a job: `await jobs.create({…})` is the job, `await jobs.create({…}).result()` what it came to. */
+    /** Creates a job: `await jobs.create({…})` returns the job, `await jobs.create({…}).result()` its result. */
     create<Data = JsonObject>(order: JobOrder, options?: CallOptions): OrderedJob<Data> {
         const ordered = data<Job>(this.#transport, { ...writing('POST', '/v1/jobs'), body: order }, options);
         const result: OrderedJob<Data>['result'] = async (each) => {
@@ -38,27 +38,27 @@ export class Jobs {
         return Object.assign(ordered, { result });
     }
 
-    /** @param wait seconds that the answer may wait for its end */
+    /** @param wait seconds to wait for its end */
     get(jobId: string, { wait }: { wait?: number } = {}, options?: CallOptions): Promise<Job> {
         return data(this.#transport, { ...reading(pathOf(jobId)), query: { wait } }, options);
     }
 
-    /** Newest first, items of batches too. */
+    /** Newest first, including items of batches. */
     list(query: Omit<JobsQuery, 'cursor'> = {}, options?: CallOptions): Listing<Job> {
         return listing(this.#transport, '/v1/jobs', { ...query }, options);
     }
 
-    /** Cancels what is queued, or a running read. */
+    /** Cancels a queued job or a running read. */
     cancel(jobId: string, options?: CallOptions): Promise<Job> {
         return data(this.#transport, writing('DELETE', pathOf(jobId)), options);
     }
 
-    /** Deletes params and result of a job that ended. */
+    /** Deletes params and result of an ended job. */
     deleteResult(jobId: string, options?: CallOptions): Promise<Job> {
         return data(this.#transport, writing('DELETE', `${pathOf(jobId)}/result`), options);
     }
 
-    /** Waits for the end of a job. @throws RoutebookError what a fetch would have failed with */
+    /** Waits for the end of a job. @throws RoutebookError the error that a fetch would have had */
     async wait(jobId: string, options?: CallOptions): Promise<JsonObject> {
         for (;;) {
             const job = await this.get(jobId, { wait: WAIT }, options);

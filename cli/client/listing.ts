@@ -1,13 +1,13 @@
 /** One page of a list. */
 export interface Page<Item> {
     items: Item[];
-    /** Of the whole list, as of now. */
+    /** The current length of the complete list. */
     total: number;
     /** null on the last page. */
     nextCursor: string | null;
 }
 
-/** A list that is read page by page, as far as somebody looks: `for await (const card of routebook.schemas.list())`. */
+/** A list that is read lazily, page by page: `for await (const card of routebook.schemas.list())`. */
 export class Listing<Item> implements AsyncIterable<Item> {
     readonly #read: (cursor: string | undefined) => Promise<Page<Item>>;
 
@@ -15,7 +15,7 @@ export class Listing<Item> implements AsyncIterable<Item> {
         this.#read = read;
     }
 
-    /** One page: the first, or the one that a page before named. */
+    /** Reads one page: the first, or the one at a `nextCursor`. */
     page(cursor?: string): Promise<Page<Item>> {
         return this.#read(cursor);
     }

@@ -3,7 +3,7 @@ import type { Listing } from './listing.ts';
 import type { CallOptions, Transport } from './transport.ts';
 import type { Job, Monitor, MonitorChange, MonitorChanges, MonitorOrder, MonitorRun, MonitorStatus } from './types.ts';
 
-/** Calls on a schedule, which tell when their results change. The key needs the scope jobs. */
+/** Scheduled calls that report changes of their results. The key needs the scope jobs. */
 export class Monitors {
     readonly #transport: Transport;
 
@@ -11,9 +11,9 @@ export class Monitors {
         this.#transport = transport;
     }
 
-    /** Takes exactly one of `every` and `cron`. The first run sets the base and tells nothing. */
+    /** Requires exactly one of `every` and `cron`. The first run stores the base value and reports no change. */
     create(order: MonitorOrder, options?: CallOptions): Promise<Monitor> {
-        // Sent twice, it makes two monitors.
+        // Not repeatable: sent twice, it creates two monitors.
         return data(this.#transport, { ...writing('POST', '/v1/monitors'), body: order, isRepeatable: false }, options);
     }
 
@@ -26,7 +26,7 @@ export class Monitors {
         return data(this.#transport, reading(pathOf(monitorId)), options);
     }
 
-    /** What is left out stays; null takes a value away. Its runs then have the rights of this key. */
+    /** Omitted fields are unchanged; null removes a value. Later runs have the rights of this key. */
     update(monitorId: string, changes: MonitorChanges, options?: CallOptions): Promise<Monitor> {
         return data(this.#transport, { ...writing('PATCH', pathOf(monitorId)), body: changes }, options);
     }
@@ -44,12 +44,12 @@ export class Monitors {
         return data(this.#transport, writing('DELETE', pathOf(monitorId)), options);
     }
 
-    /** Runs it now: the job of the run, or of the one that has not ended. */
+    /** Runs it now and returns the job of the run, or of a run that has not ended. */
     run(monitorId: string, options?: CallOptions): Promise<Job> {
         return data(this.#transport, { ...writing('POST', `${pathOf(monitorId)}/run`), isRepeatable: false }, options);
     }
 
-    /** What changed, newest first; the latest 100 are kept. */
+    /** Changes, newest first; the latest 100 are kept. */
     changes(monitorId: string, query: { limit?: number } = {}, options?: CallOptions): Listing<MonitorChange> {
         return listing(this.#transport, `${pathOf(monitorId)}/changes`, query, options);
     }

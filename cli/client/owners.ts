@@ -11,29 +11,29 @@ export class Claims {
         this.#transport = transport;
     }
 
-    /** Begins a proof: the answer says what to publish, and where. */
+    /** Claims a domain; the answer says what to publish and where. */
     create(domain: string, options?: CallOptions): Promise<ClaimEntry> {
-        // Sent twice, it makes two claims.
+        // Not repeatable: sent twice, it creates two claims.
         return data(this.#transport, { ...writing('POST', claimsPath(domain)), isRepeatable: false }, options);
     }
 
-    /** Your workspace's claims on a domain, the oldest first. */
+    /** Your workspace's claims on a domain, oldest first. */
     list(domain: string, query: { limit?: number } = {}, options?: CallOptions): Listing<ClaimEntry> {
         return listing(this.#transport, claimsPath(domain), query, options);
     }
 
-    /** Has the proof looked up now, which takes up to ten seconds; once a minute for each claim. */
+    /** Checks the proof now, which takes up to ten seconds; once a minute per claim. */
     check(domain: string, claimId: string, options?: CallOptions): Promise<ClaimChecked> {
         return data(this.#transport, writing('POST', `${claimPath(domain, claimId)}/check`), options);
     }
 
-    /** Takes a claim back, a proven one too. */
+    /** Withdraws a claim, even a proved one. */
     delete(domain: string, claimId: string, options?: CallOptions): Promise<ClaimDeleted> {
         return data(this.#transport, writing('DELETE', claimPath(domain, claimId)), options);
     }
 }
 
-/** What the proved owner of a domain allows there. */
+/** The policy that the proved owner of a domain sets. */
 export class Policies {
     readonly #transport: Transport;
 
@@ -45,13 +45,13 @@ export class Policies {
         return data(this.#transport, reading(policyPath(domain)), options);
     }
 
-    /** Replaces what was there: what is left out is allowed again. */
+    /** Replaces the policy: omitted rules are lifted. */
     set(domain: string, policy: Partial<SitePolicy>, options?: CallOptions): Promise<SitePolicy> {
         return data(this.#transport, { ...writing('PUT', policyPath(domain)), body: policy }, options);
     }
 }
 
-/** API keys that leaked. */
+/** Reports of leaked API keys. */
 export class Keys {
     readonly #transport: Transport;
 
@@ -59,7 +59,7 @@ export class Keys {
         this.#transport = transport;
     }
 
-    /** Revokes every key of the report that is known, and mails its owner; the whole key is its own proof. */
+    /** Revokes every known key of the report and emails its owner. The complete key is the proof. */
     report(report: KeyReport, options?: CallOptions): Promise<KeyReportEntry[]> {
         return this.#transport.call({ ...writing('POST', '/v1/keys/report'), body: report }, options);
     }

@@ -18,10 +18,10 @@ import type {
     YankOrder,
 } from './types.ts';
 
-/** What a list is asked for; where it begins is the listing's business. */
+/** The query of a list without the cursor, which the listing sets. */
 export type ListQuery = Omit<SchemasQuery, 'cursor'>;
 
-/** The registry: what is published, and publishing. */
+/** Published schemas, and publishing. */
 export class Schemas {
     readonly #transport: Transport;
 
@@ -43,7 +43,7 @@ export class Schemas {
         return listing(this.#transport, `${sitePath(site)}/versions`, query, options);
     }
 
-    /** The package as it was published, of the latest version or of a named one. */
+    /** The package as published, of the latest or a named version. */
     package(site: string, query?: { version?: number | string; format?: 'routebook' }, options?: CallOptions): Promise<DownloadedPackage>;
     /** The site as an OpenAPI 3.1 document. */
     package(site: string, query: { version?: number | string; format: 'openapi' }, options?: CallOptions): Promise<JsonObject>;
@@ -66,7 +66,7 @@ export class Schemas {
         options?: CallOptions,
     ): Promise<unknown> {
         const request = { ...reading(`${sitePath(site)}/package`), query: { version, format } };
-        // The documents of others' formats come bare.
+        // Documents in other formats have no envelope.
         return format === 'openapi' || format === 'postman' || format === 'bruno'
             ? this.#transport.call(request, options)
             : data(this.#transport, request, options);
@@ -74,7 +74,7 @@ export class Schemas {
 
     /**
      * Publishes a package as its site's next version, at once.
-     * @param ifMatch hash of the version that this one is meant to follow; another one in between is VERSION_CONFLICT
+     * @param ifMatch hash of the version that this one replaces; VERSION_CONFLICT if it is not the latest
      */
     publish(
         document: PackageDocument | JsonObject,
@@ -89,14 +89,14 @@ export class Schemas {
                 query: { dry_run: dryRun === true ? true : undefined },
                 body: document,
                 ...(ifMatch === undefined ? {} : { headers: { 'if-match': ifMatch === '*' ? '*' : `"${ifMatch}"` } }),
-                // The same content again is no new version, whatever If-Match names.
+                // Repeatable: the same content creates no new version, whatever If-Match says.
                 isRepeatable: true,
             },
             options,
         );
     }
 
-    /** Takes a version back, as often as you say so. */
+    /** Yanks a version. Repeating it has no further effect. */
     yank(site: string, version: number, { reason }: YankOrder, options?: CallOptions): Promise<VersionEntry> {
         return data(this.#transport, { ...writing('POST', yankPath(site, version)), body: { reason } }, options);
     }
@@ -106,7 +106,7 @@ export class Schemas {
     }
 }
 
-/** Who may publish further versions of a site's registrable domain. */
+/** The workspaces that may publish versions for a registrable domain. */
 export class Maintainers {
     readonly #transport: Transport;
 
@@ -114,7 +114,7 @@ export class Maintainers {
         this.#transport = transport;
     }
 
-    /** The one of longest standing first. */
+    /** Longest-standing first. */
     list(site: string, query: { limit?: number } = {}, options?: CallOptions): Listing<MaintainerEntry> {
         return listing(this.#transport, `${sitePath(site)}/maintainers`, query, options);
     }
@@ -123,13 +123,13 @@ export class Maintainers {
         return data(this.#transport, writing('PUT', maintainerPath(site, workspaceId)), options);
     }
 
-    /** One's own workspace goes at once, another one at its `removal_at` in 24 hours, unless its owners stop that. */
+    /** Removes your own workspace at once, another one at its `removal_at` after 24 hours, unless its owners stop that. */
     remove(site: string, workspaceId: string, options?: CallOptions): Promise<MaintainerEntry[]> {
         return data(this.#transport, writing('DELETE', maintainerPath(site, workspaceId)), options);
     }
 }
 
-/** Demand: what has no schema yet. */
+/** Requests for missing schemas. */
 export class Requests {
     readonly #transport: Transport;
 
@@ -139,7 +139,7 @@ export class Requests {
 
     create(order: RequestOrder, options?: CallOptions): Promise<RequestCreated> {
         const request: ApiRequest = { ...writing('POST', '/v1/schema-requests'), body: order };
-        // Without a key the server does not recognise what it was sent before.
+        // Without an API key the server ignores Idempotency-Key.
         return data(this.#transport, { ...request, isRepeatable: this.#transport.hasKey }, options);
     }
 

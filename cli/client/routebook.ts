@@ -26,17 +26,17 @@ import type {
 import { Events, Webhooks } from './webhooks.ts';
 
 export interface FetchOptions extends CallOptions {
-    /** The `session_id` of the catalog answer that led here. */
+    /** The `session_id` of the preceding look-up. */
     sessionId?: string;
 }
 
-/** A fetch waits as long as its `timeout_ms` says, and the answer has to come back too. */
+/** Milliseconds that a fetch may take beyond its `timeout_ms`, for the way of the answer. */
 const FETCH_GRACE = 10_000;
 
 /**
- * Routebook's API (docs/api.md, "Registry"), typed: each method answers what stands in `data`, and rejects with a `RoutebookError`. Calls
- * are tried again where the server says that it may help; a fetch, like any other write, carries an Idempotency-Key, so that however
- * often it is sent it is done and charged once.
+ * A typed client of Routebook's API (docs/api.md). Each method returns the `data` of the answer and rejects with a `RoutebookError`.
+ * Retryable errors are retried. Fetches and other writes carry an Idempotency-Key, so that they are done and charged once, however often
+ * they are sent.
  */
 export class Routebook {
     readonly #transport: Transport;
@@ -70,19 +70,19 @@ export class Routebook {
     }
 
     /**
-     * Endpoints of all sites that fit a task, best first: each has `fetch`, a body for `fetch()`, where the package has an example.
-     * @param task 3 to 1000 characters, in any words
+     * Finds endpoints of all sites for a task, best first. Each has `fetch`, a body for `fetch()`, if the package has an example.
+     * @param task 3 to 1000 characters
      */
     find(task: string, query: Omit<EndpointsQuery, 'task'> = {}, options?: CallOptions): Promise<FindAnswer> {
         return this.#transport.call({ ...get('/v1/endpoints'), query: { task, ...query } }, options);
     }
 
-    /** Every endpoint of a site, the best matches of the intent first. @param intent 20 characters and 5 distinct words at least */
+    /** Lists every endpoint of a site, best matches of the intent first. @param intent at least 20 characters and 5 distinct words */
     catalog(domain: string, { intent }: { intent: string }, options?: CallOptions): Promise<CatalogAnswer> {
         return this.#transport.call({ ...get(`/v1/catalog/${encodeURIComponent(domain)}`), query: { intent } }, options);
     }
 
-    /** Lets Routebook call an endpoint: `data` is its structured result, `meta` says exactly what was charged. */
+    /** Calls an endpoint through Routebook: `data` is the structured result, `meta` has the charge. */
     fetch<Data = JsonObject>(
         order: FetchOrder,
         { sessionId, ...options }: FetchOptions = {},
@@ -113,7 +113,7 @@ export class Routebook {
         return this.#data(get('/v1/account'), options);
     }
 
-    /** Who did what in the key's workspace, newest first; for its owners and admins. */
+    /** The audit log of the key's workspace, newest first; only for its owners and admins. */
     audit(query: Omit<AuditQuery, 'cursor'> = {}, options?: CallOptions): Listing<AuditEntry> {
         return listing(this.#transport, '/v1/audit', { ...query }, options);
     }
@@ -123,7 +123,7 @@ export class Routebook {
         return this.#data(get('/v1/errors'), options);
     }
 
-    /** Resolves also where fetches cannot be served: that is what it was asked for. */
+    /** Resolves even if fetches cannot be served. */
     async health(options?: CallOptions): Promise<HealthAnswer | UnavailableHealth> {
         return this.#data({ ...get('/v1/health'), accepts: 503 }, options);
     }

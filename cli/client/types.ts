@@ -2,7 +2,7 @@ import type { FindMeta, FoundEndpoint } from '../../shared/contracts/endpoints.t
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { Json } from '../../shared/domain/types.ts';
 
-/** The wire, as the server itself declares it: what stands in `data`, or the whole body of a catalog look-up and a fetch. */
+/** Types of the wire, from the server's contracts: `data`, or the complete body of a catalog look-up and a fetch. */
 export type { AccountAnswer } from '../../shared/contracts/account.ts';
 export type { AuditEntry, AuditQuery } from '../../shared/contracts/audit.ts';
 export type {
@@ -54,19 +54,19 @@ export type {
 } from '../../shared/domain/types.ts';
 export type { Detail, DetailCode, Fault, ItemDetail, RefusalCode } from '../../shared/refusals.ts';
 
-/** A value of a param: JSON, in which a `bigint` is a whole number with all its digits. */
+/** The value of a param: JSON, or a `bigint`, which is sent with all its digits. */
 export type CallValue = Json | bigint | CallValue[] | { [key: string]: CallValue };
 
-/** What was found by a task, and what to ask for where nothing was. */
+/** The endpoints found for a task, or a suggested schema request if there are none. */
 export interface FindAnswer {
     data: FoundEndpoint[];
     meta: FindMeta & { pagination: { limit: number; next_cursor: string | null; total: number } };
 }
 
-/** What to fetch. */
+/** The call of a fetch. */
 export type FetchOrder = Omit<FetchRequest, 'params'> & { params?: { [name: string]: CallValue } };
 
-/** What `health()` says where fetches cannot be served (the server answers 503 then). */
+/** The result of `health()` if fetches cannot be served (status 503). */
 export interface UnavailableHealth {
     status: 'unavailable';
     version: string;

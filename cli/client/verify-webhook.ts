@@ -1,6 +1,6 @@
 import type { JsonObject } from './types.ts';
 
-/** An event as a webhook tells it. */
+/** An event as a webhook receives it. */
 export interface WebhookEvent {
     /** `evt_…`: the same in every attempt. */
     id: string;
@@ -14,25 +14,25 @@ export class WebhookVerificationError extends Error {
     override readonly name = 'WebhookVerificationError';
 }
 
-/** Headers as a server has them: of the Fetch API, or an object with names in lower case. */
+/** Request headers: those of the Fetch API, or an object with lower-case names. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A request may be so old, or so far ahead, in seconds: later it may be a replay. */
+/** How far the timestamp may differ from now, in seconds. An older request may be a replay. */
 const TOLERANCE = 300;
 
 /**
- * Checks a request of a webhook by Standard Webhooks, and reads its event. Node and browsers have what it needs.
- * @param body as it came, before anything parses it
+ * Verifies a webhook request (Standard Webhooks) and parses its event. Works in Node and in browsers.
+ * @param body the raw body, before any parser
  * @param secret `whsec_…`
  * @throws WebhookVerificationError
  */
 export async function verifyWebhook(headers: WebhookHeaders, body: string | Uint8Array, secret: string): Promise<WebhookEvent> {
     const [id, time, signatures] = ['id', 'timestamp', 'signature'].map((name) => headerOf(headers, `webhook-${name}`));
     if (!id || !time || !signatures) {
-        throw new WebhookVerificationError('webhook-id, webhook-timestamp and webhook-signature are needed, and one is missing');
+        throw new WebhookVerificationError('webhook-id, webhook-timestamp and webhook-signature are required; at least one is missing');
     }
     if (!/^\d{1,12}$/.test(time) || Math.abs(Date.now() / 1000 - Number(time)) > TOLERANCE) {
-        throw new WebhookVerificationError('webhook-timestamp is no time of the last five minutes');
+        throw new WebhookVerificationError('webhook-timestamp is not within five minutes of now');
     }
     const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
     const key = await importKey(secret);
@@ -45,12 +45,12 @@ export async function verifyWebhook(headers: WebhookHeaders, body: string | Uint
             return { id, ...(JSON.parse(new TextDecoder().decode(bytes)) as Omit<WebhookEvent, 'id'>) };
         }
     }
-    throw new WebhookVerificationError('no signature fits: the secret is another one, or the body was changed');
+    throw new WebhookVerificationError('no signature matches: the secret is wrong or the body was changed');
 }
 
 async function importKey(secret: string): Promise<CryptoKey> {
     const bytes = fromBase64(secret.replace(/^whsec_/, ''));
-    if (bytes === undefined || bytes.length === 0) throw new WebhookVerificationError('the secret is none of a webhook: whsec_ and base64');
+    if (bytes === undefined || bytes.length === 0) throw new WebhookVerificationError('the secret of a webhook must be whsec_ and base64');
     return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
 }
 

@@ -3,7 +3,7 @@ import type { Listing } from './listing.ts';
 import type { CallOptions, Transport } from './transport.ts';
 import type { DeliveriesQuery, DeliveryEntry, EventEntry, EventsQuery, WebhookDeleted, WebhookEntry, WebhookOrder } from './types.ts';
 
-/** URLs that are told what happens in the workspace. Needs a key with the scopes account and jobs, and no other limits. */
+/** URLs that receive events of the workspace. Needs a key with the scopes account and jobs and no other limits. */
 export class Webhooks {
     readonly #transport: Transport;
 
@@ -11,9 +11,9 @@ export class Webhooks {
         this.#transport = transport;
     }
 
-    /** The answer alone has the `secret`: keep it for `verifyWebhook`. */
+    /** Only this answer has the `secret`: save it for `verifyWebhook`. */
     create(order: WebhookOrder, options?: CallOptions): Promise<WebhookEntry & { secret: string }> {
-        // Sent twice, it makes two webhooks.
+        // Not repeatable: sent twice, it creates two webhooks.
         return data(this.#transport, { ...writing('POST', '/v1/webhooks'), body: order, isRepeatable: false }, options);
     }
 
@@ -26,7 +26,7 @@ export class Webhooks {
         return data(this.#transport, reading(pathOf(webhookId)), options);
     }
 
-    /** What is left out stays. */
+    /** Omitted fields are unchanged. */
     update(webhookId: string, change: Partial<WebhookOrder>, options?: CallOptions): Promise<WebhookEntry> {
         return data(this.#transport, { ...writing('PATCH', pathOf(webhookId)), body: change }, options);
     }
@@ -35,12 +35,12 @@ export class Webhooks {
         return data(this.#transport, writing('DELETE', pathOf(webhookId)), options);
     }
 
-    /** A new secret; the one before signs beside it for 24 hours. */
+    /** Rotates the secret; the previous one also signs for 24 hours. */
     rotate(webhookId: string, options?: CallOptions): Promise<WebhookEntry & { secret: string }> {
         return data(this.#transport, { ...writing('POST', `${pathOf(webhookId)}/rotate`), isRepeatable: false }, options);
     }
 
-    /** Sends an event `webhook.test`. */
+    /** Sends a `webhook.test` event. */
     test(webhookId: string, options?: CallOptions): Promise<DeliveryEntry> {
         return data(this.#transport, { ...writing('POST', `${pathOf(webhookId)}/test`), isRepeatable: false }, options);
     }
@@ -59,13 +59,13 @@ export class Webhooks {
     }
 }
 
-/** A part of the events of the last day, and where the next part begins. */
+/** A page of events, and the cursor of the next page. */
 export interface EventsPart {
     events: EventEntry[];
     after: string;
 }
 
-/** What happened in the workspace in the last 24 hours. */
+/** The events of the workspace in the last 24 hours. */
 export class Events {
     readonly #transport: Transport;
 
@@ -73,7 +73,7 @@ export class Events {
         this.#transport = transport;
     }
 
-    /** The oldest first; with `wait` it answers as soon as there is one. Give `after` of the part before to miss none. */
+    /** Oldest first. With `wait` it returns as soon as there is an event. Pass `after` of the previous page to miss none. */
     async read(query: EventsQuery = {}, options?: CallOptions): Promise<EventsPart> {
         const { data: events, meta } = await this.#transport.call<{
             data: EventEntry[];

@@ -82,7 +82,7 @@ function addImport(program: Command, run: Run): void {
             'after',
             examples(
                 ['import openapi.yaml', 'import openapi.yaml --only GET --only /orders', 'import package.json --out shop.json'],
-                'What cannot be carried over is listed with its reason. A document with more\noperations than a package takes becomes several packages, by tag.',
+                'Parts that cannot be imported are listed with the reason. A document with more\noperations than a package takes becomes several packages, by tag.',
             ),
         )
         .action((file: string, options: ImportFileOptions, command: Command) =>

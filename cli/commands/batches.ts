@@ -5,7 +5,7 @@ import type { RunOptions } from '../batches/run-batch.ts';
 import type { Run } from '../session.ts';
 import { collect, examples, versionName, wholeNumber } from './options.ts';
 
-/** Calls by the thousand, and single ones that are answered later. */
+/** The commands `batch` and `job`. */
 export function addBatchCommands(program: Command, run: Run): void {
     program.commandsGroup('Call sites many times:');
     const batch = program
@@ -24,57 +24,57 @@ export function addBatchCommands(program: Command, run: Run): void {
         );
     batch
         .command('run')
-        .description('order a call for each item of a file, and write what they came to, one JSON line each')
-        .argument('<file>', 'CSV, a JSON array or lines of JSON; - for stdin')
+        .description('call an endpoint for each item of a file and write the results as JSON lines')
+        .argument('<file>', 'CSV, a JSON array or JSON lines; - for stdin')
         .requiredOption('--site <domain>', 'the site')
         .requiredOption('--endpoint <name>', 'its endpoint')
-        .option('--map <column=param>', 'the param that a column is; by default the one of its name; may be repeated', collect)
-        .option('--out <file>', 'where the results go; stdout by default')
-        .option('--name <text>', 'what it is called')
+        .option('--map <column=param>', 'map a column to a param; by default to the param of the same name; repeatable', collect)
+        .option('--out <file>', 'write the results to this file; stdout by default')
+        .option('--name <text>', 'its name')
         .option('--version <version>', 'number or hash; the latest by default', versionName)
-        .option('--max-credits <n>', 'pause before it costs more', wholeNumber(1, 1_000_000_000))
-        .option('--stop-after-failures <n>', 'pause after so many failures', wholeNumber(1, 1_000_000))
-        .option('--expires-in <seconds>', 'how long it may take', wholeNumber(60, 2_592_000))
-        .option('--dry-run', 'judge and price all items; order nothing')
-        .option('--detach', 'order it and do not wait')
+        .option('--max-credits <n>', 'pause before the batch would cost more', wholeNumber(1, 1_000_000_000))
+        .option('--stop-after-failures <n>', 'pause after this many failures', wholeNumber(1, 1_000_000))
+        .option('--expires-in <seconds>', 'how long the batch may take', wholeNumber(60, 2_592_000))
+        .option('--dry-run', 'validate and price all items; start nothing')
+        .option('--detach', 'start the batch and do not wait')
         .action((file: string, options: RunOptions, command: Command) =>
             run(command, async (session) => (await import('../batches/run-batch.ts')).runBatch(session, file, options)),
         );
     batch
         .command('follow')
-        .description('write the results of a batch, from its first one until it ends')
+        .description('write all results of a batch, until it ends')
         .argument('<batch>', 'bat_…')
-        .option('--out <file>', 'where the results go; stdout by default')
+        .option('--out <file>', 'write the results to this file; stdout by default')
         .action((id: string, options: FollowTo, command: Command) =>
             run(command, async (session) => (await import('../batches/follow-batch.ts')).followBatch(session, id, options)),
         );
     batch
         .command('list')
-        .description('list batches, the newest first')
+        .description('list batches, newest first')
         .addOption(new Option('--status <status>', 'these alone').choices(BATCH_STATUSES))
-        .option('--limit <n>', 'so many at most', wholeNumber(1, 100), 20)
+        .option('--limit <n>', 'the most to list', wholeNumber(1, 100), 20)
         .action((options: { status?: BatchStatus; limit: number }, command: Command) =>
             run(command, async (session) => (await import('../batches/batches.ts')).listBatches(session, options)),
         );
     batch
         .command('show')
-        .description('show how far a batch is')
+        .description('show the progress of a batch')
         .argument('<batch>', 'bat_…')
         .action((id: string, _options: object, command: Command) =>
             run(command, async (session) => (await import('../batches/batches.ts')).showBatch(session, id)),
         );
     batch
         .command('cancel')
-        .description('cancel what has not ended')
+        .description('cancel the items that have not ended')
         .argument('<batch>', 'bat_…')
         .action((id: string, _options: object, command: Command) =>
             run(command, async (session) => (await import('../batches/batches.ts')).cancelBatch(session, id)),
         );
     batch
         .command('retry')
-        .description('run items again that did not succeed')
+        .description('retry the items that did not succeed')
         .argument('<batch>', 'bat_…')
-        .option('--code <code>', 'those that failed with it alone; may be repeated', collect)
+        .option('--code <code>', 'only items that failed with this code; repeatable', collect)
         .action((id: string, options: { code?: string[] }, command: Command) =>
             run(command, async (session) => (await import('../batches/batches.ts')).retryBatch(session, id, options)),
         );
@@ -84,14 +84,14 @@ export function addBatchCommands(program: Command, run: Run): void {
 function addJobCommands(program: Command, run: Run): void {
     const job = program
         .command('job')
-        .description('calls that are answered later, items of batches too')
+        .description('queued calls, including items of batches')
         .addHelpText('after', examples(['job list --status failed', 'job show job_5tR… --wait'], 'The key needs the scope jobs.'));
     job.command('list')
-        .description('list jobs, the newest first')
+        .description('list jobs, newest first')
         .addOption(new Option('--status <status>', 'these alone').choices(JOB_STATUSES))
-        .option('--site <domain>', 'of this site alone')
-        .option('--batch <id>', 'of this batch alone')
-        .option('--limit <n>', 'so many at most', wholeNumber(1, 100), 20)
+        .option('--site <domain>', 'only of this site')
+        .option('--batch <id>', 'only items of this batch')
+        .option('--limit <n>', 'the most to list', wholeNumber(1, 100), 20)
         .action((options: { status?: JobStatus; site?: string; batch?: string; limit: number }, command: Command) =>
             run(command, async (session) => (await import('../batches/jobs.ts')).listJobs(session, options)),
         );
@@ -103,7 +103,7 @@ function addJobCommands(program: Command, run: Run): void {
             run(command, async (session) => (await import('../batches/jobs.ts')).showJob(session, id, options)),
         );
     job.command('cancel')
-        .description('cancel a job that is queued, or a running read')
+        .description('cancel a queued job or a running read')
         .argument('<job>', 'job_…')
         .action((id: string, _options: object, command: Command) =>
             run(command, async (session) => (await import('../batches/jobs.ts')).cancelJob(session, id)),

@@ -4,12 +4,12 @@ import type { AddOptions, ChangeOptions } from '../monitors/monitors.ts';
 import type { Run } from '../session.ts';
 import { collect, examples, versionName, wholeNumber } from './options.ts';
 
-/** Calls on a schedule. */
+/** The command `monitor`. */
 export function addMonitorCommands(program: Command, run: Run): void {
     program.commandsGroup('Watch sites:');
     const monitor = program
         .command('monitor')
-        .description('call an endpoint on a schedule, and be told when its result changes')
+        .description('call an endpoint on a schedule and report changes of its result')
         .addHelpText(
             'after',
             examples(
@@ -24,23 +24,23 @@ export function addMonitorCommands(program: Command, run: Run): void {
         );
     const add = monitor
         .command('add')
-        .description('watch an endpoint that reads; exactly one of --every and --cron')
+        .description('watch a read endpoint; needs either --every or --cron')
         .argument('<site>')
         .argument('<endpoint>')
-        .option('-p, --param <name=value>', 'a param; name:=json for JSON, name=@path for a file; may be repeated', collect)
+        .option('-p, --param <name=value>', 'a param; name:=json for JSON, name=@path for a file; repeatable', collect)
         .option('--params <json>', 'all params as one JSON object')
-        .option('--version <version>', 'number or hash; the latest at each run by default', versionName)
-        .option('--max-results <n>', 'so many results at most', wholeNumber(1, 1000))
-        .option('--max-pages <n>', 'of an endpoint with pages: so many at most', wholeNumber(1, 20))
+        .option('--version <version>', 'number or hash; by default each run uses the latest', versionName)
+        .option('--max-results <n>', 'the most results', wholeNumber(1, 1000))
+        .option('--max-pages <n>', 'the most pages to read, for endpoints with pages', wholeNumber(1, 20))
         .option('--max-credits <n>', 'spending cap of a run', wholeNumber(1, 1_000_000_000));
     takeSchedule(add).action((site: string, endpoint: string, options: AddOptions, command: Command) =>
         run(command, async (session) => (await import('../monitors/monitors.ts')).addMonitor(session, site, endpoint, options)),
     );
     monitor
         .command('list')
-        .description('list monitors, the newest first')
+        .description('list monitors, newest first')
         .addOption(new Option('--status <status>', 'these alone').choices(MONITOR_STATUSES))
-        .option('--limit <n>', 'so many at most', wholeNumber(1, 100), 20)
+        .option('--limit <n>', 'the most to list', wholeNumber(1, 100), 20)
         .action((options: { status?: MonitorStatus; limit: number }, command: Command) =>
             run(command, async (session) => (await import('../monitors/monitors.ts')).listMonitors(session, options)),
         );
@@ -54,19 +54,19 @@ export function addMonitorCommands(program: Command, run: Run): void {
             );
     one('show', 'show a monitor with its last run');
     takeSchedule(
-        monitor.command('change').description('change when it runs, what it watches and what it tells').argument('<monitor>', 'mon_…'),
+        monitor.command('change').description('change the schedule, the watched value or the notifications').argument('<monitor>', 'mon_…'),
     ).action((id: string, options: ChangeOptions, command: Command) =>
         run(command, async (session) => (await import('../monitors/monitors.ts')).changeMonitor(session, id, options)),
     );
-    one('pause', 'run it no more until it is resumed');
-    one('resume', 'let it run again, with the rights of this key');
-    one('run', 'run it now, and say what came of it');
+    one('pause', 'pause it until it is resumed');
+    one('resume', 'resume it, with the rights of this key');
+    one('run', 'run it now and show the outcome');
     one('delete', 'delete a monitor with its runs and changes');
     monitor
         .command('changes')
-        .description('show what came, went and changed, the newest first')
+        .description('show what was added, removed and changed, newest first')
         .argument('<monitor>', 'mon_…')
-        .option('--limit <n>', 'so many at most', wholeNumber(1, 100), 20)
+        .option('--limit <n>', 'the most to list', wholeNumber(1, 100), 20)
         .action((id: string, options: { limit: number }, command: Command) =>
             run(command, async (session) => (await import('../monitors/history.ts')).listChanges(session, id, options)),
         );
@@ -74,7 +74,7 @@ export function addMonitorCommands(program: Command, run: Run): void {
         .command('runs')
         .description('list its runs, the newest first')
         .argument('<monitor>', 'mon_…')
-        .option('--limit <n>', 'so many at most', wholeNumber(1, 100), 20)
+        .option('--limit <n>', 'the most to list', wholeNumber(1, 100), 20)
         .action((id: string, options: { limit: number }, command: Command) =>
             run(command, async (session) => (await import('../monitors/history.ts')).listRuns(session, id, options)),
         );
@@ -82,13 +82,13 @@ export function addMonitorCommands(program: Command, run: Run): void {
 
 function takeSchedule(command: Command): Command {
     return command
-        .option('--name <text>', 'what it is called')
+        .option('--name <text>', 'its name')
         .option('--every <time>', 'how often: 15m, 1h, 1d')
         .option('--cron <fields>', 'or when: five fields, such as "0 8 * * 1-5"')
-        .option('--timezone <name>', 'of --cron; UTC by default')
-        .option('--watch <jmespath>', 'what of the data is watched; all of it by default')
+        .option('--timezone <name>', 'timezone of --cron; UTC by default')
+        .option('--watch <jmespath>', 'the watched part of the data; all by default')
         .option('--identity <jmespath>', "an item's id, by which lists are compared")
-        .addOption(new Option('--when <which>', 'tell changes, or each run').choices(['changed', 'always']))
-        .option('--tell-if <jmespath>', 'tell where this over {before, after, diff} yields true')
-        .option('--max-credits-per-day <n>', 'credits that the runs of a day may cost', wholeNumber(1, 1_000_000_000));
+        .addOption(new Option('--when <which>', 'report changes or every run').choices(['changed', 'always']))
+        .option('--tell-if <jmespath>', 'report if this, over {before, after, diff}, yields true')
+        .option('--max-credits-per-day <n>', 'the most credits that the runs of a day may cost', wholeNumber(1, 1_000_000_000));
 }

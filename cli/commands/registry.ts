@@ -7,7 +7,7 @@ import type { YankOptions } from '../registry/yank-version.ts';
 import type { Run } from '../session.ts';
 import { examples, versionName, wholeNumber } from './options.ts';
 
-/** What is published. */
+/** The commands for published schemas. */
 export function addRegistryCommands(program: Command, run: Run): void {
     program.commandsGroup('The registry:');
     const list = program.command('list').description('list what is published');
@@ -16,8 +16,8 @@ export function addRegistryCommands(program: Command, run: Run): void {
     );
     const search = program
         .command('search')
-        .description('find sites by name or title; prefixes and slips are found too')
-        .argument('<q>', 'words to look for');
+        .description('find sites by name or title; matches prefixes and corrects typos')
+        .argument('<q>', 'words to search for');
     takeListOptions(search).action((q: string, options: ListOptions, command: Command) =>
         run(command, async (session) => (await import('../registry/list-schemas.ts')).listSchemas(session, q, options)),
     );
@@ -37,7 +37,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
                 .choices(['routebook', 'openapi', 'tools', 'postman', 'bruno', 'typescript', 'python'])
                 .default('routebook'),
         )
-        .option('-o, --out <file>', 'write it there; stdout by default')
+        .option('-o, --out <file>', 'write to this file; stdout by default')
         .addHelpText('after', examples(['pull shop.example -o shop.example.json', 'pull shop.example --format openapi']))
         .action((site: string, options: PullOptions, command: Command) =>
             run(command, async (session) => (await import('../registry/pull-package.ts')).pullPackage(session, site, options)),
@@ -47,13 +47,13 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .description("write typed functions for a site's hosted endpoints into your program")
         .argument('<site>')
         .option('--version <version>', 'number or hash; the latest by default', versionName)
-        .option('--endpoint <name...>', 'of these endpoints alone')
-        .option('-o, --out <folder>', 'write them there', 'src/routebook')
+        .option('--endpoint <name...>', 'only these endpoints')
+        .option('-o, --out <folder>', 'write to this folder', 'src/routebook')
         .addHelpText(
             'after',
             examples(
                 ['add shop.example', 'add shop.example --endpoint search_products', 'add shop.example --version 3 --out lib/sites'],
-                'The file is TypeScript over routebook/client, pinned to the version. It replaces the one that is there.',
+                'The file is TypeScript that uses routebook/client, pinned to the version. It replaces an existing file.',
             ),
         )
         .action((site: string, options: AddOptions, command: Command) =>
@@ -62,9 +62,9 @@ export function addRegistryCommands(program: Command, run: Run): void {
     program
         .command('update')
         .description('bring the functions that "add" wrote to the latest versions, and show what changed in their types')
-        .argument('[site...]', 'of these sites alone')
-        .option('-o, --out <folder>', 'where they are', 'src/routebook')
-        .option('--dry-run', 'show what would change, and write nothing')
+        .argument('[site...]', 'only these sites')
+        .option('-o, --out <folder>', 'the folder of the files', 'src/routebook')
+        .option('--dry-run', 'show what would change; write nothing')
         .addHelpText('after', examples(['update', 'update shop.example --dry-run']))
         .action((sites: string[], options: UpdateOptions, command: Command) =>
             run(command, async (session) => (await import('../registry/update-sites.ts')).updateSites(session, sites, options)),
@@ -73,7 +73,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .command('versions')
         .description("show a site's history, newest first")
         .argument('<site>')
-        .option('--limit <n>', 'so many at most', wholeNumber(1, 10_000), 20)
+        .option('--limit <n>', 'the most to list', wholeNumber(1, 10_000), 20)
         .action((site: string, options: { limit: number }, command: Command) =>
             run(command, async (session) => (await import('../registry/list-versions.ts')).listVersions(session, site, options)),
         );
@@ -89,7 +89,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
                 'legal',
             ]),
         )
-        .option('--undo', 'give it again')
+        .option('--undo', 'restore it')
         .action((site: string, version: number, options: YankOptions, command: Command) =>
             run(command, async (session) => (await import('../registry/yank-version.ts')).yankVersion(session, site, version, options)),
         );
@@ -97,9 +97,9 @@ export function addRegistryCommands(program: Command, run: Run): void {
 
 function takeListOptions(command: Command): Command {
     return command
-        .option('--category <path>', 'of this category alone; a parent includes all below it')
-        .option('--verified', 'verified ones alone')
+        .option('--category <path>', 'only of this category; a parent includes its children')
+        .option('--verified', 'only verified ones')
         .addOption(new Option('--sort <order>', 'the order').choices(['trending', 'recently_verified', 'recent', 'name']))
-        .option('--limit <n>', 'so many at most', wholeNumber(1, 10_000), 20)
-        .option('--cursor <cursor>', 'go on where a list ended');
+        .option('--limit <n>', 'the most to list', wholeNumber(1, 10_000), 20)
+        .option('--cursor <cursor>', 'continue a list where it ended');
 }

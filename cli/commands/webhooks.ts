@@ -4,17 +4,17 @@ import type { Run } from '../session.ts';
 import type { AddOptions } from '../webhooks/webhooks.ts';
 import { examples, wholeNumber } from './options.ts';
 
-/** Being told what happens, instead of asking. */
+/** The command `webhook`. */
 export function addWebhookCommands(program: Command, run: Run): void {
-    program.commandsGroup('Be told what happens:');
+    program.commandsGroup('Get notified:');
     const webhook = program
         .command('webhook')
-        .description('have events sent to a URL, or print them here')
+        .description('send events to a URL, or print them here')
         .addHelpText(
             'after',
             examples(
                 ['webhook listen', "webhook add https://app.example/routebook --events 'job.*,credits.low'", 'webhook test whk_7gT…'],
-                'The key needs the scopes account and jobs, and no limits of sites, effects and connections.',
+                'The key needs the scopes account and jobs, and no limits on sites, effects or connections.',
             ),
         );
     webhook
@@ -25,9 +25,9 @@ export function addWebhookCommands(program: Command, run: Run): void {
         );
     webhook
         .command('add')
-        .description('have events sent to a URL; its secret is shown once')
+        .description('send events to a URL; the secret is shown once')
         .argument('<url>', 'https, on port 443')
-        .requiredOption('--events <types>', 'with commas between; job.* means all of a kind', readTypes)
+        .requiredOption('--events <types>', 'separated by commas; job.* means all types of a kind', readTypes)
         .option('--description <text>', 'what it is for')
         .action((url: string, { events, ...options }: AddOptions & { events: string[] }, command: Command) =>
             run(command, async (session) => (await import('../webhooks/webhooks.ts')).addWebhook(session, url, events, options)),
@@ -48,24 +48,24 @@ export function addWebhookCommands(program: Command, run: Run): void {
         );
     webhook
         .command('test')
-        .description('send a test event, and see what the receiver answers')
+        .description('send a test event and show what the receiver answers')
         .argument('<webhook>', 'whk_…')
         .action((id: string, _options: object, command: Command) =>
             run(command, async (session) => (await import('../webhooks/webhooks.ts')).testWebhook(session, id)),
         );
     webhook
         .command('deliveries')
-        .description('list what was sent, the newest first')
+        .description('list deliveries, newest first')
         .argument('<webhook>', 'whk_…')
         .addOption(new Option('--status <status>', 'these alone').choices(DELIVERY_STATUSES))
-        .option('--limit <n>', 'so many at most', wholeNumber(1, 100), 20)
+        .option('--limit <n>', 'the most to list', wholeNumber(1, 100), 20)
         .action((id: string, options: { status?: DeliveryStatus; limit: number }, command: Command) =>
             run(command, async (session) => (await import('../webhooks/webhooks.ts')).listDeliveries(session, id, options)),
         );
     webhook
         .command('listen')
         .description('print events as they happen; with --json one line each')
-        .option('--events <types>', 'with commas between; all by default', readTypes, [])
+        .option('--events <types>', 'separated by commas; all by default', readTypes, [])
         .action(({ events }: { events: string[] }, command: Command) =>
             run(command, async (session) => (await import('../webhooks/listen.ts')).listen(session, events)),
         );
@@ -74,5 +74,5 @@ export function addWebhookCommands(program: Command, run: Run): void {
 function readTypes(text: string): string[] {
     const types = text.split(',').map((type) => type.trim());
     if (types.every((type) => /^[a-z]+\.([a-z_]+|\*)$/.test(type))) return types;
-    throw new InvalidArgumentError('It is types with commas between, such as job.succeeded,credits.*');
+    throw new InvalidArgumentError('Use types separated by commas, such as job.succeeded,credits.*');
 }

@@ -12,7 +12,7 @@ export interface ConnectOptions {
     consent?: true;
 }
 
-/** `routebook connect SITE`: asks for the secret without echo, or shows where to consent. */
+/** `routebook connect SITE`: asks for the secret without echo, or prints the URL for the consent. */
 export async function connect({ client, terminal }: Session, site: string, options: ConnectOptions): Promise<Done> {
     const { paint } = terminal;
     const { connections } = client();
@@ -22,7 +22,7 @@ export async function connect({ client, terminal }: Session, site: string, optio
         const begun = await connections.authorize(chosen);
         return {
             result: begun,
-            lines: ['Open this in a browser that is signed in here, within ten minutes:', '', `  ${begun.authorize_url}`],
+            lines: ['Open this within ten minutes, in a browser that is signed in to Routebook:', '', `  ${begun.authorize_url}`],
         };
     }
     const value = await readSecret(terminal, user === undefined ? `Key or token for ${site}` : `Password of ${user} at ${site}`);
@@ -37,7 +37,7 @@ export async function listConnections({ client, terminal: { paint } }: Session):
     const connections: ConnectionEntry[] = [];
     for await (const one of client().connections.list({ limit: 100 })) connections.push(one);
     const result = { connections };
-    if (connections.length === 0) return { result, lines: ['No connections; "routebook connect SITE" makes one.'] };
+    if (connections.length === 0) return { result, lines: ['No connections; "routebook connect SITE" adds one.'] };
     const rows = connections.map((one) => [one.connection_id, one.site, one.name, one.status, one.last_used_at ?? 'never']);
     return { result, lines: table(['connection', 'site', 'name', 'status', 'last used'], rows, paint) };
 }

@@ -3,10 +3,10 @@ import { Writable } from 'node:stream';
 import { CommandFault } from '../failures.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** Asks for a secret without echo; from a pipe it is what is piped in. It is never an argument, which other programs could see. */
+/** Asks for a secret without echo, or reads it from a pipe. It is never an argument, since other programs can see arguments. */
 export async function readSecret({ isInteractive, readAll, complain }: Terminal, label: string): Promise<string> {
     if (!isInteractive) return firstLine(await readAll());
-    complain(`${label} (it is not shown):`);
+    complain(`${label} (input is hidden):`);
     const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
     const asking = createInterface({ input: process.stdin, output: silent, terminal: true });
     try {

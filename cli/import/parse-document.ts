@@ -26,7 +26,7 @@ function parseText(text: string, name: string): unknown {
         // YAML in flow style begins like JSON.
     }
     if (text.length > MAX_YAML_BYTES)
-        throw new CannotImport(`${name} is no JSON, and as YAML it is larger than ${MAX_YAML_BYTES / 1024 / 1024} MiB.`);
+        throw new CannotImport(`${name} is not JSON, and as YAML it is larger than ${MAX_YAML_BYTES / 1024 / 1024} MiB.`);
     try {
         // Aliases can multiply; a hundred times what is written is no honest document.
         return parse(text, { maxAliasCount: 100, logLevel: 'error' });

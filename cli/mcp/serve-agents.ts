@@ -6,13 +6,13 @@ import { RoutebookError } from '../client/index.ts';
 import { Transport } from '../client/transport.ts';
 import type { Done, Session } from '../session.ts';
 
-/** Serves the tools for agents on stdin and stdout, until stdin ends. Whatever is for a person goes to stderr. */
+/** Serves the agent tools on stdin and stdout until stdin ends. Messages for people go to stderr. */
 export async function serveAgents(session: Session): Promise<Done> {
     const ended = Promise.withResolvers<void>();
     const ask = askWith(new Transport(session.clientOptions()));
     const served = serveStdio(() => agentServer({ tools: TOOLS, ask, instructions: INSTRUCTIONS }));
     process.stdin.once('end', () => void served.close().then(() => ended.resolve()));
-    session.note(`serving tools for agents over ${session.server}`);
+    session.note(`serving agent tools with ${session.server}`);
     await ended.promise;
     return { result: { ended: true } };
 }

@@ -2,7 +2,7 @@ import type { MonitorChange } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
 import { table } from '../table.ts';
 
-/** `routebook monitor changes ID`: a line for each value that came (+), went (-) or changed (~). */
+/** `routebook monitor changes ID`: prints a line for each added (+), removed (-) or changed (~) value. */
 export async function listChanges(
     { client, terminal: { paint } }: Session,
     monitorId: string,
@@ -10,11 +10,11 @@ export async function listChanges(
 ): Promise<Done> {
     const { items: changes } = await client().monitors.changes(monitorId, { limit }).page();
     const result = { changes };
-    if (changes.length === 0) return { result, lines: ['Nothing changed yet.'] };
+    if (changes.length === 0) return { result, lines: ['No changes yet.'] };
     const lines = changes.flatMap(({ change_id: id, at, diff, diff_truncated: isCut }) => [
         `${paint('bold', at)}  ${paint('dim', id)}`,
         ...linesOf(diff, paint),
-        ...(isCut ? ['  … there is more than is kept'] : []),
+        ...(isCut ? ['  … the diff was longer and was cut'] : []),
     ]);
     return { result, lines };
 }

@@ -5,7 +5,7 @@ import { needsSchema, readParams, type TypedParams } from '../package/read-param
 import type { Done, Session } from '../session.ts';
 import { table } from '../table.ts';
 
-/** What a monitor watches and tells, and when. */
+/** The options of `monitor add` and `monitor change`. */
 export interface ChangeOptions {
     name?: string;
     every?: string;
@@ -28,7 +28,7 @@ export interface AddOptions extends ChangeOptions, TypedParams {
 /** `routebook monitor add SITE ENDPOINT --every 1h` */
 export async function addMonitor(session: Session, site: string, endpoint: string, options: AddOptions): Promise<Done> {
     const { version, maxResults, maxPages, maxCredits } = options;
-    if ((options.every === undefined) === (options.cron === undefined)) throw wrongUsage('say when it runs: either --every or --cron');
+    if ((options.every === undefined) === (options.cron === undefined)) throw wrongUsage('give a schedule: either --every or --cron');
     const asTyped = readParams(options);
     const client = session.client();
     const params = needsSchema(options) ? readParams(options, await paramsOf(client, site, endpoint, version)) : asTyped;
@@ -47,8 +47,8 @@ export async function addMonitor(session: Session, site: string, endpoint: strin
         result: monitor,
         lines: [
             `${paint('green', '✓')} monitor ${monitor.monitor_id} runs ${scheduleText(monitor)}, next at ${monitor.next_run_at}`,
-            'Its first run sets the base and tells nothing.',
-            `What changed since: routebook monitor changes ${monitor.monitor_id}`,
+            'The first run stores the base value and reports no change.',
+            `Show changes: routebook monitor changes ${monitor.monitor_id}`,
         ],
     };
 }
@@ -56,13 +56,13 @@ export async function addMonitor(session: Session, site: string, endpoint: strin
 /** `routebook monitor change ID` */
 export async function changeMonitor({ client, terminal: { paint } }: Session, monitorId: string, options: ChangeOptions): Promise<Done> {
     const changes = scheduleOf(options);
-    if (Object.keys(changes).length === 0) throw wrongUsage('say what changes, such as --every 1d');
+    if (Object.keys(changes).length === 0) throw wrongUsage('name a change, such as --every 1d');
     return shown(await client().monitors.update(monitorId, changes), paint);
 }
 
 function scheduleOf(options: ChangeOptions): MonitorChanges {
     const { name, every, cron, timezone, watch, identity, when, tellIf, maxCreditsPerDay } = options;
-    if (when !== undefined && tellIf !== undefined) throw wrongUsage('take either --when or --tell-if');
+    if (when !== undefined && tellIf !== undefined) throw wrongUsage('use either --when or --tell-if');
     const given = {
         name,
         every,
@@ -85,7 +85,7 @@ export async function listMonitors(
         .monitors.list({ limit, ...(status === undefined ? {} : { status }) })
         .page();
     const result = { monitors };
-    if (monitors.length === 0) return { result, lines: ['No monitors; "routebook monitor add SITE ENDPOINT --every 1h" makes one.'] };
+    if (monitors.length === 0) return { result, lines: ['No monitors; "routebook monitor add SITE ENDPOINT --every 1h" adds one.'] };
     const rows = monitors.map((one) => [
         one.monitor_id,
         stateOf(one),

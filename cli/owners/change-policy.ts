@@ -8,11 +8,11 @@ export interface PolicyOptions extends PolicyOrder {
     clear?: true;
 }
 
-/** `routebook policy DOMAIN`: shows what the owner of a domain allows, or changes the parts that options name. */
+/** `routebook policy DOMAIN`: shows the owner's policy, or changes the parts that options name. */
 export async function policyOf({ client, terminal: { paint } }: Session, domain: string, options: PolicyOptions): Promise<Done> {
     const { clear, ...order } = options;
     const isChange = Object.keys(order).length > 0;
-    if (clear === true && isChange) throw wrongUsage('--clear allows everything again, and needs no other option');
+    if (clear === true && isChange) throw wrongUsage('--clear allows everything and cannot be used with other options');
     if (order.block === true && order.unblock === true) throw wrongUsage('--block and --unblock contradict each other');
     const api = client();
     if (clear === true) return shown(domain, await api.policies.set(domain, {}), paint, true);

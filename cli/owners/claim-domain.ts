@@ -3,7 +3,7 @@ import { CommandFault } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
 import { table } from '../table.ts';
 
-/** `routebook claim start DOMAIN`: begins a proof, and says what to publish where. */
+/** `routebook claim start DOMAIN`: claims a domain and prints what to publish where. */
 export async function startClaim({ client, terminal: { paint } }: Session, domain: string): Promise<Done> {
     const claim = await client().claims.create(domain);
     const [dns, file] = claim.methods;
@@ -12,7 +12,7 @@ export async function startClaim({ client, terminal: { paint } }: Session, domai
         lines: [
             `${paint('green', '✓')} claim ${claim.claim_id} on ${paint('bold', claim.domain)} waits for its proof, until ${claim.expires_at}`,
             '',
-            'Put one of these in place, and leave it there:',
+            'Publish one of these and leave it in place:',
             `  ${paint('dim', 'DNS ')}  ${dns.dns}`,
             `  ${paint('dim', 'file')}  ${file.url}`,
             `        with the line ${claim.value}`,
@@ -22,7 +22,7 @@ export async function startClaim({ client, terminal: { paint } }: Session, domai
     };
 }
 
-/** `routebook claim list DOMAIN`: your workspace's claims on a domain, the oldest first. */
+/** `routebook claim list DOMAIN`: lists your workspace's claims on a domain, oldest first. */
 export async function listClaims({ client, terminal: { paint } }: Session, domain: string): Promise<Done> {
     const claims = await allClaims(client(), domain);
     const result = { claims };
@@ -31,7 +31,7 @@ export async function listClaims({ client, terminal: { paint } }: Session, domai
     return { result, lines: table(['claim', 'status', 'expires', 'value', 'reason'], rows, paint) };
 }
 
-/** `routebook claim check DOMAIN [CLAIM]`: has the proof looked up now. Fails where it was not found. */
+/** `routebook claim check DOMAIN [CLAIM]`: checks the proof now. Fails if it is not found. */
 export async function checkClaim({ client, terminal }: Session, domain: string, claimId: string | undefined): Promise<Done> {
     const { paint } = terminal;
     const api = client();
@@ -42,7 +42,7 @@ export async function checkClaim({ client, terminal }: Session, domain: string, 
     if (status === 'proven') {
         const lines = [
             `${paint('green', '✓')} ${paint('bold', claim.domain)} is yours: your workspace is its owner and a maintainer`,
-            paint('dim', '  Leave the proof in place; it is looked up again every month.'),
+            paint('dim', '  Leave the proof in place; it is checked again every month.'),
         ];
         return { result, lines };
     }
@@ -50,7 +50,7 @@ export async function checkClaim({ client, terminal }: Session, domain: string, 
     return { result, lines: [`${paint('red', '✗')} ${head}${reason === null ? '' : `: ${reason}`}`], isFailure: true };
 }
 
-/** `routebook claim delete DOMAIN [CLAIM]`: takes a claim back. */
+/** `routebook claim delete DOMAIN [CLAIM]`: withdraws a claim. */
 export async function deleteClaim({ client, terminal: { paint } }: Session, domain: string, claimId: string | undefined): Promise<Done> {
     const api = client();
     const claim = await oneClaim(api, domain, claimId);
@@ -61,7 +61,7 @@ export async function deleteClaim({ client, terminal: { paint } }: Session, doma
 
 type Api = ReturnType<Session['client']>;
 
-/** The claim that was named, or the only one there is. @throws CommandFault */
+/** Finds the named claim, or the only one. @throws CommandFault */
 async function oneClaim(api: Api, domain: string, claimId: string | undefined): Promise<ClaimEntry> {
     const claims = await allClaims(api, domain);
     const begin = `"routebook claim start ${domain}" begins one`;

@@ -8,14 +8,14 @@ import type { Paint, Terminal } from '../terminal.ts';
 import type { Place } from './positions.ts';
 import { type PackageFile, readPackageFile } from './read-package-file.ts';
 
-/** A problem and where it stands in the file. */
+/** A problem with its position in the file. */
 export type Problem = ItemDetail & Place;
 
 export type Judgement =
     | { ok: true; file: string; document: PackageDocument; warnings: (PackageWarning & Place)[] }
     | { ok: false; file: string; problems: Problem[] };
 
-/** The server's own rules over a file, all problems in the order of its lines. */
+/** Checks a file by the server's rules. Returns all problems in the order of lines. */
 export function judgePackage(file: PackageFile, settings: Settings): Judgement {
     const { egressAllow } = settings.egress();
     const verdict = checkPackage(file.value, { isPortAllowed: (port) => isPortAllowed(egressAllow, port), rounded: file.rounded });
@@ -26,7 +26,7 @@ export function judgePackage(file: PackageFile, settings: Settings): Judgement {
 }
 
 /**
- * The package of a file that is meant to be used.
+ * Reads a valid package.
  * @throws CommandFault SCHEMA_INVALID with every problem and its line
  */
 export async function readValidPackage(
@@ -46,7 +46,7 @@ export function invalidPackage(file: string, problems: readonly Problem[], paint
     return new CommandFault('SCHEMA_INVALID', message, { lines: problemLines(file, problems, paint), fields: { file, details: problems } });
 }
 
-/** `file:line:column` as terminals make it a link, then what is wrong there. */
+/** Formats problems as `file:line:column`, which terminals turn into links, and a message. */
 export function problemLines(file: string, problems: readonly (Place & { path: string; code: string; message: string })[], paint: Paint) {
     return problems.flatMap(({ line, column, path, code, message }) => [
         `  ${paint('cyan', `${file}:${line}:${column}`)}  ${paint('bold', code)}  ${paint('dim', path)}`,

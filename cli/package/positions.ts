@@ -1,18 +1,18 @@
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import { someToken } from '../../shared/domain/json/tokens.ts';
 
-/** Both from 1, as editors count. */
+/** Line and column, counted from 1. */
 export interface Place {
     line: number;
     column: number;
 }
 
-/** Nobody writes deeper than the rules let through by far; pointers would grow with each level. */
+/** Deeper values have no pointer of their own. Valid packages have fewer levels, and pointers grow with each level. */
 const MAX_DEPTH = 64;
 
 /**
- * Where the values of a JSON text stand, by JSON pointer: members at their key, items at their value. What is not there is looked for
- * at the nearest value around it.
+ * Locates the values of a JSON text by JSON pointer: members at their key, items at their value. A missing value is located at its nearest
+ * existing parent.
  * @param text well-formed JSON
  */
 export function positionsOf(text: string): (pointer: string) => Place {
@@ -25,7 +25,7 @@ export function positionsOf(text: string): (pointer: string) => Place {
     };
 }
 
-/** Where the character at `offset` stands. */
+/** The line and column of an offset. */
 export function placeIn(text: string, offset: number): Place {
     return placeOf(offset, lineStarts(text));
 }

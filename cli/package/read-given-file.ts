@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
     '.zip': 'application/zip',
 };
 
-/** A file of this machine as a param, its type by its ending. @throws CommandFailure for one that cannot be read or is too large */
+/** Reads a local file as a param; its type follows from its extension. @throws CommandFault if it is unreadable or too large */
 export function readGivenFile(path: string, param: string): GivenFile {
     let bytes: Buffer;
     try {

@@ -7,20 +7,20 @@ import type { Terminal } from '../terminal.ts';
 import { type Place, positionsOf } from './positions.ts';
 import { findSyntaxFault } from './syntax.ts';
 
-/** A package as somebody wrote it, not judged yet. */
+/** A package file that was parsed but not validated. */
 export interface PackageFile {
-    /** As messages name it. */
+    /** The name in messages. */
     name: string;
     value: unknown;
-    /** Where the text has numbers that `value` holds otherwise. */
+    /** Numbers that JavaScript rounded in `value`. */
     rounded: Detail[];
-    /** Where the value at a JSON pointer stands in the text. */
+    /** The position of the value at a JSON pointer. */
     locate(pointer: string): Place;
 }
 
 /**
  * Reads a package from a file, or from stdin for `-`.
- * @throws CommandFault where it cannot be read, is no JSON, or is larger than the server takes
+ * @throws CommandFault if it cannot be read, is not JSON, or exceeds the server's limit
  */
 export async function readPackageFile(path: string, terminal: Pick<Terminal, 'readAll'>): Promise<PackageFile> {
     const name = path === '-' ? 'stdin' : path;
@@ -28,7 +28,7 @@ export async function readPackageFile(path: string, terminal: Pick<Terminal, 're
     if (text.length > FILE_LENGTH) throw tooLarge(name, Buffer.byteLength(text));
     let positions: ((pointer: string) => Place) | undefined;
     const value = parse(text, name);
-    // Blanks and line breaks are not sent.
+    // The size counts without the whitespace of the layout, which is not sent.
     const bytes = Buffer.byteLength(JSON.stringify(value));
     if (bytes > PACKAGE_BYTES) throw tooLarge(name, bytes);
     return {
@@ -42,7 +42,7 @@ export async function readPackageFile(path: string, terminal: Pick<Terminal, 're
     };
 }
 
-/** With all that a layout adds. */
+/** Includes whitespace of the layout. */
 const FILE_LENGTH = 8 * PACKAGE_BYTES;
 
 function tooLarge(name: string, bytes: number): CommandFault {

@@ -5,22 +5,22 @@ import type { Json, JsonObject, JsonSchema, PackageParam } from '../../shared/do
 import { wrongUsage } from '../failures.ts';
 import { readGivenFile } from './read-given-file.ts';
 
-/** What somebody types for params: `--param name=value`, `--param name:=json`, `--params '{…}'`. */
+/** The params options: `--param name=value`, `--param name:=json`, `--params '{…}'`. */
 export interface TypedParams {
     param?: readonly string[];
     params?: string;
 }
 
 /**
- * The params of a call. A `name=value` is a text, unless the param's schema takes only other types: then it is read as JSON, since
- * nothing is coerced later. For a file, `name=@path` reads it. @param known the params of the endpoint, where they could be read
+ * Reads the params of a call. `name=value` is a text, unless the param's schema allows only other types: then it is parsed as JSON, since
+ * nothing is coerced later. `name=@path` reads a file. @param known the params of the endpoint, if they are known
  */
 export function readParams({ param: pairs = [], params: json }: TypedParams, known: readonly PackageParam[] = []): JsonObject {
     const read = new Map<string, Json>(Object.entries(json === undefined ? {} : readObject(json)));
     for (const pair of pairs) {
         const [, name, mark, text] = /^([^=]+?)(:?=)(.*)$/s.exec(pair) ?? [];
         if (name === undefined || text === undefined) {
-            throw wrongUsage(`--param takes name=value or name:=json, and this is ${JSON.stringify(pair)}`);
+            throw wrongUsage(`--param must be name=value or name:=json, not ${JSON.stringify(pair)}`);
         }
         if (read.has(name)) throw wrongUsage(`the param ${name} is given twice`);
         const param = known.find((candidate) => candidate.name === name);
@@ -29,7 +29,7 @@ export function readParams({ param: pairs = [], params: json }: TypedParams, kno
     return Object.fromEntries(read);
 }
 
-/** Whether some text has to be held against the endpoint's schema to know what it means. */
+/** Whether the meaning of a text depends on the endpoint's schema. */
 export function needsSchema({ param: pairs = [] }: TypedParams): boolean {
     return pairs.some((pair) => !/^[^=]+:=/.test(pair));
 }
@@ -42,7 +42,7 @@ function readObject(text: string): JsonObject {
 
 function readJson(text: string, what: string): Json {
     const value = parsed(text);
-    if (value === undefined) throw wrongUsage(`the value of ${what} is no JSON`);
+    if (value === undefined) throw wrongUsage(`the value of ${what} is not valid JSON`);
     return value;
 }
 
@@ -56,7 +56,7 @@ function typed(text: string, name: string, schema: JsonSchema | undefined): Json
     return value ?? text;
 }
 
-/** `undefined`: the schema does not say. */
+/** `undefined` if the schema does not say. */
 function typesOf(schema: JsonSchema | undefined): readonly string[] | undefined {
     if (typeof schema !== 'object') return undefined;
     const { type, enum: values } = schema;
@@ -68,7 +68,7 @@ function isSchema(value: Json | undefined): value is JsonSchema {
     return typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
 }
 
-/** Undefined for what is no JSON. Numbers keep their digits. */
+/** Parses JSON; undefined if it is invalid. Numbers keep their digits. */
 function parsed(text: string): Json | undefined {
     try {
         return parseExact(text);

@@ -17,7 +17,7 @@ const SPACE = /[ \t\n\r]*/y;
 const SCALAR =
     /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)\b/y;
 
-/** The first place where a text stops being JSON, and what belongs there: not every JSON.parse tells. It never repeats the text. */
+/** Locates the first JSON syntax error, since JSON.parse does not always say where it is. The message never repeats the text. */
 export function findSyntaxFault(text: string): (Place & { what: string }) | undefined {
     const open: ('{' | '[')[] = [];
     let wanted: Wanted = 'value';

@@ -12,7 +12,7 @@ export interface AddOptions {
     out: string;
 }
 
-/** `routebook add SITE`: typed functions for a site's hosted endpoints, in a file of the program that calls them. */
+/** `routebook add SITE`: writes a file of typed functions for a site's hosted endpoints. */
 export async function addSite({ client, terminal }: Session, site: string, { version, endpoint, out }: AddOptions): Promise<Done> {
     const { file, source } = await functionsOf(client(), site, {
         ...(version === undefined ? {} : { version }),
@@ -25,7 +25,7 @@ export async function addSite({ client, terminal }: Session, site: string, { ver
     return { result: { file: path, site }, lines: [`${paint('green', '✓')} ${paint('bold', path)}: functions that call ${site}`] };
 }
 
-/** The file of a site's functions. @throws CommandFault where the site has no such endpoint */
+/** Downloads the file of functions. @throws CommandFault if the site lacks one of the endpoints */
 export async function functionsOf(
     client: Routebook,
     site: string,
@@ -34,7 +34,7 @@ export async function functionsOf(
     const query = version === undefined ? {} : { version };
     const made =
         only === undefined ? await client.schemas.package(site, { ...query, format: 'typescript' }) : await some(client, site, query, only);
-    // The name is the server's: it never leads out of the folder, and never replaces anything but such a file.
+    // The server chooses the name, so it must stay within the folder and have the form of a generated file.
     if (!/^[\p{L}\p{N}._-]+\.ts$/u.test(made.file))
         throw new CommandFault('INVALID_ANSWER', `The server named a file ${JSON.stringify(made.file)}.`);
     return made;

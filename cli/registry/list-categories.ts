@@ -1,7 +1,7 @@
 import type { Done, Session } from '../session.ts';
 import { table } from '../table.ts';
 
-/** `routebook categories`: what `--category` takes, each with what belongs there. */
+/** `routebook categories`: lists the values of `--category` with descriptions. */
 export async function listCategories({ client, terminal }: Session): Promise<Done> {
     const categories = await client().categories();
     const rows = categories.flatMap(({ slug, name, children }) => [

@@ -10,7 +10,7 @@ export interface ListOptions {
     cursor?: string;
 }
 
-/** `routebook list` and `routebook search Q`: cards of the registry, as many as were asked for. */
+/** `routebook list` and `routebook search Q`: list cards of the registry, up to the limit. */
 export async function listSchemas({ client, terminal, note }: Session, q: string | undefined, options: ListOptions): Promise<Done> {
     const { category, verified, sort, limit, cursor } = options;
     const listing = client().schemas.list({
@@ -36,7 +36,7 @@ export async function listSchemas({ client, terminal, note }: Session, q: string
     }
     const result = { schemas: cards, total, next_cursor: next };
     if (cards.length === 0) return { result, lines: ['Nothing is registered that fits; "routebook request" asks for it.'] };
-    if (next !== null) note(`${cards.length} of ${total}; --limit shows more, and --cursor ${next} goes on from here`);
+    if (next !== null) note(`${cards.length} of ${total}; --limit shows more, --cursor ${next} continues from here`);
     return { result, lines: cardLines(cards, terminal) };
 }
 

@@ -2,7 +2,7 @@ import type { VersionEntry } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
 import { table } from '../table.ts';
 
-/** `routebook versions SITE`: its history, newest first. */
+/** `routebook versions SITE`: lists versions, newest first. */
 export async function listVersions({ client, terminal: { paint } }: Session, site: string, { limit }: { limit: number }): Promise<Done> {
     const versions: VersionEntry[] = [];
     for await (const version of client().schemas.versions(site, { limit: Math.min(limit, 100) })) {

@@ -7,13 +7,13 @@ export interface PublishedPackage {
     versionHash: string;
 }
 
-/** The package as somebody could push it again: without what the download tells about the version. */
+/** The package without the version fields of the download, so that it can be pushed again. */
 export function withoutVersion(downloaded: DownloadedPackage): PublishedPackage {
     const { version, version_hash: versionHash, published_at: _publishedAt, ...document } = downloaded;
     return { document, version, versionHash };
 }
 
-/** The latest version of a site; undefined where there is none yet. */
+/** The latest version of a site; undefined if there is none. */
 export async function findPublished(client: Routebook, site: string): Promise<PublishedPackage | undefined> {
     try {
         return withoutVersion(await client.schemas.package(site));

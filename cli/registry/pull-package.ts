@@ -8,7 +8,7 @@ export interface PullOptions {
     out?: string;
 }
 
-/** `routebook pull SITE`: the package on stdout or in a file, as it can be pushed again; or the site in another format. */
+/** `routebook pull SITE`: downloads the package in a form that can be pushed again, or the site in another format. */
 export async function pullPackage({ client, terminal, note }: Session, site: string, { version, format, out }: PullOptions): Promise<Done> {
     const query = version === undefined ? {} : { version };
     const { document, about, ...downloaded } = await download(client(), site, query, format);

@@ -17,12 +17,12 @@ interface Update {
     site: string;
     file: string;
     changed: boolean;
-    /** Lines of the types and functions that differ. */
+    /** Removed and added lines of types and functions. */
     removed: string[];
     added: string[];
 }
 
-/** `routebook update [SITE...]`: what changed in the sites' types since `routebook add`, and the files of the latest versions. */
+/** `routebook update [SITE...]`: shows what changed in the generated types and writes the files of the latest versions. */
 export async function updateSites({ client, terminal }: Session, sites: readonly string[], { out, dryRun }: UpdateOptions): Promise<Done> {
     const files = await generatedIn(out);
     const unknown = sites.find((site) => !files.some((one) => one.site === site));
@@ -57,7 +57,7 @@ async function generatedIn(folder: string) {
     });
 }
 
-/** Without what names the version, which differs each time. */
+/** Lines without those that name the version. */
 function typesOf(source: string): string {
     return source
         .split('\n')

@@ -6,19 +6,19 @@ export interface YankOptions {
     undo?: true;
 }
 
-/** `routebook yank SITE VERSION`: takes a version back, or gives it again. */
+/** `routebook yank SITE VERSION`: yanks or restores a version. */
 export async function yankVersion(
     { client, terminal: { paint } }: Session,
     site: string,
     version: number,
     { reason, undo }: YankOptions,
 ): Promise<Done> {
-    if (undo === true && reason !== undefined) throw wrongUsage('--undo needs no --reason');
+    if (undo === true && reason !== undefined) throw wrongUsage('--undo takes no --reason');
     if (undo === true) {
         const result = await client().schemas.unyank(site, version);
         return { result, lines: [`${paint('green', '✓')} ${site} version ${version} is there again`] };
     }
-    if (reason === undefined) throw wrongUsage('--reason is needed: broken, security or legal');
+    if (reason === undefined) throw wrongUsage('--reason is required: broken, security or legal');
     const result = await client().schemas.yank(site, version, { reason });
     return { result, lines: [`${paint('green', '✓')} ${site} version ${version} is yanked: ${reason}`] };
 }

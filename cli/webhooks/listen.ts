@@ -1,18 +1,18 @@
 import type { EventEntry } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
 
-/** Seconds that a read waits for an event, and events of one read. */
+/** Seconds that a read waits for an event, and the most events of a read. */
 const WAIT = 30;
 const MOST = 100;
 
-/** `routebook webhook listen`: prints events as they happen, until it is interrupted. No URL and no webhook is needed. */
+/** `routebook webhook listen`: prints events as they happen, until it is interrupted. Needs no webhook. */
 export async function listen({ client, terminal, isJson, note }: Session, types: readonly string[]): Promise<Done> {
     const { events } = client();
     const query = { limit: MOST, ...(types.length === 0 ? {} : { types: types.join(',') }) };
     let part = await events.read(query);
-    // What happened before is passed over.
+    // Skip earlier events.
     while (part.events.length === MOST) part = await events.read({ ...query, after: part.after });
-    note('listening; Ctrl-C ends it');
+    note('listening; stop with Ctrl-C');
     for (;;) {
         part = await events.read({ ...query, after: part.after, wait: WAIT });
         for (const event of part.events) terminal.print(isJson ? JSON.stringify(event) : lineOf(event, terminal.paint));

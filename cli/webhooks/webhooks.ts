@@ -6,7 +6,7 @@ export interface AddOptions {
     description?: string;
 }
 
-/** `routebook webhook add URL --events a,b`: the secret is shown this once. */
+/** `routebook webhook add URL --events a,b`: adds a webhook and shows its secret once. */
 export async function addWebhook(
     { client, terminal: { paint } }: Session,
     url: string,
@@ -18,11 +18,11 @@ export async function addWebhook(
     return {
         result: webhook,
         lines: [
-            `${paint('green', '✓')} webhook ${webhook.webhook_id} is told of ${webhook.events.join(', ')}`,
+            `${paint('green', '✓')} webhook ${webhook.webhook_id} receives ${webhook.events.join(', ')}`,
             '',
             `  ${webhook.secret}`,
             '',
-            'This is its secret. Keep it: it is not shown again. Your program checks requests with it (verifyWebhook).',
+            'Save this secret; it is not shown again. Your program verifies requests with it (verifyWebhook).',
             `Send a first event: routebook webhook test ${webhook.webhook_id}`,
         ],
     };
@@ -33,7 +33,7 @@ export async function listWebhooks({ client, terminal: { paint } }: Session): Pr
     const webhooks: WebhookEntry[] = [];
     for await (const webhook of client().webhooks.list({ limit: 100 })) webhooks.push(webhook);
     const result = { webhooks };
-    if (webhooks.length === 0) return { result, lines: ['No webhooks; "routebook webhook add URL --events job.*" makes one.'] };
+    if (webhooks.length === 0) return { result, lines: ['No webhooks; "routebook webhook add URL --events job.*" adds one.'] };
     const rows = webhooks.map((one) => [one.webhook_id, stateOf(one), one.events.join(' '), one.url]);
     return { result, lines: table(['webhook', 'state', 'events', 'url'], rows, paint) };
 }
@@ -58,7 +58,7 @@ export async function deleteWebhook({ client, terminal: { paint } }: Session, we
     return { result, lines: [`${paint('green', '✓')} webhook ${webhookId} is deleted`] };
 }
 
-/** `routebook webhook test ID`: sends an event, and waits until it was tried. Fails where it did not arrive. */
+/** `routebook webhook test ID`: sends an event and waits for the attempt. Fails if the delivery failed. */
 export async function testWebhook({ client, terminal }: Session, webhookId: string): Promise<Done> {
     const { paint } = terminal;
     const { webhooks } = client();
@@ -73,11 +73,13 @@ export async function testWebhook({ client, terminal }: Session, webhookId: stri
         return { result: tried, lines: [`${paint('green', '✓')} delivered: the receiver answered ${tried.code} in ${took}`] };
     }
     const why =
-        tried.attempts === 0 ? 'It was not sent yet: no worker took it.' : (tried.problem ?? `The receiver answered ${tried.code}.`);
+        tried.attempts === 0
+            ? 'It has not been sent yet: no worker is available.'
+            : (tried.problem ?? `The receiver answered ${tried.code}.`);
     return { result: tried, lines: [`${paint('red', '✗')} ${why}`], isFailure: true };
 }
 
-/** A receiver has 10 s, and a worker looks for what is due several times a second. */
+/** A receiver has 10 s to answer, and workers check for due deliveries several times a second. */
 const LONGEST_MS = 15_000;
 const LOOK_MS = 300;
 

@@ -112,7 +112,7 @@ describe('batches and jobs on the command line and in the client', function () {
         const many = write('many.csv', `id\n${Array.from({ length: 500 }, (_, at) => at + 1).join('\n')}\n`);
         const id = idOf((await run('batch', 'run', many, ...PRODUCT, '--detach')).stdout);
         expect((await run('batch', 'cancel', id)).stdout).to.include('cancelled');
-        expect((await run('batch', 'retry', id, '--code', 'UPSTREAM_TIMEOUT')).stdout).to.include('Nothing to run again');
+        expect((await run('batch', 'retry', id, '--code', 'UPSTREAM_TIMEOUT')).stdout).to.include('No items to retry');
         const again = await run('batch', 'retry', id);
         expect(again.stdout).to.include('run again');
         await run('batch', 'follow', id, '--out', 'again.ndjson');

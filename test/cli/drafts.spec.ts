@@ -74,7 +74,7 @@ describe('drafts from what there is already', function () {
         for (const text of [ran.stdout, ran.stderr, shown.stdout, shown.stderr, read('books.example.json')]) {
             expect(text).not.to.include(SECRET).and.not.include(MAIL);
         }
-        expect(shown.stdout).to.include('Taken out as it was read').and.include('books/{');
+        expect(shown.stdout).to.include('Removed from the recording').and.include('books/{');
         expect((await shell.run(['lint', 'books.example.json'])).code).to.equal(0);
     });
 

@@ -143,7 +143,7 @@ describe('routebook import, of packages in the format 0.1', () => {
                 'The host of this URL is not on harbour.example, the domain of the site; publish it under its own site.',
             'endpoints[8] (anywhere)': 'Its url_template is no address of the web, or begins with a placeholder.',
             'endpoints[9] (read_with_body)': 'A GET request has no body, and this one has a template for it.',
-            'endpoints[10]': 'It is no object.',
+            'endpoints[10]': 'It is not an object.',
             'actions[2] (open)': 'A param is the whole address, and a package writes its addresses out.',
         });
         expect(faultsOf(imported.package)).to.deep.equal([]);

@@ -68,7 +68,7 @@ describe('monitors on the command line and in the clients', function () {
         const added = await run('add', SITE, 'list', '--every', '1h', '--identity', 'id', '--watch', 'items', '--name', 'Prices');
         const [id = ''] = /mon_\w+/.exec(added) ?? [];
         await untilRun(id);
-        expect(await run('changes', id)).to.include('Nothing changed yet.');
+        expect(await run('changes', id)).to.include('No changes yet.');
         items = [{ id: 1, price: 6 }, { id: 2 }];
         expect(await run('run', id)).to.include('succeeded');
         await untilRun(id, 2);

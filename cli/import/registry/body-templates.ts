@@ -34,7 +34,7 @@ export function readTextTemplate(text: string, format: 'xml' | 'text'): ReadTemp
 
 function readJsonTemplate(text: string): ReadTemplate {
     const parsed = parseTemplate(text);
-    if (parsed === undefined) return { ok: false, why: 'Its body template is no JSON.' };
+    if (parsed === undefined) return { ok: false, why: 'Its body template is not JSON.' };
     const names: string[] = [];
     const fault = { name: undefined as string | undefined };
     const template = standIns(parsed, names, fault);

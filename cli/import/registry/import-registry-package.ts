@@ -48,7 +48,7 @@ function readList(list: Json | undefined, field: 'endpoints' | 'actions', notCar
         const where = `${field}[${index}]${name}`;
         const read = isObject(operation)
             ? readOperation(operation, field === 'actions', names)
-            : { ok: false as const, why: 'It is no object.' };
+            : { ok: false as const, why: 'It is not an object.' };
         if (!read.ok) {
             notCarried.push({ where, why: read.why, scope: 'operation' });
             return [];

@@ -94,4 +94,4 @@ class Batches:
 def _paused(batch: Json) -> RoutebookError:
     reason = batch.get("paused_reason")
     why = "" if reason is None else f" ({reason})"
-    return RoutebookError("BATCH_PAUSED", f"The batch {batch['batch_id']} is paused{why}: resume it, and follow it again.")
+    return RoutebookError("BATCH_PAUSED", f"The batch {batch['batch_id']} is paused{why}: resume it, then follow it again.")

@@ -64,7 +64,7 @@ def failure_of(status: int, body: Any, retry_after_header: Optional[str]) -> Rou
     if not isinstance(error, dict) or not isinstance(error.get("code"), str) or "message" not in error:
         return RoutebookError(
             "INVALID_ANSWER",
-            f"The address answered {status} with something that is no answer of Routebook.",
+            f"The address answered {status}, but not with an answer of Routebook.",
             status=status,
             # What stands between, such as a proxy whose server is being replaced.
             retryable=status in (502, 503, 504),
