@@ -15,6 +15,13 @@ export function describeEndpoint({ name, kind, params = [], response }: PackageE
     return `${said}${kind === 'paginate' ? ', page by page' : ''}.${by}${answered}`;
 }
 
+/** What a site offers, by the names of its first endpoints. */
+export function describeSite(site: string, endpoints: readonly PackageEndpoint[]): string {
+    const acts = endpoints.slice(0, MOST_ACTS).map(({ name }) => name.replaceAll('_', ' '));
+    const more = endpoints.length > MOST_ACTS ? ' and more' : '';
+    return acts.length === 0 ? '' : `What callers can do on ${site}: ${acts.join(', ')}${more}.`;
+}
+
 /** What a param means, by the roles that its name has on most sites, else by its name and place. */
 export function describeParam({ name, source, schema }: PackageParam): string {
     const words = wordsOf(name);
@@ -31,6 +38,7 @@ export function describeParam({ name, source, schema }: PackageParam): string {
 }
 
 const MOST_FIELDS = 8;
+const MOST_ACTS = 6;
 
 const ROLES: readonly { names: RegExp; means: string }[] = [
     { names: /^(?:page|p|pg|page (?:number|no|num|index)|current page)$/, means: 'Which page of the list, by number.' },

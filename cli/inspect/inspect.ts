@@ -12,6 +12,7 @@ import { importDocument } from '../import/import.ts';
 import { readDocument } from '../import/read-document.ts';
 import { guessCategory } from './category.ts';
 import { type Collection, collect, domainOf } from './collect.ts';
+import { describeSite } from './describe.ts';
 import { draftEndpoint } from './endpoint.ts';
 import type { ExampleCandidate } from './example-candidate.ts';
 import { addExamples } from './examples.ts';
@@ -93,7 +94,10 @@ async function draft(collection: Collection, ledger: Ledger, options: InspectOpt
         format: 'routebook/1',
         site,
         title: options.title ?? site,
-        description: `Routes of ${site}, drafted from a recording.`,
+        description: describeSite(
+            site,
+            drafted.map(({ endpoint }) => endpoint),
+        ),
         intent_category: options.category ?? guess.category,
         endpoints: await addExamples(drafted, options.confirmExample),
     };

@@ -52,6 +52,18 @@ describe('routebook inspect finds routes', () => {
         ]);
     });
 
+    it('reads queries whose pairs are parted by a semicolon, and leaves one in a value alone', async () => {
+        const found = await inspectCalls([
+            { url: `${SHOP}/?p=harbour.git;a=log`, html: page('') },
+            { url: `${SHOP}/?p=tides.git;a=log`, html: page('') },
+            { url: `${SHOP}/?p=ropes.git;a=log;pg=1`, html: page('') },
+            { url: `${SHOP}/parts?sizes=1;2;3`, json: [] },
+        ]);
+        expect(routesOf(found)).to.have.members(['GET /?a=log', 'GET /parts']);
+        expect(paramsOf(endpointOf(found, 'GET /?a=log'), 'query')).to.have.members(['p', 'pg']);
+        expect(paramsOf(endpointOf(found, 'GET /parts'), 'query')).to.deep.equal(['sizes']);
+    });
+
     it('takes what holds for one method for all of them', async () => {
         const found = await inspectCalls([
             { url: `${SHOP}/boards/spring`, json: { name: 'x', cards: [{ t: 1 }] } },

@@ -138,6 +138,17 @@ describe('publishing rules', () => {
         expect(select({ a: 'b[[' })).to.deep.equal(['/endpoints/2/response/select/a INVALID_VALUE']);
     });
 
+    it('take descriptions that only speak of placeholders', () => {
+        for (const text of [
+            '',
+            'Todo lists of a user.',
+            'Lists what is to be described.',
+            'HTML such as <b>.',
+            'The description of the item.',
+        ])
+            expect(judge(editedPackage({ '/endpoints/0/description': text })).ok, text).to.equal(true);
+    });
+
     it('accept param names that only look odd', () => {
         for (const name of ['filter[size]', 'a.b', '$top', 'q:text', 'toString', 'hasOwnProperty']) {
             const edits = { '/endpoints/3/params': [{ name, source: 'query', required: false }] };

@@ -24,6 +24,16 @@ describe('the calls of a verification run', () => {
         expect(new Set([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].flatMap((run) => names(run, [], 1)))).to.have.property('size', 10);
     });
 
+    it('are hosted reads with an example, also those by POST that say that they read', () => {
+        const called = (...changes: Parameters<typeof anEndpoint>[0][]) =>
+            callsOf(
+                { inOrder: changes.map((change) => anEndpoint({ examples: [{ params: {} }], ...change })), auth: [] },
+                { run: 1, missed: [] },
+            ).length;
+        expect(called({ method: 'POST', effect: 'read' })).to.equal(1);
+        expect(called({ method: 'POST' }, { effect: 'write' }, { examples: [] }, { hosted: false })).to.equal(0);
+    });
+
     it('wait for the turns of their hosts, that of prepare too', () => {
         const paces = { 'shop.example': 20, 'www.shop.example': 60 };
         expect(pacedMs(anEndpoint(), paces)).to.equal(3000);

@@ -6,6 +6,7 @@ import { checkAuth } from './rules/auth.ts';
 import { createBudget } from './rules/budget.ts';
 import { checkEndpoint } from './rules/endpoint-rules.ts';
 import { MAX_EXPRESSIONS } from './rules/expressions.ts';
+import { checkPlaceholders } from './rules/placeholders.ts';
 import { createReport, quoted, type Report } from './rules/report.ts';
 import { MAX_PARAMS, type PackageDraft, readPackage } from './rules/structure.ts';
 import { checkTree } from './rules/tree.ts';
@@ -50,6 +51,7 @@ export function checkPackage(value: unknown, context: PackageContext): PackageVe
     const site = draft.site === undefined ? undefined : checkSite(draft.site, report);
     checkCategory(draft, report);
     checkNames(draft, report);
+    checkPlaceholders(draft, report);
     checkAuth(draft, report, context.isPortAllowed);
     if (!checkSelects(draft, report)) return { ok: false, problems: report.problems };
     const urls: UrlContext = { registrable: site?.registrable, isPortAllowed: (port) => context.isPortAllowed(port) };

@@ -30,13 +30,12 @@ export interface Finding {
 }
 
 /**
- * Whether a verification run may call this endpoint: a hosted read by GET, HEAD or of kind `search`, with an example, that works without a
- * credential. A run never uses a connection of a caller. @param auth of the package
+ * Whether a verification run may call this endpoint: a hosted read with an example, a POST that says `effect: read` too, that works
+ * without a credential. A run never uses a connection of a caller. @param auth of the package
  */
 export function isVerifiable(endpoint: Endpoint, auth: readonly PackageAuth[]): boolean {
-    const { hosted, effect, method, kind, examples } = endpoint;
-    const isCalled = method === 'GET' || method === 'HEAD' || kind === 'search';
-    return hosted && effect === 'read' && isCalled && examples.length > 0 && needOf(endpoint, auth) !== 'required';
+    const { hosted, effect, examples } = endpoint;
+    return hosted && effect === 'read' && examples.length > 0 && needOf(endpoint, auth) !== 'required';
 }
 
 /** Whether a verification run can call any endpoint of a package. */
