@@ -1,24 +1,25 @@
-import { type Bound, GOALS, type GoalRow, verdictOf } from './goals.ts';
+import { type Bound, type GoalRow, verdictOf } from './goals/row.ts';
+import { GOALS } from './goals.ts';
 import { type DatedRun, longRunCells } from './long-runs.ts';
 import { type BenchResults, type Figures, median, medianOf, type RoundRun, STOLEN_CORES, STOLEN_TRIES } from './results.ts';
 import { type SoakResults, soakCells, soakText } from './soak/results.ts';
 import { STRANGER_HEAD, strangerCells, strangerScenarios } from './strangers.ts';
 
-/** `bench/RESULTS.md`, from the results of the bench, of the long runs and of the soak, and from nothing else. */
+/** Renders `bench/RESULTS.md` from the results of the bench, the long runs and the soak. */
 export function render(results: BenchResults, longRuns: readonly DatedRun[], soak: SoakResults | undefined): string {
     const others = (scenario: string) => number(medianOf(results, scenario, 'others_cores'));
     return `# What the bench measured
 
-Made by \`npm run bench\` from \`bench/results.json\`, where every repetition stands. Figures are medians; the range is that of the repetitions.
+Made by \`npm run bench\` from \`bench/results.json\`, which has every repetition. Figures are medians; the range is that of the repetitions.
 
 ${table(
     ['round', 'commit', 'date (UTC)', 'cores', 'processor', 'memory', 'system', 'Node.js'],
     Object.entries(results.rounds).map(([name, run]) => [name, ...roundCells(run)]),
 )}
 
-What is compared was measured in one round, in turns. Everything runs on one machine: load generator, API, worker, Redis (append-only
-file, synced every second), PostgreSQL (fsync and synchronous_commit on) and the upstream (1 KB of JSON, kept connections). Other work took
-${others('got_64')} cores at the median while bare got was measured, and ${others('fetch_64')} while fetches were.
+Compared scenarios were measured in one round, alternating. Everything runs on one machine: load generator, API, worker, Redis
+(append-only file, synced every second), PostgreSQL (fsync and synchronous_commit on) and the upstream (1 KB of JSON, keep-alive). Other
+processes used ${others('got_64')} cores (median) while bare got was measured, and ${others('fetch_64')} while fetches were.
 ${stolenText(results)}
 
 ## Goals
@@ -35,23 +36,23 @@ ${table(
     COMPARED.map(([name, title]) => comparedCells(results, name, title)),
 )}
 
-CPU is that of the processes named; of bare got its own. The upstream and the load generator are never counted. Where it goes, and what was
-tried: [PROFILE.md](PROFILE.md).
+CPU is that of the named processes, for bare got that of got. The upstream and the load generator are never counted.
+[PROFILE.md](PROFILE.md) shows what uses it and what was tried.
 ${strangersPart(results)}${longRuns.length === 0 ? '' : longRunsPart(longRuns)}${soak === undefined ? '' : soakPart(soak)}`;
 }
 
 function strangersPart(results: BenchResults): string {
     if (strangerScenarios(results).length === 0) return '';
     return `
-## Beside strangers (X1)
+## With strangers (X1)
 
-A good site at 60/s: alone, beside what a row of the tables in test/hostile does, and alone again.
+A good site at 60/s: alone, with the strangers of a row of the tables in test/hostile, and alone again.
 
 ${table(STRANGER_HEAD, strangerCells(results, number))}
 `;
 }
 
-/** What a hypervisor took, where results tell it. */
+/** CPU taken by the hypervisor, if it was measured. */
 function stolenText(results: BenchResults): string {
     const stolen = Object.values(results.scenarios)
         .flat()
@@ -59,8 +60,8 @@ function stolenText(results: BenchResults): string {
     if (stolen.length === 0) return '';
     const more = stolen.filter((cores) => cores > STOLEN_CORES).length;
     return `
-A measurement while which the hypervisor gave more than ${STOLEN_CORES} cores to other machines is made again, at most ${STOLEN_TRIES} times in all, and the one
-that lost least is kept. Of ${stolen.length} that tell it ${more} lost more all the same, the worst ${number(Math.max(...stolen))} cores (\`stolen_cores\` in results.json).
+If the hypervisor took more than ${STOLEN_CORES} cores during a measurement, it was repeated, up to ${STOLEN_TRIES} times in all, and the one with the least
+loss was kept. Of ${stolen.length} measurements, ${more} still lost more, at worst ${number(Math.max(...stolen))} cores (\`stolen_cores\` in results.json).
 `;
 }
 
@@ -83,8 +84,7 @@ function longRunsPart(runs: readonly DatedRun[]): string {
     return `
 ## Answers and money under faults, and other long runs
 
-Made by \`npm run test:long\` from \`bench/long-runs.json\`; a spec that ran again shows its last run. A row of the goals holds where each
-of its tests does.
+Made by \`npm run test:long\` from \`bench/long-runs.json\`, which has the last run of each spec. A goal holds if each of its tests holds.
 
 ${table(['row', 'what', '', 's', 'commit', 'date (UTC)'], longRunCells(runs))}
 `;
@@ -100,7 +100,7 @@ const COMPARED: readonly (readonly [scenario: string, title: string])[] = [
     ['fetch_1', 'fetch, one at a time'],
     ['embedded_1', 'fetch in the embedded topology, one at a time'],
     ['slow_128', 'fetch, 50 ms upstream, 128 in flight'],
-    ['steady_fast', 'fetch at 70 % of the greatest rate'],
+    ['steady_fast', 'fetch at 70 % of the highest rate'],
     ['steady_slow', 'fetch at 70 %, 50 ms upstream'],
     ['workers_1', '1 worker of 16 slots, 50 ms upstream'],
     ['workers_2', '2 workers of 16 slots, 50 ms upstream'],

@@ -1,4 +1,4 @@
-import type { GoalRow } from './goals.ts';
+import type { GoalRow } from './goals/row.ts';
 import { type BenchResults, type Figures, median, medianOf, repetitionsOf } from './results.ts';
 
 const PREFIX = 'beside_stranger_';
@@ -8,19 +8,19 @@ export function strangerScenario(row: string): string {
     return `${PREFIX}${row.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_')}`;
 }
 
-/** What that scenario is called where people read it. */
+/** The readable name of that scenario. */
 export function strangerTitle(scenario: string): string {
     return scenario.slice(PREFIX.length).replaceAll('_', ' ');
 }
 
-/** The scenarios of strangers that were measured. */
+/** The measured scenarios of strangers. */
 export function strangerScenarios({ scenarios }: BenchResults): string[] {
     return Object.keys(scenarios).filter((name) => name.startsWith(PREFIX));
 }
 
 type Values = GoalRow['values'];
 
-/** In each repetition, something made of the figures of all rows. */
+/** Combines the figures of all rows in each repetition. */
 const overAll =
     (make: (rows: readonly Figures[]) => number): Values =>
     (results) => {
@@ -33,13 +33,13 @@ const overAll =
 const sum = (figure: string) => (rows: readonly Figures[]) => rows.reduce((all, row) => all + (row[figure] ?? Number.NaN), 0);
 const most = (figure: string) => (rows: readonly Figures[]) => Math.max(...rows.map((row) => row[figure] ?? Number.NaN));
 
-/** The good site's p99 beside a row, against alone, in each repetition. */
+/** The good site's p99 with a row of strangers relative to alone, in each repetition. */
 export function besideAlone(results: BenchResults, scenario: string): number[] {
     const alone = repetitionsOf(results, scenario, 'alone_p99_ms');
     return repetitionsOf(results, scenario, 'p99_ms').map((p99, place) => p99 / (alone[place] ?? Number.NaN));
 }
 
-/** Those of the row whose median is the worst. */
+/** The ratios of the row with the worst median. */
 const worstBesideAlone: Values = (results) => {
     const [worst = []] = strangerScenarios(results)
         .map((name) => besideAlone(results, name))
@@ -49,10 +49,16 @@ const worstBesideAlone: Values = (results) => {
 
 /** X1. An API's turns are milliseconds of its main thread's CPU in one turn of its event loop. */
 export const STRANGER_GOALS: readonly GoalRow[] = [
-    { id: 'X1', shows: 'kinds of strangers beside a good site', unit: '', values: overAll((rows) => rows.length), goal: { atLeast: 20 } },
     {
         id: 'X1',
-        shows: "beside all of them: turns of an API's event loop that took more than 25 ms, of 1,000",
+        shows: 'kinds of strangers measured with a good site',
+        unit: '',
+        values: overAll((rows) => rows.length),
+        goal: { atLeast: 20 },
+    },
+    {
+        id: 'X1',
+        shows: "with all of them: turns of an API's event loop above 25 ms, per 1,000",
         unit: '',
         values: overAll((rows) => (1000 * sum('turns_over_25_ms')(rows)) / sum('turns')(rows)),
         goal: { atMost: 1 },
@@ -60,28 +66,28 @@ export const STRANGER_GOALS: readonly GoalRow[] = [
     { id: 'X1', shows: 'the longest of these turns', unit: 'ms', values: overAll(most('turn_most_ms')), goal: { atMost: 100 } },
     {
         id: 'X1',
-        shows: 'memory that the worst of them add to a worker and its children, beyond what as many plain bytes take',
+        shows: 'memory that the worst of them add to a worker and its children, minus that of as many plain bytes',
         unit: 'MB',
         values: overAll(most('worker_added_mb')),
         goal: { atMost: 64 },
     },
     {
         id: 'X1',
-        shows: 'p99 of a good site at 60/s beside the worst of them, against nothing else',
+        shows: 'p99 of a good site at 60/s with the worst of them, relative to undisturbed',
         unit: '',
         values: worstBesideAlone,
         goal: { atMost: 1.5 },
     },
     {
         id: 'X1',
-        shows: 'the same beside all of them, at the median of the kinds',
+        shows: 'the same, median of all kinds',
         unit: '',
         values: overAll((rows) => median(rows.map(({ p99_ms = Number.NaN, alone_p99_ms = Number.NaN }) => p99_ms / alone_p99_ms))),
     },
-    { id: 'X1', shows: "the good site's calls that failed", unit: '', values: overAll(sum('failed')), goal: { atMost: 0 } },
+    { id: 'X1', shows: 'failed calls of the good site', unit: '', values: overAll(sum('failed')), goal: { atMost: 0 } },
 ];
 
-/** A line for each row of the strangers, the worst first. */
+/** One line for each row of the strangers, worst first. */
 export function strangerCells(results: BenchResults, number: (value: number) => string): string[][] {
     const of = (name: string, figure: string) => number(medianOf(results, name, figure));
     return strangerScenarios(results)
@@ -105,14 +111,14 @@ export function strangerCells(results: BenchResults, number: (value: number) => 
 /** The head of that table. */
 export const STRANGER_HEAD = [
     'strangers',
-    'p99 beside ÷ alone',
+    'p99 with ÷ alone',
     'alone, ms',
-    'beside, ms',
+    'with them, ms',
     'failed',
     "an API's turns, 99.9th, ms CPU",
     'longest, ms',
     "a worker's longest, ms",
-    'worker and children, MB more',
-    'beside as many plain bytes, ms',
+    'worker and children, MB added',
+    'with as many plain bytes, ms',
     'cores busy',
 ] as const;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { GOALS, verdictOf } from '../bench/goals.ts';
+import { verdictOf } from '../bench/goals/row.ts';
+import { GOALS } from '../bench/goals.ts';
 import { longRunCells, readLongRuns, rowsOf, tellRows } from '../bench/long-runs.ts';
 import { render } from '../bench/render.ts';
 import { type BenchResults, type Figures, median, type RoundRun, withRounds } from '../bench/results.ts';

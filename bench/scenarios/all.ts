@@ -10,7 +10,7 @@ import type { Round } from './scenario.ts';
 import { STOCK } from './stock.ts';
 import { BESIDE_STRANGERS } from './strangers.ts';
 
-/** Everything that `npm run bench` measures, in this order: later rounds may look at the figures of earlier ones. */
+/** All rounds of `npm run bench`, in order. Later rounds may use figures of earlier ones. */
 export const ROUNDS: readonly Round[] = [
     COMPARISON,
     STEADY,

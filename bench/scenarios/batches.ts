@@ -6,11 +6,11 @@ import { cpuSeconds, rssMb } from '../stack/processes.ts';
 import { fetches, production, warm } from './fetches.ts';
 import type { Bench, Round } from './scenario.ts';
 
-/** Live calls a second beside a batch; far below what the machine can do, so that waiting shows. */
+/** Live calls a second during a batch; far below the capacity of the machine, so that waiting shows. */
 const LIVE_PER_SECOND = 60;
 const MANY = { 'per-minute': 1e9, 'per-hour': 1e9, 'per-day': 1e9, allowance: 1e9, credits: 1e9, concurrency: 1e9 };
 
-/** J1, J2, J3: items of batches against live fetches, how batches are taken and read, and who waits for whom. */
+/** J1, J2, J3: items of batches against live fetches, accepting and reading batches, and the effect of a batch on other calls. */
 export const BATCHES: Round = {
     name: 'batches',
     async open(bench) {
@@ -30,7 +30,7 @@ function liveFetches(bench: Bench, pace: { inFlight: number } | { perSecond: num
     return fetches(bench, { service: stack.production, watched: production(stack), endpoints: ['item'], pace, measuredMs: 6000 });
 }
 
-/** From the order until the last item has ended, whatever all processes do for it; then its results as lines. */
+/** CPU of all processes from the creation of a batch until its last item has ended; then reading its results as ndjson. */
 async function batchItems(bench: Bench): Promise<Figures> {
     const items = bench.isQuick ? 3000 : 20_000;
     const processes = Object.entries(production(bench.stack));
@@ -53,7 +53,7 @@ async function batchItems(bench: Bench): Promise<Figures> {
     };
 }
 
-/** How long the API takes for a batch of the greatest length, and how much memory. */
+/** Time and memory of the API for a batch of the largest size. */
 async function batchLines(bench: Bench): Promise<Figures> {
     const items = bench.isQuick ? 10_000 : 100_000;
     const { pid } = bench.stack.production.api;
@@ -69,7 +69,7 @@ async function batchLines(bench: Bench): Promise<Figures> {
     return { count: items, accepted_ms: ms, api_more_mb: most - idle };
 }
 
-/** Live calls of the same account alone and beside a batch that fills the worker; then first items of accounts that come behind it. */
+/** Live calls of the same account, alone and during a batch that fills the worker; then first jobs of other accounts behind it. */
 async function besideBatch(bench: Bench): Promise<Figures> {
     const alone = await liveFetches(bench, { perSecond: LIVE_PER_SECOND });
     const { batch_id: id } = await order(bench, bench.isQuick ? 10_000 : 100_000);
@@ -117,7 +117,7 @@ async function cancel(bench: Bench, id: string): Promise<void> {
     await untilEnded(bench, id);
 }
 
-/** Lines a second of the results. */
+/** Reads the results and returns lines per second. */
 async function readResults(bench: Bench, id: string, items: number): Promise<number> {
     const { base, apiKey } = bench.stack.production;
     const began = performance.now();
@@ -125,7 +125,7 @@ async function readResults(bench: Bench, id: string, items: number): Promise<num
     const response = await fetch(`${base}/v1/batches/${id}/results`, { headers });
     let lines = 0;
     for await (const chunk of response.body ?? []) for (const byte of chunk) if (byte === NEWLINE) lines++;
-    if (lines !== items) throw new Error(`${lines} of ${items} lines came`);
+    if (lines !== items) throw new Error(`${lines} of ${items} lines arrived`);
     return (lines * 1000) / (performance.now() - began);
 }
 

@@ -7,7 +7,7 @@ import type { Bench, Round, Scenario } from './scenario.ts';
 
 type Pace = LoadPlan['pace'];
 
-/** Milliseconds of one repetition; `npm run bench -- --quick` only looks whether everything works. */
+/** Durations of one repetition. `npm run bench -- --quick` only checks that everything works. */
 export function times(bench: Bench, measuredMs: number): Pick<LoadPlan, 'warmupMs' | 'measuredMs'> {
     return bench.isQuick ? { warmupMs: 400, measuredMs: 1000 } : { warmupMs: 1500, measuredMs };
 }
@@ -37,7 +37,7 @@ export async function fetches(
     return figuresOf(loaded);
 }
 
-/** CPU is told per call, process by process; the upstream's is not the product's. */
+/** CPU per call of each process of the product, without the upstream. */
 export function figuresOf({ figures, cpu, loadCpu, busyCores }: Loaded<string>): Figures {
     const { upstream = 0, ...product } = cpu;
     const perCall = (seconds: number) => (seconds * 1e6) / figures.count;
@@ -94,10 +94,10 @@ function throughEmbedded(name: string, inFlight: number, measuredMs: number): Sc
     };
 }
 
-/** Processes of production have run for a while: without it the first repetition measures a compiler at work (2,157 against 1,750 µs a fetch). */
+/** Warm-up time. Without it the first repetition includes JIT compilation (2,157 against 1,750 µs per fetch). */
 const WARM_MS = 25_000;
 
-/** Has the service run for a while, unmeasured; not where only the bench itself is tried. */
+/** Warms the service up, except with `--quick`. */
 export async function warm(bench: Bench): Promise<void> {
     if (bench.isQuick) return;
     const { production: service } = bench.stack;
@@ -124,7 +124,7 @@ export const COMPARISON: Round = {
     ],
 };
 
-/** P4: evenly spaced calls at 70 % of what was the greatest rate. */
+/** P4: evenly spaced calls at 70 % of the highest measured rate. */
 export const STEADY: Round = {
     name: 'fetches',
     scenarios: [
@@ -135,7 +135,7 @@ export const STEADY: Round = {
 
 const SLOTS = 16;
 
-/** P5: more workers of few slots each; as many calls in flight as slots, and half as many waiting. */
+/** P5: several workers with few slots each, with 1.5 calls in flight per slot. */
 export const WORKERS: Round = {
     name: 'fetches',
     scenarios: [1, 2, 4].map((count) => ({

@@ -20,14 +20,14 @@ import type { Bench, Round } from './scenario.ts';
 
 const SITES = 100_000;
 const PER_SECOND = 200;
-/** Different tasks all the time. */
+/** A different task for each call. */
 const TASKS = 20_000;
 
 let opened: { url: string; sites: number; own: OwnApi } | undefined;
 let folder = '';
 let turns = 0;
 
-/** F1 and F2: labelled tasks over the starter registry; finding and publishing among 1,000,000 endpoints of 100,000 sites. */
+/** F1 and F2: labelled tasks with the starter registry; search and publishing among 1,000,000 endpoints of 100,000 sites. */
 export const FIND: Round = {
     name: 'find',
     scenarios: [
@@ -70,7 +70,7 @@ async function find(bench: Bench): Promise<Figures> {
     return figuresOf(await runLoad(plan, { api: own.api, redis, postgres: { pid: postgres.pid, children: true } }));
 }
 
-/** Publishing as it would be without the index, or beside a worker that indexes each version. */
+/** Publishing without the index, or with a worker that indexes each version. */
 async function publishIndexed(bench: Bench, isIndexed: boolean): Promise<Figures> {
     const { url, own } = openedNow();
     const db = openDb({ url, poolSize: 1 });
@@ -89,7 +89,7 @@ async function publishIndexed(bench: Bench, isIndexed: boolean): Promise<Figures
     }
 }
 
-/** Until a worker has started, and indexed a site. */
+/** Resolves when a worker has started and indexed a site. */
 async function untilIndexing(db: Db): Promise<void> {
     await db.raw('insert into sites_to_index (site) select site from sites limit 1');
     for (;;) {
@@ -99,7 +99,7 @@ async function untilIndexing(db: Db): Promise<void> {
     }
 }
 
-/** Shares of tasks, of 0 to 1; those that the ranking was never tuned on beside. */
+/** Shares of tasks, 0 to 1; the held-out tasks separately. */
 async function labelledTasks({ stack }: Bench): Promise<Figures> {
     const url = await stack.postgres.createDatabase(`find_tasks_${++turns}`);
     await migrate(url);

@@ -9,18 +9,18 @@ import type { Bench, Round } from './scenario.ts';
 const FULL: Size = { accounts: 10_000, ledgerRows: 1_000_000, usageRows: 10_000_000, usageHours: 1_000_000 };
 const TENTH: Size = { accounts: 1000, ledgerRows: 100_000, usageRows: 1_000_000, usageHours: 100_000 };
 
-/** Of the greatest rate, as in P4. */
+/** Share of the highest rate, as in P4. */
 const STEADY = 0.7;
 const WARM_MS = 12_000;
 
-/** With `--quick`, and with `--tenth` where the ten million rows would take too long; the results tell how many there were. */
+/** Fewer rows with `--quick` and `--tenth`; the results include the number of rows. */
 const sizeOf = ({ isQuick }: Bench) => (isQuick || process.argv.includes('--tenth') ? TENTH : FULL);
 
 let empty: Topology | undefined;
 let grown: Topology | undefined;
 let turn = 0;
 
-/** P12: the same calls over a database that is new and over one with a long past, in turns. */
+/** P12: the same calls with an empty and with a large database, alternating. */
 export const GROWTH: Round = {
     name: 'growth',
     scenarios: [{ name: 'growth', run: growth }],
@@ -35,7 +35,7 @@ export const GROWTH: Round = {
     },
 };
 
-/** 64 at once, one at a time, and at 70 % of the greatest rate; which of the two comes first changes each time. */
+/** 64 in flight, one at a time, and at 70 % of the highest rate; the two databases take turns to be first. */
 async function growth(bench: Bench): Promise<Figures> {
     if (empty === undefined || grown === undefined) throw new Error('the topologies are not open');
     const pair: readonly [string, Topology][] = [
@@ -59,7 +59,7 @@ function ask(bench: Bench, { watched, ...service }: Topology, pace: LoadPlan['pa
     return fetches(bench, { service, watched, endpoints: ['item'], pace, measuredMs });
 }
 
-/** @param fill the past, before anything runs on it */
+/** @param fill adds the rows before the processes start */
 async function openFilled({ stack }: Bench, name: string, fill: (url: string) => Promise<void>): Promise<Topology> {
     const url = await stack.postgres.createDatabase(name);
     await migrate(url);

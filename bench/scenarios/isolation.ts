@@ -7,29 +7,29 @@ import { rssMb, type Started, startNode, startStranger } from '../stack/processe
 import { fetches, warm } from './fetches.ts';
 import type { Bench, Round, Scenario } from './scenario.ts';
 
-/** Fetches a second of a good site, whose p99 is looked at; far below what the machine can do, so that waiting shows. */
+/** Fetches a second of a good site, whose p99 is measured; far below the capacity of the machine, so that waiting shows. */
 const GOOD_PER_SECOND = 60;
 const MEASURED_MS = 8000;
-/** Connections of those who browse, kept as a proxy keeps them. */
+/** Keep-alive connections of browsing clients, as a proxy keeps them. */
 const BROWSERS = 500;
-/** A nuisance that sent less than this part of what it should have is none. */
+/** The least share of its planned load that a disturbance must have sent. */
 const DELIVERED = 0.9;
 
 interface Neighbourhood {
     hostile: Started;
     hostileBase: string;
-    /** Without bounds. */
+    /** The key of an account without limits. */
     rich: string;
-    /** Of the plan Starter: 20 fetches at once. */
+    /** The key of a Starter account: 20 concurrent fetches. */
     starter: string;
 }
 
 let neighbourhood: Neighbourhood | undefined;
 
 /**
- * E7, I5, I12, L6, L7, L10: what a good site's callers notice of everybody else. Before each of them the same is measured with nothing
- * beside it, since a machine that other guests use is another one a minute later. Anyone who disturbs runs in what time the others leave
- * to it, as he would have a machine of his own; that he sent what he should is looked at. So each of them is a round of its own.
+ * E7, I5, I12, L6, L7, L10: the latency of a good site during disturbances by others. Each is measured against an undisturbed run right
+ * before it, since the speed of a shared machine drifts. Disturbances run at low CPU priority, as if on another machine, and a round fails
+ * if they sent too little. Each disturbance is a separate round.
  */
 export const ISOLATION: readonly Round[] = [
     round('bombs', { name: 'beside_bombs', run: besideBombs }, { name: 'one_bomb', run: oneBomb }),
@@ -39,7 +39,7 @@ export const ISOLATION: readonly Round[] = [
     ),
     round(
         'greedy',
-        // Calls of five seconds: its share of 20 at once is four a second.
+        // With calls of five seconds, 20 concurrent calls are four a second.
         beside('beside_greedy', ({ starter }) => ({ ...fetchesOf(SLOW, 'slow', starter), pace: { perSecond: 400 } })),
     ),
     round(
@@ -64,7 +64,7 @@ function round(name: string, ...scenarios: Scenario[]): Round {
     return { name, scenarios, open: openNeighbourhood };
 }
 
-/** Those who disturb, and accounts for them. */
+/** The hostile site and accounts for disturbances. */
 async function openNeighbourhood(bench: Bench): Promise<() => Promise<void>> {
     const { stack } = bench;
     const hostile = startNode('bench/stack/hostile.ts');
@@ -102,7 +102,7 @@ const fetchesOf = (site: string, endpoint: string, key: string) => ({
     key,
 });
 
-/** The good site's callers, with nobody else. */
+/** The load of the good site's callers. */
 function goodSite(bench: Bench): Promise<Figures> {
     const { production } = bench.stack;
     return fetches(bench, {
@@ -123,7 +123,7 @@ function whereabouts(): Neighbourhood {
     return neighbourhood;
 }
 
-/** Lets a nuisance run in a process of its own meanwhile. */
+/** Measures the good site while a disturbance runs in a separate process. */
 function besideLoad(bench: Bench, nuisance: Nuisance, measure: () => Promise<Figures>): Promise<Figures> {
     const { path, bodies, key, pace, connections = 0 } = nuisance;
     const plan: LoadPlan = {
@@ -156,7 +156,7 @@ async function besideProcess(
     const load = nuisance.start();
     try {
         await load.line('load begins');
-        // Until a site that hangs has filled what it can fill.
+        // Wait until a hanging site has filled all slots that it can fill.
         await sleep(bench.isQuick ? 500 : 2000);
         const figures = await measure();
         const [sent] = await Promise.all([load.line(SENT), load.stop()]);
@@ -169,13 +169,13 @@ async function besideProcess(
     }
 }
 
-/** How the good site's callers fare with nobody else, right before somebody comes. */
+/** Measures the good site alone, right before a disturbance. */
 async function aloneFirst(bench: Bench): Promise<Figures> {
     const { p50_ms = Number.NaN, p99_ms = Number.NaN } = await goodSite(bench);
     return { alone_p50_ms: p50_ms, alone_p99_ms: p99_ms };
 }
 
-/** Twenty bombs a second, of each kind in turn; the greatest memory of the worker, and how long the site could go on past the cap. */
+/** Twenty bombs a second of alternating kinds; the peak memory of the worker, and how long a site could keep sending past the cap. */
 async function besideBombs(bench: Bench): Promise<Figures> {
     const { rich, hostileBase } = whereabouts();
     await report(hostileBase);
@@ -189,7 +189,7 @@ async function besideBombs(bench: Bench): Promise<Figures> {
     return { ...figures, worker_before_mb: before, worker_mb: greatest, cut_after_ms: longest_ms };
 }
 
-/** What one bomb of each kind adds to the memory of a worker that is warm and has nothing else to do. */
+/** The memory that one bomb of each kind adds to a warm idle worker. */
 async function oneBomb(bench: Bench): Promise<Figures> {
     const { rich } = whereabouts();
     const { base } = bench.stack.production;
@@ -208,7 +208,7 @@ async function oneBomb(bench: Bench): Promise<Figures> {
     return { ...figures, most_mb: Math.max(...Object.values(figures)) };
 }
 
-/** A thousand connections whose headers never end and a thousand whose body never does; they are cut while the good site is called. */
+/** A thousand connections with endless headers and a thousand with endless bodies, which are cut while the good site is measured. */
 async function besideSlowSockets(bench: Bench): Promise<Figures> {
     const { base, apiKey } = bench.stack.production;
     const alone = await aloneFirst(bench);

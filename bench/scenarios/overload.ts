@@ -8,14 +8,14 @@ import { fetches, production, times, warm } from './fetches.ts';
 import type { Bench, Round } from './scenario.ts';
 
 const TIMES_TOO_MUCH = 5;
-/** Fetches a second before and after. */
+/** Fetches a second before and after the overload. */
 const IDLE_PER_SECOND = 60;
 const IDLE_MS = 8000;
-/** After so long it has to be as before. */
+/** Recovery time after the overload, in milliseconds. */
 const REST_MS = 5000;
 const TIMEOUT_MS = 2000;
 
-/** L8, L9: the greatest rate, then five times as much for a minute, whatever the answers do; and how it is before and soon after. */
+/** L8, L9: five times the highest rate for a minute, as an open loop, and latency before and soon after. */
 export const OVERLOAD: Round = {
     name: 'overload',
     scenarios: [{ name: 'overload', run: overload }],
@@ -74,7 +74,7 @@ async function offer({ base, apiKey, site, endpoint, perSecond, offeredMs, timeo
     }
 }
 
-/** Calls that said until when they may come, and those of them that came later, since somebody asked last. */
+/** Calls with a deadline that reached the upstream since the last report, and those that were late. */
 async function lateCalls(upstream: string): Promise<{ watched: number; late: number }> {
     return (await (await fetch(`${upstream}/late`)).json()) as { watched: number; late: number };
 }

@@ -10,7 +10,7 @@ import { freePort, rssMb, type Started, start, startNode, untilReady } from '../
 import { times } from './fetches.ts';
 import type { Bench, Round } from './scenario.ts';
 
-/** P9: a fresh API and a fresh worker of more than 1,000 slots; at rest, with 64 fetches in flight, and with 1,000 that wait two seconds. */
+/** P9: a new API and a new worker with more than 1,000 slots; idle, with 64 fetches in flight, and with 1,000 fetches of two seconds. */
 export const MEMORY: Round = {
     name: 'memory',
     scenarios: [{ name: 'memory', run: memory }],
@@ -51,7 +51,7 @@ function memoryNow({ stack: { production } }: Bench): { api: number; worker: num
     return { api: rssMb(production.api.pid), worker: rssMb(worker.pid) };
 }
 
-/** The greatest of what is seen, ten times a second. */
+/** The peak of samples taken ten times a second. */
 async function greatestMemory(
     bench: Bench,
     endpoints: string[],
@@ -76,7 +76,7 @@ async function greatestMemory(
     return { ...greatest, perSecond: figures.perSecond };
 }
 
-/** P10: one more API, one more worker, and `npm start` over data that an earlier start left. */
+/** P10: start of an API, of a worker, and of `npm start` with existing data. */
 export const STARTS: Round = {
     name: 'starts',
     scenarios: [{ name: 'starts', run: starts }],
@@ -110,7 +110,7 @@ async function npmStart(): Promise<number> {
     );
 }
 
-/** Milliseconds from the start until it is ready; then it is stopped again. */
+/** Milliseconds from the start until it is ready. Stops it afterwards. */
 async function timed(open: () => Started, ready: (started: Started) => Promise<unknown>): Promise<number> {
     const began = performance.now();
     const started = open();
@@ -122,7 +122,7 @@ async function timed(open: () => Started, ready: (started: Started) => Promise<u
     }
 }
 
-/** P11: what each check costs alone. */
+/** P11: the cost of each check alone. */
 export const PARTS: Round = {
     name: 'parts',
     scenarios: [

@@ -11,7 +11,7 @@ import { endpoint, fillRegistry, type MadeSite, numbers } from '../stack/registr
 import { figuresOf, times } from './fetches.ts';
 import type { Bench, Round, Scenario } from './scenario.ts';
 
-/** An API over a database of its own. */
+/** An API with its own database. */
 export interface OwnApi {
     base: string;
     apiKey: string;
@@ -30,7 +30,7 @@ type Ask = (made: MadeSite, draw: (below: number) => number) => string;
 const opened = new Map<Size, Registry>();
 let folder = '';
 
-/** P7 and P8: look-ups, cards, searches and publishing over 1,000 and over 100,000 sites, in turns. */
+/** P7 and P8: look-ups, cards, searches and publishing among 1,000 and 100,000 sites, alternating. */
 export const REGISTRY: Round = {
     name: 'registry',
     scenarios: [
@@ -51,7 +51,7 @@ export const REGISTRY: Round = {
 
 const INTENT = encodeURIComponent('find the price of one product and what its reviews say');
 
-/** What people do where they look for a site, as shares of 20 calls. */
+/** Typical searches, as shares of 20 calls. */
 const SEARCHES: readonly Ask[] = [
     ...often(5, ({ site }) => `q=${site.slice(0, 8)}`),
     ...often(3, ({ words }) => `q=${words[0]}`),
@@ -74,7 +74,7 @@ function searchFor(made: MadeSite, draw: (below: number) => number): string {
     return `/v1/schemas?${SEARCHES[draw(SEARCHES.length)]?.(made, draw)}`;
 }
 
-/** Two neighbours swapped. */
+/** Swaps two adjacent letters. */
 function misspell(text: string, draw: (below: number) => number): string {
     const place = 1 + draw(text.length - 2);
     return `${text.slice(0, place)}${text[place + 1]}${text[place]}${text.slice(place + 2)}`;
@@ -87,7 +87,7 @@ function scenariosOf(what: string, perSecond: number, pathOf: Ask): Scenario[] {
     }));
 }
 
-/** Different sites all the time, each as often as any other: nothing that was remembered helps where there are many. */
+/** Uniformly random sites, so that caches do not help with many sites. */
 const PATHS = 20_000;
 
 async function browse(
@@ -113,7 +113,7 @@ async function browse(
 
 let turns = 0;
 
-/** A package of 100 endpoints after the other, each a new version. */
+/** Publishes packages of 100 endpoints, each a new version. */
 export async function publish(bench: Bench, { base, apiKey }: OwnApi): Promise<Figures> {
     const count = bench.isQuick ? 5 : 60;
     const taken: number[] = [];
@@ -158,7 +158,7 @@ async function openRegistry(bench: Bench, size: Size): Promise<Registry> {
     return { sites, ...(await openApi(bench, url)) };
 }
 
-/** Starts an API over a database, with an account that nothing bounds. */
+/** Starts an API with a database and an account without limits. */
 export async function openApi({ stack }: Bench, url: string, more: Readonly<Record<string, string>> = {}): Promise<OwnApi> {
     const port = String(await freePort());
     const settings = { ...stack.settings.production, ...more, DATABASE_URL: url, PORT: port };

@@ -1,27 +1,27 @@
 import type { Figures } from '../results.ts';
 import type { Stack } from '../stack/stack.ts';
 
-/** What a scenario works with. */
+/** The environment of a scenario. */
 export interface Bench {
     stack: Stack;
     isQuick: boolean;
-    /** Of what was measured so far in this run. */
+    /** The median of a figure measured earlier in this run. */
     median(scenario: string, figure: string): number;
-    /** Called when a load of fetches is warm and its measured time begins. */
+    /** Called after the warm-up of a load, when measuring starts. */
     onMeasured?: () => Promise<void>;
 }
 
 export interface Scenario {
     name: string;
-    /** One repetition. */
+    /** Runs one repetition. */
     run(bench: Bench): Promise<Figures>;
 }
 
-/** Scenarios whose repetitions take turns: what disturbs the machine for a while disturbs all of them. */
+/** Scenarios whose repetitions alternate, so that drift of the machine affects all of them. */
 export interface Round {
-    /** For `--rounds`. Those that look at each other's figures have one name. */
+    /** Selected by `--rounds`. Rounds that use each other's figures share a name. */
     name: string;
     scenarios: readonly Scenario[];
-    /** Puts the stack into the state that these scenarios want; the answer puts it back. */
+    /** Prepares the stack for these scenarios; the returned function restores it. */
     open?(bench: Bench): Promise<() => Promise<void>>;
 }

@@ -15,14 +15,14 @@ import { fetches } from './fetches.ts';
 import type { Bench, Round } from './scenario.ts';
 
 const WARM_MS = 12_000;
-/** A statement that comes up at least once in two fetches belongs to their path; the rest is done in the background, each second or so. */
+/** A statement that runs at least once per two fetches belongs to fetches; others run in the background. */
 const ON_THE_PATH = 2;
 
 interface Servers {
     embedded: Topology;
     debian: Topology;
     pooled: Topology;
-    /** Where Debian's server can be asked about itself. */
+    /** URL of Debian's server, for its statistics. */
     debianUrl: string;
 }
 
@@ -34,7 +34,7 @@ function opened(): Servers {
     return servers;
 }
 
-/** S1, S2: the same calls over the embedded PostgreSQL, over Debian's as it is shipped, and through PgBouncer, in turns. */
+/** S1, S2: the same calls with the embedded PostgreSQL, with Debian's in its default configuration, and through PgBouncer, alternating. */
 export const STOCK: Round = {
     name: 'stock',
     scenarios: [
@@ -86,7 +86,7 @@ function topologies(): Topology[] {
     return [embedded, debian, pooled];
 }
 
-/** 64 at once, then one at a time; which of the three comes first changes each time. */
+/** 64 in flight, then one at a time; the three take turns to be first. */
 async function compare(bench: Bench): Promise<Figures> {
     const { embedded, debian, pooled } = opened();
     const all: [string, Topology][] = [
@@ -104,11 +104,11 @@ async function compare(bench: Bench): Promise<Figures> {
     return { ...figures, ...(await callInTurns(inOrder, bench.isQuick ? 1000 : ALONE_MS)) };
 }
 
-/** How long the three are called one at a time, all together. */
+/** How long the three are called one at a time, in total. */
 const ALONE_MS = 15_000;
 const ALONE_WARM_MS = 1500;
 
-/** One call at a time, each of another topology than the one before: whatever else the machine does meets all of them alike. */
+/** One call at a time, alternating between topologies, so that drift of the machine affects all of them. */
 async function callInTurns(all: readonly [string, Topology][], measuredMs: number): Promise<Figures> {
     const callers = all.map(([name, { base, apiKey }]) => {
         const { hostname, host, port } = new URL(base);
@@ -146,7 +146,7 @@ async function callInTurns(all: readonly [string, Topology][], measuredMs: numbe
     }
 }
 
-/** What one fetch has Debian's server do. */
+/** The statements of one fetch on Debian's server. */
 async function count(bench: Bench): Promise<Figures> {
     const { debian, debianUrl } = opened();
     await countStatements(debianUrl);
@@ -165,7 +165,7 @@ async function count(bench: Bench): Promise<Figures> {
     };
 }
 
-/** With `--sql` the bench counts the statements of its own server, which none of these is. */
+/** `--sql` counts the statements of the bench's own server, which these topologies do not use. */
 function callUncounted({ onMeasured: _counts, ...bench }: Bench, topology: Topology, pace: LoadPlan['pace'], measuredMs: number) {
     return call(bench, topology, pace, measuredMs);
 }

@@ -15,33 +15,33 @@ import type { Bench, Round } from './scenario.ts';
 /** Fetches a second of a good site, as in the rounds of isolation. */
 const GOOD_PER_SECOND = 60;
 /**
- * The good site is called alone before and after, half as long each as beside the strangers: what drifts meanwhile meets both. What was
- * alone after one row is alone before the next.
+ * The good site is measured alone before and after each row, half as long each as during it, so that drift affects both. The measurement
+ * after one row is the one before the next.
  */
 const ALONE_MS = 4000;
-/** It is measured again where it is older. */
+/** Older measurements of the good site alone are repeated. */
 const FRESH_MS = 15_000;
 const BESIDE_MS = 8000;
-/** Their accounts may call as often as they like; what they do in 24 h is bounded besides, so that each row has one of its own. */
+/** Limits of the strangers' accounts. Each row has its own account, since limits per 24 h remain. */
 const MANY = { 'per-minute': 1e9, 'per-hour': 1e9, 'per-day': 1e9, allowance: 1e9, credits: 1e9, concurrency: 50 };
-/** How many strangers are on their way at once. */
+/** Concurrent strangers. */
 const HANDS = { reading: 8, package: 8, crowd: 120 } as const;
-/** Sites that strangers may publish for: one for each time that some of them come. */
+/** Sites for publishing strangers, one for each run of a row. */
 const SITES = Array.from({ length: 1000 }, (_, number) => `stranger${number}.test`);
 
 interface Ground {
     nextSite: number;
     accounts: number;
     alone: (Watching<LoadFigures> & { at: number }) | undefined;
-    /** How often API and worker told their turns. */
+    /** How often API and worker reported their event-loop turns. */
     turnsTold: number;
 }
 
 let ground: Ground | undefined;
 
 /**
- * X1: what a good site's callers, an API and a worker notice of strangers, row by row of the tables in test/hostile. A row that says that
- * another one does nearly the same is left to the tests.
+ * X1: the effect of strangers on a good site's callers, an API and a worker, for each row of the tables in test/hostile. Rows marked as
+ * similar to another row are only tested.
  */
 export const BESIDE_STRANGERS: Round = {
     name: 'strangers',
@@ -70,7 +70,7 @@ async function openGround(bench: Bench): Promise<() => Promise<void>> {
     };
 }
 
-/** Alone, beside the strangers, and alone again; what an API's turns and a worker's memory were is told of the time beside them. */
+/** Measures alone, with the strangers, and alone again. Event-loop turns and memory are those during the strangers. */
 async function beside(bench: Bench, stranger: Stranger): Promise<Figures> {
     const apiKey = await openAccount(bench.stack, `stranger-${process.pid}-${++groundNow().accounts}`, 'pro', MANY);
     const { alone: last } = groundNow();
@@ -109,7 +109,7 @@ async function goodSiteAlone(bench: Bench): Promise<Watching<LoadFigures>> {
     return alone;
 }
 
-/** The good site's callers. */
+/** The load of the good site's callers. */
 async function loadGoodSite(bench: Bench, measuredMs: number, watched: Record<string, Watched>): Promise<Loaded<string>> {
     const { base, apiKey } = bench.stack.production;
     const plan = {
@@ -130,13 +130,13 @@ function together(one: LoadFigures, other: LoadFigures): LoadFigures {
 
 interface WhileThere {
     good: LoadFigures;
-    /** What each process took meanwhile, and what all of the machine did. */
+    /** CPU of each process and of the whole machine meanwhile. */
     cores: Figures;
-    /** How often the strangers heard each status. */
+    /** Answers to the strangers by status. */
     heard: Record<string, number>;
 }
 
-/** @param isPlain they do no harm and fetch as many bytes: what is fetched has to be somewhere */
+/** @param isPlain harmless strangers that fetch as many bytes, to tell memory of the bytes themselves apart */
 async function whileThere(bench: Bench, { name, kind }: Stranger, apiKey: string, isPlain: boolean): Promise<WhileThere> {
     const strangers = await comes(bench, { row: name, isPlain, size: HANDS[kind], apiKey });
     try {
@@ -175,7 +175,7 @@ interface Watching<Result> {
     worker_mb: number;
 }
 
-/** Does something, and tells the most memory that worker and children had meanwhile. */
+/** Runs `work` and returns the peak memory of the worker and its children. */
 async function whileWatched<Result>({ stack: { production } }: Bench, work: () => Promise<Result>): Promise<Watching<Result>> {
     const pid = production.workers[0]?.pid ?? 0;
     let most = familyMb(pid);
@@ -191,13 +191,13 @@ async function whileWatched<Result>({ stack: { production } }: Bench, work: () =
 
 interface Turns {
     turns: number;
-    /** Those of more than 25 ms. */
+    /** Turns of more than 25 ms. */
     slow: number;
     p999: number;
     most: number;
 }
 
-/** What the turns of the event loops of API and worker were since this was asked last. */
+/** Event-loop turns of API and worker since the last call. */
 async function turnsSince({ stack: { production } }: Bench): Promise<[api: Turns, worker: Turns]> {
     const sign = `turns ${++groundNow().turnsTold} `;
     const told = async (started: Started | undefined): Promise<Turns> => {

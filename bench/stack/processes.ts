@@ -63,7 +63,7 @@ export function startNode(file: string, argv: readonly string[] = [], env: Reado
     return start(process.execPath, [...flags, file, ...argv], { NODE_COMPILE_CACHE: COMPILED, ...variables, ...env });
 }
 
-/** Another one, which runs while everybody else waits: it stands for other people's machines. */
+/** Starts a process at the lowest CPU priority, since it represents other machines. */
 export function startStranger(file: string, argv: readonly string[]): Started {
     const started = start(process.execPath, [file, ...argv], { NODE_COMPILE_CACHE: COMPILED });
     lowerChildPriority(started.pid, LOWEST);

@@ -1,6 +1,6 @@
 import type { IAuthenticateGeneric, ICredentialTestRequest, ICredentialType, Icon, INodeProperties } from 'n8n-workflow';
 
-/** An API key of Routebook, and where it is. */
+/** An API key and the URL of a Routebook server. */
 export class RoutebookApi implements ICredentialType {
     name = 'routebookApi';
 
@@ -17,7 +17,7 @@ export class RoutebookApi implements ICredentialType {
             type: 'string',
             default: 'http://localhost:8080',
             required: true,
-            description: 'Where your Routebook is',
+            description: 'URL of your Routebook server',
         },
         {
             displayName: 'API Key',

@@ -12,7 +12,7 @@ import { fetchEndpoint } from './fetch';
 import { findEndpoints } from './find';
 import { properties } from './properties';
 
-/** Finds endpoints of websites, and has Routebook call them. */
+/** Finds endpoints of websites and calls them through Routebook. */
 export class Routebook implements INodeType {
     description: INodeTypeDescription = {
         displayName: 'Routebook',
@@ -39,7 +39,7 @@ export class Routebook implements INodeType {
             try {
                 all.push(...(await each(this, item)));
             } catch (error) {
-                // An error of ours stays what it is.
+                // Errors of this node are already in n8n's form.
                 if (!this.continueOnFail()) throw new NodeApiError(this.getNode(), error as JsonObject, { itemIndex: item });
                 all.push({ json: { error: (error as Error).message }, pairedItem: { item } });
             }

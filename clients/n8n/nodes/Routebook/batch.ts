@@ -16,11 +16,11 @@ interface Ended {
     error: { code: string; message: string } | null;
 }
 
-/** Items of one page of results, and seconds that the service may hold a question until there are more. */
+/** Items of one page of results, and seconds that one read waits for the end. */
 const PAGE = 200;
 const WAIT_S = 5;
 
-/** One batch of all input items: Routebook paces the calls and tries them again. One output item for each, as they end. */
+/** Runs one batch of all input items, which Routebook paces and retries. Returns one output item for each. */
 export async function runBatch(functions: IExecuteFunctions): Promise<INodeExecutionData[]> {
     const options = functions.getNodeParameter('batchOptions', 0, {}) as IDataObject;
     const items = functions.getInputData().map((_input, item) => ({ ...callOf(functions, item), custom_id: String(item) }));
@@ -41,7 +41,7 @@ export async function runBatch(functions: IExecuteFunctions): Promise<INodeExecu
     return ended.sort((one, other) => itemOf(one) - itemOf(other));
 }
 
-/** Waits a while for the end of the batch. @throws where it waits for its owner */
+/** Waits once for the end of the batch. @throws if the batch is paused */
 async function untilMore(functions: IExecuteFunctions, path: string): Promise<void> {
     const { data: batch } = await call<Batch>(functions, 0, { method: 'GET', path, qs: { wait: WAIT_S } });
     if (batch.status !== 'paused' || batch.counts.running > 0) return;

@@ -7,13 +7,13 @@ import {
     NodeOperationError,
 } from 'n8n-workflow';
 
-/** The body of an answer of Routebook. */
+/** The body of an answer. */
 export interface Answer<Data = IDataObject> {
     data: Data;
     meta: IDataObject;
 }
 
-/** What Routebook says of a failure. */
+/** The error of an answer. */
 interface Refusal {
     code: string;
     message: string;
@@ -30,7 +30,7 @@ interface Failed {
     context?: { data?: unknown };
 }
 
-/** A call with the key of the credential. @throws NodeApiError in Routebook's own words */
+/** Calls the API with the key of the credential. @throws NodeApiError with Routebook's message */
 export async function call<Data>(
     functions: IExecuteFunctions,
     item: number,
@@ -50,7 +50,7 @@ export async function call<Data>(
     }
 }
 
-/** The error of a call, or of an item of a batch, as n8n shows it. */
+/** Presents the error of a call or of an item of a batch in n8n. */
 export function refusalError(functions: IExecuteFunctions, item: number, error: Refusal): NodeApiError {
     return new NodeApiError(functions.getNode(), { ...error } as unknown as JsonObject, {
         message: `${error.code}: ${error.message}`,
@@ -60,7 +60,7 @@ export function refusalError(functions: IExecuteFunctions, item: number, error: 
     });
 }
 
-/** A field of the node that holds an object, as JSON or from an expression. */
+/** Reads a field of the node that contains an object, as JSON or from an expression. */
 export function objectField(functions: IExecuteFunctions, name: string, item: number): IDataObject {
     const given = functions.getNodeParameter(name, item, {});
     let value: unknown = given;

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { call } from './call';
 
-/** Endpoints that fit a task, best first; each item has `fetch`, the body of a call, where the site gives an example. */
+/** Finds endpoints for a task, best first. Each item has `fetch`, the body of a call, if the package has an example. */
 export async function findEndpoints(functions: IExecuteFunctions, item: number): Promise<INodeExecutionData[]> {
     const filters = functions.getNodeParameter('filters', item, {}) as IDataObject;
     const { data } = await call<IDataObject[]>(functions, item, {

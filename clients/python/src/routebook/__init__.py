@@ -1,4 +1,4 @@
-"""Client of Routebook: find endpoints of websites, and have them called."""
+"""Client for Routebook: find endpoints of websites and call them."""
 
 from .aio import AsyncRoutebook
 from .client import Routebook

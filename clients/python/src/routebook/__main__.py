@@ -1,4 +1,4 @@
-"""``python -m routebook add SITE``: typed functions for a site's endpoints."""
+"""``python -m routebook add SITE`` writes typed functions for a site's endpoints."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     except RoutebookError as error:
         print(f"routebook: {error}", file=sys.stderr)
         return 1
-    # The file's name comes from the server: its last part alone.
+    # The server chooses the file name, so only its last path segment is used.
     path = os.path.join(given.out, os.path.basename(written["file"]))
     os.makedirs(given.out, exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:

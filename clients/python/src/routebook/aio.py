@@ -1,4 +1,4 @@
-"""The same client for asyncio: each call runs in a thread, so that the loop goes on."""
+"""The client for asyncio. Each call runs in a thread and does not block the event loop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 class AsyncRoutebook:
-    """Takes what :class:`Routebook` takes; its methods are coroutines, its lists asynchronous iterators."""
+    """Accepts the arguments of :class:`Routebook`. Methods are coroutines, lists are asynchronous iterators."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self._client = Routebook(*args, **options)
@@ -169,7 +169,7 @@ class AsyncMonitors:
 
 
 async def _run(call: Callable[..., Result], *args: Any, **options: Any) -> Result:
-    # asyncio.to_thread, which also leaves the loop's default executor to the program.
+    # Not asyncio.to_thread, so that the loop's default executor stays free for the program.
     return await asyncio.get_running_loop().run_in_executor(None, functools.partial(call, *args, **options))
 
 

@@ -9,9 +9,9 @@ from .errors import RoutebookError
 from .lists import Json, pages_of
 from .transport import Transport, segment
 
-#: Fields of items that may stand once, for all of them.
+#: Fields of items that can be set once as defaults.
 DEFAULTS = ("site", "endpoint", "version", "timeout_ms", "max_results", "max_age")
-#: A batch of more items is sent as lines.
+#: Larger batches are sent as ndjson.
 MOST_AS_JSON = 10_000
 
 
@@ -22,11 +22,11 @@ class Batches:
         self._transport = transport
 
     def create(self, items: Iterable[Mapping[str, Any]], **batch: Any) -> Json:
-        """``items`` are ``{params, custom_id?}``; ``site``, ``endpoint`` and other defaults of items may stand once, in ``batch``."""
+        """Creates a batch. ``items`` are ``{params, custom_id?}``; ``batch`` may set ``site``, ``endpoint`` and other defaults for all items."""
         return self._order(items, batch, {})
 
     def dry_run(self, items: Iterable[Mapping[str, Any]], **batch: Any) -> Json:
-        """Judges and prices all items, and orders nothing."""
+        """Validates and prices all items and creates nothing."""
         return self._order(items, batch, {"dry_run": True})
 
     def get(self, batch_id: str, wait: int = 0) -> Json:
@@ -36,9 +36,9 @@ class Batches:
         return pages_of(self._transport, "/v1/batches", query)
 
     def results(self, batch_id: str, after: Optional[str] = None) -> Iterator[Json]:
-        """Items in the order of their ends, until the whole batch ended; a reader that broke off goes on at ``after``.
+        """Yields items in the order in which they end, until the batch has ended. ``after`` is the cursor of the last item read.
 
-        :raises RoutebookError: ``BATCH_PAUSED`` where the batch waits for you
+        :raises RoutebookError: ``BATCH_PAUSED`` if the batch is paused
         """
         path = f"/v1/batches/{segment(batch_id)}"
         while True:
@@ -53,21 +53,21 @@ class Batches:
                     raise _paused(batch)
 
     def run(self, items: Iterable[Mapping[str, Any]], **batch: Any) -> Iterator[Json]:
-        """Starts a batch and yields each item as it ends."""
+        """Creates a batch and yields each item when it ends."""
         return self.results(self.create(items, **batch)["batch_id"])
 
     def pause(self, batch_id: str) -> Json:
         return self._transport.call("POST", f"/v1/batches/{segment(batch_id)}/pause")["data"]
 
     def resume(self, batch_id: str, **limits: int) -> Json:
-        """Lets it go on with the rights of this key, and with another ``max_credits`` or ``stop_after_failures``."""
+        """Resumes a batch with the rights of this key and optional new ``max_credits`` and ``stop_after_failures``."""
         return self._transport.call("POST", f"/v1/batches/{segment(batch_id)}/resume", body=limits)["data"]
 
     def cancel(self, batch_id: str) -> Json:
         return self._transport.call("DELETE", f"/v1/batches/{segment(batch_id)}")["data"]
 
     def retry(self, batch_id: str, codes: Optional[Iterable[str]] = None) -> Json:
-        """Queues items again that did not succeed, all or those that failed with one of these codes."""
+        """Retries items that did not succeed: all, or those that failed with one of these codes."""
         body: Json = {} if codes is None else {"codes": list(codes)}
         return self._transport.call("POST", f"/v1/batches/{segment(batch_id)}/retry", body=body)["data"]
 
@@ -78,7 +78,7 @@ class Batches:
             defaults = {name: batch.pop(name) for name in DEFAULTS if name in batch}
             body: Any = {**batch, "defaults": defaults, "items": rows}
             return self._transport.call("POST", "/v1/batches", query=query, body=body, idempotency_key=key)["data"]
-        # As lines: everything else stands in the query.
+        # As ndjson, with the other fields in the query.
         metadata = batch.pop("metadata", None)
         text = None if metadata is None else json.dumps(metadata, separators=(",", ":"))
         return self._transport.call(

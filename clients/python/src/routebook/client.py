@@ -1,4 +1,4 @@
-"""Routebook's API, with blocking calls."""
+"""A blocking client for the Routebook API."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from .lists import Json, pages_of
 from .monitors import Monitors
 from .transport import DEFAULT_RETRIES, DEFAULT_TIMEOUT, OnRetry, Transport, segment
 
-#: A fetch waits as long as its ``timeout_ms`` says, and the answer has to come back too.
+#: Seconds that a fetch may take beyond its ``timeout_ms``, for the way of the answer.
 FETCH_GRACE = 10.0
 
 
 class Routebook:
-    """Each method answers with the body of the response, and raises :class:`RoutebookError`.
+    """Each method returns the body of the response and raises :class:`RoutebookError`.
 
-    :param base_url: where Routebook is; ``ROUTEBOOK_URL`` otherwise
-    :param api_key: browsing needs none; ``ROUTEBOOK_API_KEY`` otherwise
-    :param timeout: of a call with all its retries, in seconds
-    :param on_retry: told the error and the seconds before each wait
+    :param base_url: URL of the server; ``ROUTEBOOK_URL`` by default
+    :param api_key: not needed for browsing; ``ROUTEBOOK_API_KEY`` by default
+    :param timeout: timeout of a call with all its retries, in seconds
+    :param on_retry: called with the error and the seconds before each wait
     """
 
     def __init__(
@@ -45,11 +45,11 @@ class Routebook:
         self.monitors = Monitors(self.transport)
 
     def find(self, task: str, **query: Any) -> Json:
-        """Endpoints of all sites that fit a task, best first."""
+        """Finds endpoints of all sites for a task, best first."""
         return self.transport.call("GET", "/v1/endpoints", query={"task": task, **query})
 
     def catalog(self, domain: str, intent: str) -> Json:
-        """Every endpoint of a site, the best matches of the intent first."""
+        """Lists every endpoint of a site, best matches of the intent first."""
         return self.transport.call("GET", f"/v1/catalog/{segment(domain)}", query={"intent": intent})
 
     def fetch(
@@ -62,9 +62,9 @@ class Routebook:
         idempotency_key: Optional[str] = None,
         **order: Any,
     ) -> Json:
-        """Lets Routebook call an endpoint: ``data`` is its result, ``meta`` says exactly what was charged.
+        """Calls an endpoint: ``data`` is its result, ``meta`` has the charge.
 
-        ``order`` takes ``version``, ``timeout_ms``, ``max_results``, ``max_age``, ``dry_run`` and the rest of the route's body.
+        ``order`` has ``version``, ``timeout_ms``, ``max_results``, ``max_age``, ``dry_run`` and the other fields of the route's body.
         """
         timeout_ms = order.get("timeout_ms")
         return self.transport.call(
@@ -99,8 +99,8 @@ class Routebook:
         return self._data("/v1/account")
 
     def request_schema(self, **request: Any) -> Json:
-        """Asks for a site that is missing."""
-        # Without a key the server does not recognise what it was sent before.
+        """Requests a schema for a missing site."""
+        # Without an API key the server ignores Idempotency-Key.
         return self.transport.call("POST", "/v1/schema-requests", body=request, repeatable=self.transport.has_key)["data"]
 
     def publish(self, package: Mapping[str, Any], *, dry_run: bool = False) -> Json:

@@ -1,4 +1,4 @@
-"""What a failed call raises."""
+"""The errors of failed calls."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from typing import Any, Dict, List, Optional
 
 
 class RoutebookError(Exception):
-    """A call that failed, in the server's own words where it answered.
+    """A failed call, with the server's message if it answered.
 
-    Codes of this client's own: ``NETWORK_ERROR`` (nothing came back), ``TIMEOUT`` (nothing came in time),
-    ``INVALID_ANSWER`` (something came that no Routebook says), ``NO_RESULT`` (a job ended without a result) and
-    ``BATCH_PAUSED`` (a batch waits for its owner).
+    Codes of this client: ``NETWORK_ERROR`` (no answer), ``TIMEOUT`` (no answer in time), ``INVALID_ANSWER`` (an answer
+    that is not from Routebook), ``NO_RESULT`` (a job ended without a result) and ``BATCH_PAUSED`` (a batch is paused).
     """
 
     def __init__(
@@ -35,10 +34,10 @@ class RoutebookError(Exception):
         super().__init__(message)
         self.code = code
         self.message = message
-        #: 0 where no answer came.
+        #: The HTTP status; 0 without an answer.
         self.status = status
         self.fault = fault
-        #: Whether the very same call may succeed later.
+        #: Whether the same call may succeed later.
         self.retryable = retryable
         #: Whole seconds.
         self.retry_after = retry_after
@@ -50,7 +49,7 @@ class RoutebookError(Exception):
         self.upgrade = upgrade
         self.upstream = upstream
         self.did_you_mean = did_you_mean or []
-        #: Of a write: repeat the call with it and nothing is done or charged twice.
+        #: For writes: repeat the call with this key, so that nothing is done or charged twice.
         self.idempotency_key = idempotency_key
 
     def __str__(self) -> str:
@@ -58,7 +57,7 @@ class RoutebookError(Exception):
 
 
 def failure_of(status: int, body: Any, retry_after_header: Optional[str]) -> RoutebookError:
-    """The error of an answer that is no success; a proxy in between may have answered anything."""
+    """The error of an unsuccessful answer, which may also come from a proxy."""
     header = int(retry_after_header) if retry_after_header is not None and retry_after_header.isdigit() else None
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict) or not isinstance(error.get("code"), str) or "message" not in error:
@@ -66,7 +65,7 @@ def failure_of(status: int, body: Any, retry_after_header: Optional[str]) -> Rou
             "INVALID_ANSWER",
             f"The address answered {status}, but not with an answer of Routebook.",
             status=status,
-            # What stands between, such as a proxy whose server is being replaced.
+            # An answer of an intermediary, such as a proxy during a deployment.
             retryable=status in (502, 503, 504),
             retry_after=header,
         )

@@ -9,13 +9,13 @@ from .errors import RoutebookError, failure_of
 from .lists import Json, pages_of
 from .transport import Transport, segment
 
-#: Seconds that the server holds a question until something ended.
+#: Seconds that one read waits for an end.
 LONGEST_WAIT = 30
 ENDED_JOB = frozenset(["succeeded", "failed", "cancelled", "expired"])
 
 
 class Job:
-    """A call that is answered later; ``state`` is what was last known of it."""
+    """A queued call; ``state`` is its last known state."""
 
     def __init__(self, transport: Transport, state: Json) -> None:
         self._transport = transport
@@ -26,15 +26,15 @@ class Job:
         return str(self.state["job_id"])
 
     def refresh(self, wait: int = 0) -> "Job":
-        """What is known now, or as soon as it ends within ``wait`` seconds."""
+        """Reads the job again, waiting up to ``wait`` seconds for its end."""
         path = f"/v1/jobs/{segment(self.job_id)}"
         self.state = self._transport.call("GET", path, query={"wait": wait or None})["data"]
         return self
 
     def result(self, timeout: Optional[float] = None) -> Json:
-        """Waits for the end: ``{data, meta}`` as a fetch would have answered.
+        """Waits for the end and returns ``{data, meta}``, as a fetch would.
 
-        :raises RoutebookError: where the job failed, was cancelled or expired, or ``timeout`` seconds were over
+        :raises RoutebookError: if the job failed, was cancelled or expired, or did not end within ``timeout`` seconds
         """
         ends_at = None if timeout is None else time.monotonic() + timeout
         while self.state["status"] not in ENDED_JOB:

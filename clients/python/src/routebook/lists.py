@@ -10,7 +10,7 @@ Json = Dict[str, Any]
 
 
 def pages_of(transport: Transport, path: str, query: Mapping[str, Any]) -> Iterator[Json]:
-    """The items of a list, read page by page, no further than somebody looks."""
+    """Yields the items of a list, reading pages lazily."""
     cursor: Optional[str] = None
     while True:
         answer = transport.call("GET", path, query={**query, "cursor": cursor})

@@ -16,12 +16,12 @@ class Monitors:
         self._transport = transport
 
     def create(self, site: str, endpoint: str, params: Optional[Mapping[str, Any]] = None, **order: Any) -> Json:
-        """``order`` takes exactly one of ``every`` and ``cron``, and ``watch``, ``identity``, ``when`` and the rest of the route's body.
+        """Creates a monitor. ``order`` has exactly one of ``every`` and ``cron``, and the other fields of the route's body, such as ``watch``.
 
-        The first run sets the base and tells nothing.
+        The first run stores the base value and reports no change.
         """
         body = {"site": site, "endpoint": endpoint, "params": dict(params or {}), **order}
-        # Sent twice, it makes two monitors.
+        # Not repeatable: sent twice, it creates two monitors.
         return self._transport.call("POST", "/v1/monitors", body=body, repeatable=False)["data"]
 
     def list(self, **query: Any) -> Iterator[Json]:
@@ -31,7 +31,7 @@ class Monitors:
         return self._transport.call("GET", _path(monitor_id))["data"]
 
     def update(self, monitor_id: str, **changes: Any) -> Json:
-        """What is left out stays; None takes a value away. Its runs then have the rights of this key."""
+        """Changes a monitor. Omitted fields are unchanged; None removes a value. Later runs have the rights of this key."""
         return self._transport.call("PATCH", _path(monitor_id), body=changes)["data"]
 
     def pause(self, monitor_id: str) -> Json:
@@ -41,19 +41,19 @@ class Monitors:
         return self.update(monitor_id, status="active")
 
     def delete(self, monitor_id: str) -> Json:
-        """Deletes its runs and changes too."""
+        """Deletes a monitor with its runs and changes."""
         return self._transport.call("DELETE", _path(monitor_id))["data"]
 
     def run(self, monitor_id: str) -> Job:
-        """Runs it now: the job of the run, or of the one that has not ended."""
+        """Runs it now and returns the job of the run, or of a run that has not ended."""
         return Job(self._transport, self._transport.call("POST", f"{_path(monitor_id)}/run", repeatable=False)["data"])
 
     def changes(self, monitor_id: str) -> Iterator[Json]:
-        """What changed, newest first; the latest 100 are kept."""
+        """Changes, newest first; the latest 100 are kept."""
         return pages_of(self._transport, f"{_path(monitor_id)}/changes", {})
 
     def runs(self, monitor_id: str) -> Iterator[Json]:
-        """Newest first; the latest 100 are kept."""
+        """Runs, newest first; the latest 100 are kept."""
         return pages_of(self._transport, f"{_path(monitor_id)}/runs", {})
 
 

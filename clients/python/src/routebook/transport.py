@@ -1,4 +1,4 @@
-"""Sends calls, and sends them again where that may help and can do no harm."""
+"""Sends calls and retries them if that is safe and may help."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .errors import RoutebookError, failure_of
 
 DEFAULT_TIMEOUT = 90.0
 DEFAULT_RETRIES = 4
-# Waits where the server names none: 250 ms, 500 ms, 1 s, …, each anywhere between its half and its whole.
+# Waits if the server names none: 250 ms, 500 ms, 1 s, …, each randomly between half of it and all of it.
 FIRST_WAIT = 0.25
 LONGEST_WAIT = 8.0
 CHUNK = 64 * 1024
@@ -23,7 +23,7 @@ OnRetry = Callable[[RoutebookError, float], None]
 
 
 class Transport:
-    """One address and one key."""
+    """A connection to one server with one key."""
 
     def __init__(
         self,
@@ -61,10 +61,10 @@ class Transport:
         idempotency_key: Optional[str] = None,
         repeatable: bool = True,
     ) -> Dict[str, Any]:
-        """The body of the answer. ``timeout`` is of the call with all its retries, in seconds; a call that is not ``repeatable`` is
-        not sent again when its answer was lost.
+        """Sends a call and returns the body of the answer. ``timeout`` covers all retries, in seconds. A call that is not
+        ``repeatable`` is not sent again after its answer was lost.
 
-        :raises RoutebookError: where it failed, or its time was over
+        :raises RoutebookError: if it failed or timed out
         """
         ends_at = time.monotonic() + (self._timeout if timeout is None else timeout)
         key = None if method == "GET" else (idempotency_key or secrets.token_hex(16))
@@ -97,7 +97,7 @@ class Transport:
                     error.retryable = False
                 if not error.retryable or (not repeatable and error.code == "INVALID_ANSWER"):
                     raise
-                # Waiting for our own first try to end does not count.
+                # Waiting for the call's own first attempt to end does not count.
                 if error.code != "IDEMPOTENCY_IN_PROGRESS":
                     retries += 1
                     if retries > self._max_retries:
@@ -135,7 +135,7 @@ class Transport:
 
 
 def _read(response: HTTPResponse, ends_at: float) -> bytes:
-    """A timeout of a socket begins again with each byte; this one does not."""
+    """Reads with a timeout for the complete body; a socket timeout restarts with each byte."""
     chunks = []
     while True:
         chunk = response.read1(CHUNK)
@@ -147,7 +147,7 @@ def _read(response: HTTPResponse, ends_at: float) -> bytes:
 
 
 def segment(name: str) -> str:
-    """What names a thing, as one segment of a path."""
+    """Encodes an id as one path segment."""
     return quote(str(name), safe="")
 
 
@@ -161,7 +161,7 @@ def _written(value: Any) -> str:
 
 
 def _wait_before(retry: int, retry_after: Optional[int]) -> float:
-    """Never shorter than what the server asked for; the rest is chance, so that callers do not return together."""
+    """Never shorter than the server asks for. The rest is random, so that callers do not retry together."""
     if retry_after is not None:
         return retry_after * (1 + random.random() / 5)
     whole = min(LONGEST_WAIT, FIRST_WAIT * 2 ** max(0, retry - 1))

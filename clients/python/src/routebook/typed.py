@@ -1,4 +1,4 @@
-"""What generated functions share: a call, and its result in the types of the package."""
+"""Runtime of generated functions: calls, and results in the types of the package."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Data = TypeVar("Data")
 
 @dataclass
 class Result(Generic[Data]):
-    """What a call answered."""
+    """The answer of a call."""
 
     data: Data
-    #: What was charged, how long it took, and whether there is more.
+    #: The charge, the duration and whether there is more.
     meta: Dict[str, Any]
-    #: ``data`` as it came, with fields that the package does not name.
+    #: The raw ``data``, including fields that the package does not name.
     raw: Any
 
 
@@ -31,14 +31,14 @@ def call(
     order: Optional[Mapping[str, Any]],
     kind: Type[Data],
 ) -> Result[Data]:
-    """Fetches; a param that is None is left out. ``order`` has bounds and choices, such as ``max_results`` and ``timeout_ms``."""
+    """Fetches an endpoint. Params that are None are omitted. ``order`` has options such as ``max_results`` and ``timeout_ms``."""
     given = {name: value for name, value in params.items() if value is not None}
     answer = routebook.fetch(site, endpoint, given, version=version, **(order or {}))
     return Result(data=decode(kind, answer["data"]), meta=answer["meta"], raw=answer["data"])
 
 
 def decode(kind: Any, value: Any) -> Any:
-    """JSON in the types of the package; what does not fit them stays as it came."""
+    """Converts JSON to the types of the package. Values that do not match stay as they are."""
     if dataclasses.is_dataclass(kind) and isinstance(value, dict):
         hints = get_type_hints(kind)
         fields = dataclasses.fields(kind)

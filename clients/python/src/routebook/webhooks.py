@@ -1,4 +1,4 @@
-"""Who sent a webhook: Standard Webhooks, signed with HMAC-SHA256."""
+"""Verification of webhooks: Standard Webhooks, signed with HMAC-SHA256."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import json
 import time
 from typing import Any, Dict, Mapping, Union
 
-#: Seconds that the clocks of sender and receiver may be apart.
+#: Seconds by which the timestamp may differ from now.
 TOLERANCE = 300
 
 
 class WebhookVerificationError(Exception):
-    """The webhook was not sent by who knows the secret, or long ago."""
+    """The webhook has no valid signature, or is too old."""
 
 
 def verify_webhook(headers: Mapping[str, str], body: Union[str, bytes], secret: str) -> Dict[str, Any]:
-    """The event of a webhook, `{id, type, timestamp, data}`. ``body`` is the request's, byte for byte; ``secret`` begins with ``whsec_``.
+    """Returns the verified event, `{id, type, timestamp, data}`. ``body`` is the raw body; ``secret`` begins with ``whsec_``.
 
-    :raises WebhookVerificationError: where it is not genuine
+    :raises WebhookVerificationError: if the request is not genuine
     """
     named = {name.lower(): value for name, value in headers.items()}
     try:

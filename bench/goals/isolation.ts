@@ -1,0 +1,112 @@
+import type { GoalRow } from './row.ts';
+import { againstIdle, join, of, ratio } from './values.ts';
+
+/** E7, I5, I12, L6 to L10: a good site during disturbances and overload. */
+export const ISOLATION_GOALS: readonly GoalRow[] = [
+    {
+        id: 'E7',
+        shows: 'six kinds of bombs, 20 a second: peak memory of the worker',
+        unit: 'MB',
+        values: of('beside_bombs', 'worker_mb'),
+        goal: { atMost: 256 },
+    },
+    { id: 'E7', shows: 'a single bomb: memory added', unit: 'MB', values: of('one_bomb', 'most_mb'), goal: { atMost: 32 } },
+    {
+        id: 'E7',
+        shows: 'six kinds of bombs, 20 a second: longest time from the cap to the cut',
+        unit: 'ms',
+        values: of('beside_bombs', 'cut_after_ms'),
+        goal: { atMost: 200 },
+    },
+    {
+        id: 'E7',
+        shows: 'the same: p99 of a good site at 60/s relative to undisturbed',
+        unit: '',
+        values: againstIdle('beside_bombs'),
+        goal: { atMost: 1.5 },
+    },
+    {
+        id: 'I5',
+        shows: '1,000 sockets with endless headers and 1,000 with endless bodies: the same',
+        unit: '',
+        values: againstIdle('beside_slow_sockets'),
+        goal: { atMost: 1.5 },
+    },
+    {
+        id: 'I5',
+        shows: 'the same: seconds until the last one was cut',
+        unit: '',
+        values: join(of('beside_slow_sockets', 'headers_s'), of('beside_slow_sockets', 'body_s'), Math.max),
+        goal: { atMost: 15 },
+    },
+    {
+        id: 'I12',
+        shows: '100,000 mistyped keys a minute: p99 of a good site at 60/s relative to undisturbed',
+        unit: '',
+        values: againstIdle('beside_mistyped_keys'),
+        goal: { atMost: 1.5 },
+    },
+    {
+        id: 'I12',
+        shows: '100,000 unknown keys a minute: the same',
+        unit: '',
+        values: againstIdle('beside_unknown_keys'),
+        goal: { atMost: 1.5 },
+    },
+    {
+        id: 'L6',
+        shows: 'an account that sends 100 times its share of slow calls: p99 of a good site at 60/s relative to undisturbed',
+        unit: '',
+        values: againstIdle('beside_greedy'),
+        goal: { atMost: 1.5 },
+    },
+    {
+        id: 'L7',
+        shows: 'a hanging site, 20 calls a second: the same',
+        unit: '',
+        values: againstIdle('beside_hanging'),
+        goal: { atMost: 1.5 },
+    },
+    {
+        id: 'L10',
+        shows: '2,000 browsing calls a second: the same',
+        unit: '',
+        values: againstIdle('beside_browsing'),
+        goal: { atMost: 1.5 },
+    },
+    {
+        id: 'L8',
+        shows: 'five times the highest rate, offered for 60 s: successful fetches relative to the highest rate',
+        unit: '',
+        values: of('overload', 'good_share'),
+        goal: { atLeast: 0.8 },
+    },
+    {
+        id: 'L8',
+        shows: 'the same: p99 of the 503 answers',
+        unit: 'ms',
+        values: of('overload', 'refused_p99_ms'),
+        goal: { atMost: 50 },
+    },
+    {
+        id: 'L8',
+        shows: 'the same: answers other than 200 and 503 with Retry-After',
+        unit: '',
+        values: join(of('overload', 'without_retry_after'), of('overload', 'other_answers'), (mute, others) => mute + others),
+        goal: { atMost: 0 },
+    },
+    {
+        id: 'L9',
+        shows: "the same: calls to the site after their caller's deadline",
+        unit: '',
+        values: of('overload', 'late_calls'),
+        goal: { atMost: 0 },
+    },
+    {
+        id: 'L9',
+        shows: 'p99 at 60/s 5 s after the overload, relative to before',
+        unit: '',
+        values: ratio(of('overload', 'after_p99_ms'), of('overload', 'before_p99_ms')),
+        goal: { atMost: 1.5 },
+    },
+];

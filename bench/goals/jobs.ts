@@ -1,0 +1,55 @@
+import type { GoalRow } from './row.ts';
+import { againstIdle, of, ratio } from './values.ts';
+
+/** J1 to J3: batches and jobs. */
+export const JOB_GOALS: readonly GoalRow[] = [
+    {
+        id: 'J1',
+        shows: 'CPU per batch item of all processes, from creation to end, relative to a live fetch at 64 in flight',
+        unit: '',
+        values: ratio(of('batch_items', 'cpu_us'), of('batch_live_64', 'cpu_us')),
+        goal: { atMost: 0.6 },
+    },
+    {
+        id: 'J1',
+        shows: 'batch items a second, relative to live fetches at 64 in flight',
+        unit: '',
+        values: ratio(of('batch_items', 'per_second'), of('batch_live_64', 'per_second')),
+        goal: { atLeast: 1.5 },
+    },
+    {
+        id: 'J2',
+        shows: 'a batch of 100,000 ndjson lines: time until it is accepted',
+        unit: 'ms',
+        values: of('batch_lines', 'accepted_ms'),
+        goal: { atMost: 10_000 },
+    },
+    {
+        id: 'J2',
+        shows: 'the same: memory added to the API',
+        unit: 'MB',
+        values: of('batch_lines', 'api_more_mb'),
+        goal: { atMost: 64 },
+    },
+    {
+        id: 'J2',
+        shows: 'results of a batch, read as ndjson',
+        unit: '/s',
+        values: of('batch_items', 'results_per_second'),
+        goal: { atLeast: 20_000 },
+    },
+    {
+        id: 'J3',
+        shows: 'p99 of live fetches during a batch of the same account that fills the worker, relative to alone',
+        unit: '',
+        values: againstIdle('batch_beside'),
+        goal: { atMost: 1.5 },
+    },
+    {
+        id: 'J3',
+        shows: 'first job of another account behind it: longest time until it starts, of five',
+        unit: 'ms',
+        values: of('batch_beside', 'first_ms'),
+        goal: { atMost: 1000 },
+    },
+];
