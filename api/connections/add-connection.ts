@@ -12,8 +12,8 @@ import { chooseTerms, invalid, latestOffer } from './terms.ts';
 import { passTest } from './test-connection.ts';
 
 /**
- * POST /v1/connections: seals the value for the terms of the latest version. Where that names a test, the value is tried as a trial that
- * nobody sees, since a worker alone opens values.
+ * POST /v1/connections: seals the value for the terms of the latest version. If the version names a test, the value is first stored as a
+ * hidden trial and tested, since only workers can open values.
  */
 export async function addConnection(call: Call<object, NewConnectionQuery, ConnectionOrder>): Promise<Reply<ConnectionEntry>> {
     const { app, body, query } = call;
@@ -42,7 +42,7 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
     return { answer: presentConnection(kept), headers: { location: `/v1/connections/${connectionId}` } };
 }
 
-/** Keeps a trial that the site takes, and nothing of another. */
+/** Tests a trial and keeps it only if the site accepts it. */
 async function keepTried(call: Call<object, NewConnectionQuery, ConnectionOrder>, trial: connections.Connection, test: string) {
     try {
         await passTest(call, trial, test);

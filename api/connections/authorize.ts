@@ -13,7 +13,7 @@ import type { Call, Reply } from '../serve.ts';
 import { callbackUrl } from './oauth-clients.ts';
 import { chooseTerms, invalid, latestOffer } from './terms.ts';
 
-/** POST /v1/connections/authorize: a code with PKCE and a state that works once. */
+/** POST /v1/connections/authorize: starts a code flow with PKCE and a state that works once. */
 export async function authorize(call: Call<object, object, AuthorizeOrder>): Promise<Reply<AuthorizeAnswer>> {
     const { app, body } = call;
     const { workspaceId, userId } = call.caller as Caller;
@@ -66,7 +66,7 @@ export async function authorize(call: Call<object, object, AuthorizeOrder>): Pro
     return { answer: { authorize_url: url.href, expires_at: expiresAt.toISOString() } };
 }
 
-/** The entry that people consent to. @throws Refusal VALIDATION_ERROR */
+/** Chooses the OAuth entry. @throws Refusal VALIDATION_ERROR */
 function consentTerms(offer: AuthOffer, id: string | undefined): AuthTerms {
     const auth = offer.auth.filter((entry) => flowsOf(entry).includes('authorization_code'));
     if (id !== undefined || auth.length > 0) {
@@ -81,7 +81,7 @@ function configurationOf({ entry: { oauth2 } }: AuthTerms, clientId: string): oa
     const { authorization_url: url = '', token_url: tokenUrl = '' } = oauth2 ?? {};
     const server = { issuer: new URL(url).origin, authorization_endpoint: url, token_endpoint: tokenUrl };
     const config = new oauth.Configuration(server, clientId);
-    // Nothing is sent from here; people see the address before they go.
+    // This process sends nothing there; people see the URL before they open it.
     oauth.allowInsecureRequests(config);
     return config;
 }

@@ -17,7 +17,7 @@ import { passTest } from './test-connection.ts';
 
 type ChangeCall = Call<ConnectionParams, NewConnectionQuery, ConnectionPatch>;
 
-/** PATCH /v1/connections/{connection_id}. Who gives a new secret agrees to the terms of the latest version. */
+/** PATCH /v1/connections/{connection_id}. A new secret implies agreement to the terms of the latest version. */
 export async function changeOne(call: ChangeCall): Promise<Reply<ConnectionEntry>> {
     const { app, body } = call;
     const caller = call.caller as Caller;
@@ -42,7 +42,7 @@ async function latestTerms({ app }: ChangeCall, { site, authId }: connections.Co
     throw invalid({ path: '', code: 'INVALID_VALUE', message });
 }
 
-/** Seals a new value, once the site took it in a trial of its own. */
+/** Seals a new value after the site accepted it in a trial. */
 async function newValue(call: ChangeCall, connection: connections.Connection, terms: AuthTerms, given: SecretFields) {
     const { app, query } = call;
     mayKeepCredentials(app);

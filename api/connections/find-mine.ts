@@ -6,7 +6,7 @@ import { type Connection, findConnection } from '../../shared/store/connections/
 import { judgeSite } from '../auth/key-scopes.ts';
 import type { Call } from '../serve.ts';
 
-/** The connection that a path names. @throws Refusal CONNECTION_NOT_FOUND, FORBIDDEN */
+/** Finds the connection of the path. @throws Refusal CONNECTION_NOT_FOUND, FORBIDDEN */
 export async function findMine<Query, Body>({ app, params, caller }: Call<ConnectionParams, Query, Body>): Promise<Connection> {
     const { workspaceId, userId, scopes } = caller as Caller;
     const connection = await findConnection(app.db, { workspaceId, userId }, params.connection_id);
@@ -15,7 +15,7 @@ export async function findMine<Query, Body>({ app, params, caller }: Call<Connec
     return connection;
 }
 
-/** Private connections are changed by their owner, shared ones by owners and admins of the workspace. @throws Refusal FORBIDDEN */
+/** Owners may change private connections, owners and admins of the workspace shared ones. @throws Refusal FORBIDDEN */
 export function mayChange({ shared }: Connection, { role, workspaceName }: Caller): void {
     if (!shared || isManager(role)) return;
     throw new Refusal('FORBIDDEN', `Shared connections are changed by owners and admins of ${workspaceName}; your role there is ${role}.`);

@@ -17,7 +17,7 @@ export async function putClient(call: Call<SiteParams, object, OAuthClientOrder>
     const { site, registrable } = readSite(params.site, '/site');
     const { workspaceId } = caller as Caller;
     const known = originsOf((await offerOf(app, { site, registrable }))?.auth ?? []);
-    // Where no version says where it goes, the first consent does.
+    // If no version names the token endpoint yet, the first consent binds it.
     const origins = known.length === 0 ? undefined : known;
     const client = { clientId: body.client_id, clientSecret: body.client_secret, origins };
     await store.putClient(app, { workspaceId, site }, client, byCall(call));
@@ -34,7 +34,7 @@ export async function deleteClient(call: Call<SiteParams, object, undefined>): P
     return { answer: { site, deleted: true } };
 }
 
-/** Where sites send people back to. */
+/** The redirect URI to register at sites. */
 export function callbackUrl(app: App): string {
     return `${app.publicUrl()}${store.CALLBACK_PATH}`;
 }

@@ -1,7 +1,7 @@
 import type { ConnectionEntry } from '../../shared/contracts/connections.ts';
 import type { Connection } from '../../shared/store/connections/connections.ts';
 
-/** A connection as answers show it. */
+/** A connection as the API presents it. */
 export function presentConnection(connection: Connection): ConnectionEntry {
     const { connectionId, site, authId, entry, name, shared, ownerId, hosts, hint, createdAt, lastUsedAt, scopes, status, expiresAt } =
         connection;

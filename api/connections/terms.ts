@@ -14,24 +14,24 @@ export async function latestOffer(app: App, written: string): Promise<{ site: st
     return { site, offer };
 }
 
-/** The same where there is one that may run. */
+/** The same; undefined if no version may run. */
 export async function offerOf(app: App, { site, registrable }: { site: string; registrable: string }): Promise<AuthOffer | undefined> {
     const { isBlocked, version } = await app.latest.find({ site, registrable });
     return isBlocked || version === undefined || !mayRun(version) ? undefined : app.versions.load(version.versionId);
 }
 
-/** The entry that somebody means; where they name none, the only one. @throws Refusal VALIDATION_ERROR */
+/** Chooses the named entry, or the only one. @throws Refusal VALIDATION_ERROR */
 export function chooseTerms(offer: AuthOffer, id: string | undefined): AuthTerms {
     const ids = offer.auth.map((entry) => entry.id);
     const [first] = ids;
     if (first === undefined)
-        throw invalid({ path: '/site', code: 'INVALID_VALUE', message: 'The schema of this site takes no connections.' });
+        throw invalid({ path: '/site', code: 'INVALID_VALUE', message: 'The schema of this site accepts no connections.' });
     const names = `the schema has ${ids.join(', ')}`;
     if (id === undefined && ids.length > 1)
-        throw invalid({ path: '/auth_id', code: 'REQUIRED', message: `Say which way to authenticate: ${names}.` });
+        throw invalid({ path: '/auth_id', code: 'REQUIRED', message: `Choose how to authenticate: ${names}.` });
     const terms = termsOf(offer, id ?? first);
     if (terms === undefined)
-        throw invalid({ path: '/auth_id', code: 'INVALID_VALUE', message: `There is no such way to authenticate: ${names}.` });
+        throw invalid({ path: '/auth_id', code: 'INVALID_VALUE', message: `Unknown auth_id. Choose one of: ${names}.` });
     return terms;
 }
 

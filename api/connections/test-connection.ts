@@ -25,7 +25,7 @@ import { findMine } from './find-mine.ts';
 import { presentConnection } from './present-connection.ts';
 import { latestOffer } from './terms.ts';
 
-/** POST /v1/connections/{connection_id}/test: a passed test lifts a rejection. */
+/** POST /v1/connections/{connection_id}/test: a passed test clears a rejection. */
 export async function testOne(call: Call<ConnectionParams, object, undefined>): Promise<Reply<ConnectionEntry>> {
     const { app } = call;
     const { workspaceId, userId, scopes } = call.caller as Caller;
@@ -35,7 +35,7 @@ export async function testOne(call: Call<ConnectionParams, object, undefined>): 
     if (scopes.listed.connections?.includes(connectionId) === false) throw lacks({ part: 'connections', needs: connectionId });
     const { offer } = await latestOffer(app, site);
     const test = termsOf(offer, authId)?.entry.test;
-    if (test === undefined) throw new Refusal('ENDPOINT_NOT_FOUND', 'The schema of this site names no endpoint that tests a credential.');
+    if (test === undefined) throw new Refusal('ENDPOINT_NOT_FOUND', 'The schema of this site has no test endpoint.');
     await passTest(call, connection, test);
     await liftRejection(app.db, connectionId);
     app.vault.forget(workspaceId, site);
@@ -45,8 +45,8 @@ export async function testOne(call: Call<ConnectionParams, object, undefined>): 
 }
 
 /**
- * Calls the endpoint that tests a credential: counted, paced and recorded as a fetch, for nothing.
- * @throws Refusal CONNECTION_REJECTED where the site answers 401 or 403; RATE_LIMITED; what refuses or ends a fetch
+ * Calls the test endpoint. The call is counted, paced and recorded like a fetch, and free.
+ * @throws Refusal CONNECTION_REJECTED if the site answers 401 or 403; RATE_LIMITED; the errors of a fetch
  */
 export async function passTest<P, Q, B>(call: Call<P, Q, B>, connection: Connection, test: string): Promise<void> {
     const { app, operation, requestId, startedAt } = call;
@@ -56,7 +56,7 @@ export async function passTest<P, Q, B>(call: Call<P, Q, B>, connection: Connect
     const order: FetchOrder = { operation, requestId, caller, body, times: timesOf(app, body, startedAt) };
     const asked = await admitTest(call, order, connection);
     const { registrable: site, siteConcurrency } = asked.found;
-    // Only counted routes tell the windows in their headers.
+    // Only counted routes have rate-limit headers.
     const counted = await countCall(
         { ...call, notes: { headers: {} } },
         {
@@ -84,7 +84,7 @@ export async function passTest<P, Q, B>(call: Call<P, Q, B>, connection: Connect
         if (!isRejected(outcome)) throw refusal;
         await app.limits.take({ identity: rejectedTests(caller, connection), windows: [REJECTED_TESTS] });
         const { upstream } = refusal.extras;
-        throw new Refusal('CONNECTION_REJECTED', `The site answered ${upstream?.status}: it does not take this credential.`, {
+        throw new Refusal('CONNECTION_REJECTED', `The site answered ${upstream?.status}: it rejects this credential.`, {
             ...(upstream === undefined ? {} : { upstream }),
         });
     } finally {
@@ -93,7 +93,7 @@ export async function passTest<P, Q, B>(call: Call<P, Q, B>, connection: Connect
     }
 }
 
-/** The site answered 401 or 403 to the credential. */
+/** Whether the site answered 401 or 403. */
 function isRejected(outcome: FetchOutcome): boolean {
     return !outcome.ok && outcome.isCallers === true;
 }

@@ -16,8 +16,8 @@ import { mustFit } from './must-fit.ts';
 type JobCall = Call<object, object, JobRequest>;
 
 /**
- * POST /v1/jobs: the window, the checks of a fetch, then one transaction, in which a keyed call keeps its answer too: a repeat never
- * orders twice.
+ * POST /v1/jobs: the rate limit, the checks of a fetch, then one transaction. It also stores the answer of a call with an Idempotency-Key,
+ * so that a repeat never creates a second job.
  */
 export async function createJob(call: JobCall): Promise<Reply<never>> {
     const { app, body, keyed } = call;

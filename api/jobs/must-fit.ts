@@ -4,7 +4,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { readOpen } from '../../shared/store/jobs/orders.ts';
 
-/** What the account has open, jobs of this transaction included, has to be within its plan. @throws Refusal RATE_LIMITED */
+/** Checks that the account's open jobs, including those of this transaction, are within its plan. @throws Refusal RATE_LIMITED */
 export async function mustFit(trx: Db, { plan, accountId }: Caller): Promise<void> {
     const open = await readOpen(trx, accountId);
     const most = OPEN_BOUNDS[plan];

@@ -5,13 +5,13 @@ import { endedBatchesOf } from '../../shared/store/jobs/batches.ts';
 import { endedOf } from '../../shared/store/jobs/jobs.ts';
 import { perApp } from '../admission/per-app.ts';
 
-/** How often a process looks whether jobs have ended that somebody waits for, in milliseconds. */
+/** How often a process checks for ended jobs, in milliseconds. */
 const LOOK_MS = 200;
 
 interface Waits {
-    /** Reads that wait, by account. */
+    /** Waiting reads by account. */
     ofAccount: Map<string, number>;
-    /** Who waits for a job or a batch. */
+    /** Callbacks by job or batch. */
     ofId: Map<string, Set<() => void>>;
     isLooking: boolean;
 }
@@ -19,9 +19,8 @@ interface Waits {
 const waitsOf = perApp((): Waits => ({ ofAccount: new Map(), ofId: new Map(), isLooking: false }));
 
 /**
- * Waits until the job or batch ends or this process is told to stop, for at most `seconds`; not at all where the account has as many waiting reads
- * here as it may.
- * @param gone the caller hung up
+ * Waits until the job or batch ends or this process stops, for at most `seconds`. Returns at once if the account has too many waiting reads.
+ * @param gone aborted when the caller disconnects
  */
 export async function waitForEnd(
     app: App,
@@ -50,7 +49,7 @@ export async function waitForEnd(
     else ofAccount.set(accountId, left);
 }
 
-/** One query for all waiting reads, until there are none. A look that fails is repeated. */
+/** Polls with one query for all waiting reads, until there are none. A failed query is repeated. */
 async function look(app: App): Promise<void> {
     const waits = waitsOf(app);
     if (waits.isLooking) return;

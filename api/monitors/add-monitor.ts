@@ -12,7 +12,7 @@ import type { Call, Reply } from '../serve.ts';
 import { judgeDistance, judgeFields, judgeNumber } from './judge-monitor.ts';
 import { presentMonitors } from './present-monitor.ts';
 
-/** POST /v1/monitors: judged like a fetch; with `every` it runs at once, with `cron` at the next of its times. */
+/** POST /v1/monitors: validates the call like a fetch. With `every` the first run is at once, with `cron` at the next time. */
 export async function addMonitor(call: Call<object, object, MonitorOrder>): Promise<Reply<Monitor>> {
     const { app, body } = call;
     const caller = call.caller as Caller;

@@ -21,7 +21,7 @@ import { presentMonitors } from './present-monitor.ts';
 
 const OF_CALL = ['params', 'version', 'timeout_ms', 'max_results', 'max_pages', 'max_credits', 'connection'] as const;
 
-/** PATCH /v1/monitors/{monitor_id}: the calling key is the acting one from now on. Only what pauses or names is not judged like a fetch. */
+/** PATCH /v1/monitors/{monitor_id}: later runs use the calling key. Validates the call like a fetch, unless only the status or name changes. */
 export async function changeMonitor(call: Call<MonitorParams, object, MonitorChanges>): Promise<Reply<Monitor>> {
     await countJobCall(call, 'jobs');
     let before = await mustFind(call);
@@ -33,7 +33,7 @@ export async function changeMonitor(call: Call<MonitorParams, object, MonitorCha
     }
 }
 
-/** Its call is judged before the monitor is locked. `undefined`: another change of the call came first, and belongs into it. */
+/** Validates the call before the monitor is locked. Undefined if another change of the call came first and must be merged. */
 async function changeFrom(
     { app, body, params, ...call }: Call<MonitorParams, object, MonitorChanges>,
     before: MonitorRow,

@@ -9,16 +9,16 @@ import { type Detail, Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { countMonitors } from '../../shared/store/monitors/monitors.ts';
 
-/** Every fault of schedule and expressions at once. @throws Refusal VALIDATION_ERROR */
+/** Validates schedule and expressions. @throws Refusal VALIDATION_ERROR with every problem */
 export function judgeFields({ clock }: App, fields: MonitorChanges, { isNew }: { isNew: boolean }): void {
     const { every, cron, timezone, watch, identity, when } = fields;
     const details: Detail[] = [];
     if (isNew && every === undefined && cron === undefined)
-        details.push({ path: '/every', code: 'REQUIRED', message: 'Say when it runs: either every or cron.' });
+        details.push({ path: '/every', code: 'REQUIRED', message: 'Set a schedule: either every or cron.' });
     if (every !== undefined && cron !== undefined)
-        details.push({ path: '/cron', code: 'INVALID_VALUE', message: 'A monitor has either every or cron, not both.' });
+        details.push({ path: '/cron', code: 'INVALID_VALUE', message: 'Set either every or cron, not both.' });
     if (timezone !== undefined && cron === undefined)
-        details.push({ path: '/timezone', code: 'INVALID_VALUE', message: 'A timezone stands with cron alone.' });
+        details.push({ path: '/timezone', code: 'INVALID_VALUE', message: 'A timezone can only be used with cron.' });
     const fault = cron === undefined ? undefined : cronFault(cron, timezone ?? 'UTC', new Date(clock.now()));
     if (fault !== undefined) details.push({ path: fault.path, code: 'INVALID_VALUE', message: fault.message });
     const expressions: [string, string | null | undefined][] = [
@@ -33,18 +33,18 @@ export function judgeFields({ clock }: App, fields: MonitorChanges, { isNew }: {
     if (details.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details });
 }
 
-/** @throws Refusal PLAN_LIMIT where two runs would be closer than the plan allows */
+/** @throws Refusal PLAN_LIMIT if two runs would be closer than the plan allows */
 export function judgeDistance(app: App, caller: Caller, schedule: Schedule): void {
     const shortest = SHORTEST[caller.plan];
     if (closestRuns(schedule, shortest, new Date(app.clock.now())) >= shortest) return;
-    throw planLimit(app, caller, `On ${caller.plan} two runs of a monitor are at least ${shortest / 60} minutes apart.`);
+    throw planLimit(app, caller, `On ${caller.plan} runs of a monitor must be at least ${shortest / 60} minutes apart.`);
 }
 
-/** Call it after the monitor is stored, in its transaction. @throws Refusal PLAN_LIMIT */
+/** Checks the number of monitors. Call it in the transaction that stored the monitor. @throws Refusal PLAN_LIMIT */
 export async function judgeNumber(trx: Db, app: App, caller: Caller, { active }: { active: boolean }): Promise<void> {
     const most = MOST_MONITORS[caller.plan];
     if ((await countMonitors(trx, caller, { active })) <= most) return;
-    throw planLimit(app, caller, `On ${caller.plan} there are at most ${most} monitors: delete or pause one.`);
+    throw planLimit(app, caller, `On ${caller.plan} you can have up to ${most} monitors: delete or pause one.`);
 }
 
 function planLimit(app: App, { plan, workspaceId }: Caller, message: string): Refusal {

@@ -33,7 +33,7 @@ export async function readMonitor(call: MonitorCall): Promise<Reply<Monitor>> {
     return { answer: answer as Monitor };
 }
 
-/** DELETE /v1/monitors/{monitor_id}: a run that goes on is cancelled, unbilled. */
+/** DELETE /v1/monitors/{monitor_id}: cancels an unfinished run, which is not billed. */
 export async function deleteMonitor(call: MonitorCall): Promise<Reply<{ monitor_id: string; deleted: true }>> {
     await countJobCall(call, 'reads');
     const { db } = call.app;

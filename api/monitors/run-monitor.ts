@@ -14,7 +14,7 @@ import { addEndedRun, runningJob } from '../../shared/store/monitors/runs.ts';
 import type { Call, Reply } from '../serve.ts';
 import { mustFind } from './monitors.ts';
 
-/** POST /v1/monitors/{monitor_id}/run: the calling key is the acting one from now on. @throws Refusal RATE_LIMITED */
+/** POST /v1/monitors/{monitor_id}/run: later runs also use the calling key. @throws Refusal RATE_LIMITED */
 export async function runMonitor(call: Call<MonitorParams, object, undefined>): Promise<Reply<never>> {
     const { app } = call;
     const caller = call.caller as Caller;
@@ -33,7 +33,7 @@ export async function runMonitor(call: Call<MonitorParams, object, undefined>): 
         await changeMonitor(trx, monitorId, { keyId: caller.keyId, userId: caller.userId });
         const other = await runningJob(trx, monitorId);
         if (other !== undefined || prepared === undefined) return other ?? running;
-        // Its call is what was read before the lock: where that has changed, it is a run of the old base.
+        // The call was read before the lock. If it has changed since, the run belongs to the old base.
         const run = { ...locked, base: monitor.base };
         if (!(await storeRun(trx, run, prepared, null))) await skipRun(trx, run, prepared);
         return prepared.job.jobId;
@@ -44,7 +44,7 @@ export async function runMonitor(call: Call<MonitorParams, object, undefined>): 
     return { text, isKept: false, headers: { location: `/v1/jobs/${row.jobId}` } };
 }
 
-/** What could cost more than the credits of the day leave is skipped. The answer is a job all the same: one that is cancelled at once. */
+/** Skips a run that could exceed the credits of the day. The answer is still a job, which is cancelled at once. */
 async function skipRun(trx: Db, { monitorId, base, workspaceId }: MonitorRow, { job, expiresIn }: PreparedRun): Promise<void> {
     await addJob(trx, job, expiresIn);
     await cancelJob(trx, workspaceId, job.jobId);

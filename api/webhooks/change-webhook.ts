@@ -13,7 +13,7 @@ export async function changeOne(call: Call<WebhookParams, object, Partial<Webhoo
     const { url, events, description, enabled } = body;
     const receiver = url === undefined ? undefined : await judgeReceiver(app, url);
     const change = { receiver, events: events && [...new Set(events)], description, isEnabled: enabled };
-    // Deliveries that are recorded meanwhile may undo it by a deadlock.
+    // Recording deliveries meanwhile may cause a deadlock, so the change is retried.
     const webhook = await untilDone(() => changeWebhook(app.db, nameOf(call), change, byCall(call)));
     if (webhook === undefined) throw webhookNotFound();
     return { answer: presentWebhook(webhook) };

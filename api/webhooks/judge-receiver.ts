@@ -4,7 +4,7 @@ import { siteBlocked } from '../../shared/domain/site/read-site.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { isReceiverBlocked } from '../../shared/store/events/webhooks.ts';
 
-/** Judges the URL of a webhook; the address behind it is judged at each dial. @throws Refusal VALIDATION_ERROR, SITE_BLOCKED */
+/** Validates the URL of a webhook. The egress guard checks its address at each connection. @throws Refusal VALIDATION_ERROR, SITE_BLOCKED */
 export async function judgeReceiver(app: App, url: string): Promise<Receiver> {
     const read = readReceiver(url, { allow: app.config.egressAllow, publicUrl: app.publicUrl() });
     if (!read.ok) {

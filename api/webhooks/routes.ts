@@ -18,7 +18,7 @@ export const webhookRoutes = [
     serve(contracts.postRedeliver, counted(sendAgain)),
 ];
 
-/** Webhooks count in the window of reads: they are small, and not what anybody calls a thousand times. */
+/** Counts webhook calls in the `reads` rate limit, since they are cheap and rare. */
 function counted<Params, Query, Body, Answer>(respond: (call: Call<Params, Query, Body>) => Promise<Reply<Answer>>) {
     return async (call: Call<Params, Query, Body>): Promise<Reply<Answer>> => {
         await countJobCall(call, 'reads');

@@ -41,7 +41,7 @@ export async function rotateOne(call: WebhookCall): Promise<Reply<WebhookEntry>>
     return { answer: { ...presentWebhook(rotated.webhook), secret: rotated.secret } };
 }
 
-/** The webhook that a path names. */
+/** The webhook of the path. */
 export function nameOf({ params, caller }: Call<WebhookParams, unknown, unknown>): store.WebhookName {
     return { webhookId: params.webhook_id, workspaceId: (caller as Caller).workspaceId };
 }

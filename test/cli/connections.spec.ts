@@ -35,7 +35,7 @@ describe('connections on the command line', function () {
     it('are made from a pipe, listed, shown, tested and removed, and never printed', async () => {
         const wrong = await shell.run(['connect', SITE], { input: 'a-wrong-key-of-mine\n' });
         expect(wrong.code).to.equal(1);
-        expect(wrong.stderr).to.include('does not take this credential').and.not.include('a-wrong-key-of-mine');
+        expect(wrong.stderr).to.include('rejects this credential').and.not.include('a-wrong-key-of-mine');
         const made = await shell.run(['connect', SITE, '--name', 'Mine'], { input: `${KEY}\n` });
         expect(made.code, made.stderr).to.equal(0);
         const [id = ''] = /con_\w+/.exec(made.stdout) ?? [];

@@ -36,7 +36,7 @@ describe('the page of connections', () => {
     it('connects, tests and deletes, and never shows the value again', async () => {
         const wrong = await browser.send('/dashboard/connections', { site: SITE, secret: 'a-wrong-key-of-mine' });
         expect(wrong.status).to.equal(422);
-        expect(wrong.html).to.include('does not take this credential').and.not.to.include('a-wrong-key-of-mine');
+        expect(wrong.html).to.include('rejects this credential').and.not.to.include('a-wrong-key-of-mine');
         const made = await browser.send('/dashboard/connections', { site: SITE, secret: 'the-good-key-4711' });
         expect([made.status, made.to]).to.deep.equal([303, '/dashboard/connections']);
         const { html } = await browser.get('/dashboard/connections');

@@ -10,22 +10,22 @@ import { type Repeated, repeat } from '../repeat.ts';
 import { type JobTools, runQueuedJob } from './run-queued-job.ts';
 import { openAttempts, openSlice, type Slice } from './slice.ts';
 
-/** How often to look for jobs whose turn has come, and to tell that this worker lives, in milliseconds. */
+/** How often to claim jobs and renew leases, in milliseconds. */
 const LOOK_MS = 200;
 const BEAT_MS = 1000;
-/** The most jobs of one look. */
+/** The most jobs of one claim. */
 const MOST = 50;
 
 /** A worker's slots. */
 export interface Slots {
     all: number;
-    /** Live calls that run now. */
+    /** The number of running live calls. */
     live(): number;
 }
 
 /**
- * Takes jobs whose turn has come and runs them in the slots that live calls leave free. Live calls have slots of their own: none waits for
- * a job. Each second it renews what it has, takes jobs back from workers that died, and ends those that waited too long.
+ * Claims due jobs and runs them in slots that live calls leave free. Live calls have their own slots and never wait for a job. Each second it
+ * renews leases, takes jobs back from dead workers and expires jobs.
  */
 export function startJobs(given: Omit<JobTools, 'attempts'>, slots: Slots): Repeated {
     const { app } = given;
@@ -58,7 +58,7 @@ export function startJobs(given: Omit<JobTools, 'attempts'>, slots: Slots): Repe
                 else accounts.rest(job.accountId, rest);
             })
             .catch((error: unknown) =>
-                log.warn({ part: 'jobs', job_id: job.jobId, err: error }, 'a job could not be settled; it is taken back'),
+                log.warn({ part: 'jobs', job_id: job.jobId, err: error }, 'a job could not be settled; it will be taken back'),
             )
             .finally(() => {
                 running.delete(job.operation);
@@ -88,7 +88,7 @@ export function startJobs(given: Omit<JobTools, 'attempts'>, slots: Slots): Repe
     };
     const looking = oneAtATime(look);
     const looks = repeat(LOOK_MS, looking.now);
-    // By itself: what the other jobs need may take longer than a lease.
+    // Renewed separately, since the other work may take longer than a lease.
     const renewals = repeat(BEAT_MS, async () => {
         const mine = [...running.keys()];
         if (mine.length === 0) return;
@@ -102,7 +102,7 @@ export function startJobs(given: Omit<JobTools, 'attempts'>, slots: Slots): Repe
     const care = repeat(BEAT_MS, async () => {
         try {
             const begun = await reapJobs(db, (job, hold) => afterDeath(app, job, hold));
-            if (begun > 0) log.warn({ part: 'jobs', jobs: begun }, 'a worker died while it ran jobs');
+            if (begun > 0) log.warn({ part: 'jobs', jobs: begun }, 'a worker died while running jobs');
             await expireJobs(db);
             await endCancelling(db);
             await sweepJobs(db, config.resultsKeepDays);
@@ -122,7 +122,7 @@ export function startJobs(given: Omit<JobTools, 'attempts'>, slots: Slots): Repe
     };
 }
 
-/** A marked write may have reached its site. Whatever else ran waits for another attempt; the second death ends it. */
+/** A write marked as sent may have reached its site, so it ends. Other jobs get another attempt; a second death of a worker ends them. */
 async function afterDeath({ secrets }: App, { effect, deaths }: LostJob, { marked }: HoldEnd): Promise<AttemptEnd> {
     if (effect === 'write' && marked) return { status: 'failed', code: 'OUTCOME_UNKNOWN', error: await sealError(secrets, {}) };
     const message = 'The worker that ran this job died.';
@@ -132,8 +132,8 @@ async function afterDeath({ secrets }: App, { effect, deaths }: LostJob, { marke
 }
 
 /**
- * Accounts or sites that had nothing free a moment ago. Until a rest is over, an end of a job of theirs lets one other job begin where it
- * was a slot that they lacked.
+ * Accounts or sites that were at a limit a moment ago. Until their rest is over, each end of one of their jobs lets one other job start, if
+ * they lacked a slot.
  */
 function createRests() {
     const rests = new Map<string, { until: number; free: number; isForSlot: boolean }>();
@@ -149,7 +149,7 @@ function createRests() {
             const rest = rests.get(id);
             if (rest !== undefined) rest.free = Math.max(0, rest.free - 1);
         },
-        /** How many jobs of each may be tried. */
+        /** The number of jobs of each that may be claimed. */
         free(): Map<string, number> {
             const now = performance.now();
             for (const [id, { until }] of rests) if (until <= now) rests.delete(id);
@@ -158,7 +158,7 @@ function createRests() {
     };
 }
 
-/** Runs work once at a time; what asks meanwhile shares one run after it. */
+/** Runs `work` serially. Requests during a run share the next run. */
 function oneAtATime(work: () => Promise<void>): { now(): Promise<void>; idle(): Promise<void> } {
     let running: Promise<void> | undefined;
     let isWanted = false;

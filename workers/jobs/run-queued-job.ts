@@ -30,7 +30,7 @@ import { makeSpace } from '../../shared/store/jobs/retention.ts';
 import { openRequest, sealError, sealResult } from '../../shared/store/jobs/sealed.ts';
 import type { Attempts, Slice } from './slice.ts';
 
-/** What a worker gives to a job. */
+/** The worker's functions that a job uses. */
 export interface JobTools {
     app: App;
     attempts: Attempts;
@@ -40,30 +40,30 @@ export interface JobTools {
     fleetSlots(): Promise<number>;
 }
 
-/** Why a job waits on, and for how long. `waitingFor: null`: for a store that is away. */
+/** Why a job waits and for how long. `waitingFor: null`: a store is unavailable. */
 interface Waiting {
     waitingFor: WaitingFor | null;
     afterMs: number;
-    /** For a slot of the account or the site: the end of any of its jobs may free one before. */
+    /** It waits for a slot of the account or the site, which the end of another job may free earlier. */
     isForSlot?: boolean;
 }
 
-/** It could not begin: it waits on. */
+/** The job cannot start yet and waits again. */
 class NotYet extends Error {
     readonly waiting: Waiting;
 
     constructor(waiting: Waiting) {
-        super('the job waits on');
+        super('the job must wait');
         this.waiting = waiting;
     }
 }
 
-/** How often a job looks again for what it waits for, in milliseconds. */
+/** Milliseconds until the next try, by what a job waits for. */
 const LOOKS_MS = { credits: 5000, limits: 1000, storage: 60_000, outage: 5000, changed: 100 };
-/** The longest pause between two looks at full windows, in milliseconds. */
+/** The longest pause between two tries at full rate limits, in milliseconds. */
 const MOST_LIMITS_MS = 5000;
 
-/** What a job waits for where a fetch would be refused. */
+/** What a job waits for, by the code that a fetch would be refused with. */
 const WAITS: Readonly<Record<string, WaitingFor>> = {
     SITE_UNAVAILABLE: 'site',
     SITE_BUSY: 'site',
@@ -72,9 +72,9 @@ const WAITS: Readonly<Record<string, WaitingFor>> = {
 };
 
 /**
- * Runs a job whose turn has come, or puts it back (docs/jobs.md, "Jobs"): key and block → circuit → windows, concurrency and share → hold →
- * send → settle. Nothing stays taken where one of them says no.
- * @returns what its account waits for; undefined where the job began or ended
+ * Runs a claimed job or puts it back (docs/jobs.md, "Jobs"): key and block → circuit → rate limits, concurrency and share → hold → send →
+ * settle. If a step refuses, everything taken before is released.
+ * @returns what its account waits for; undefined if the job started or ended
  */
 export async function runQueuedJob(tools: JobTools, slice: Slice, job: ClaimedJob, signal: AbortSignal): Promise<Waiting | undefined> {
     const { app } = tools;
@@ -92,7 +92,7 @@ export async function runQueuedJob(tools: JobTools, slice: Slice, job: ClaimedJo
     }
 }
 
-/** The connection was there at the order. */
+/** Whether the connection was deleted since the job was created. */
 function isGone(error: unknown): boolean {
     return error instanceof Refusal && error.code === 'CONNECTION_NOT_FOUND';
 }
@@ -113,12 +113,12 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
     try {
         const passed = await passCircuit(app, order, admitted);
         ({ passage } = passed);
-        // Before the windows count it: they count an attempt once, however often it waits for credits.
+        // Before the rate limits, so that they count an attempt once, however often it waits for credits.
         const balance = await slice.balance(caller.accountId);
         const batch = job.batchId === null ? undefined : await slice.room(job.batchId);
         const expected = expectedHold(admitted, balance);
         const room = job.batchId === null || expected === undefined ? 'begun' : judgeRoom(batch, expected);
-        // Of what waits for both, limits are told: they come first.
+        // If the job waits for both, report limits, which are checked first.
         if (expected === undefined || typeof room === 'object') await judgeLimits(app, caller);
         if (expected === undefined) throw insufficientCredits(app, caller, admitted.price.unit, balance.available);
         if (room !== 'begun') return await notBegun(app, job, room);
@@ -142,7 +142,7 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
     }
 }
 
-/** @throws NotYet where its batch does not let it begin now */
+/** @throws NotYet if its batch does not let it start now */
 async function notBegun(app: App, { batchId }: ClaimedJob, begun: Exclude<Begun, 'begun'>): Promise<void> {
     if (begun === 'gone' || batchId === null) return;
     if (begun === 'paused') throw new NotYet({ waitingFor: null, afterMs: 0 });
@@ -162,7 +162,7 @@ async function orderOf(app: App, job: ClaimedJob, caller: Caller): Promise<Fetch
     return {
         operation: job.operation,
         requestId: job.jobId,
-        // Its price was confirmed when it was ordered.
+        // The price was confirmed when the job was created.
         caller: { ...caller, confirmAbove: null },
         body,
         ...(job.sessionId === null ? {} : { sessionId: job.sessionId }),
@@ -170,7 +170,7 @@ async function orderOf(app: App, job: ClaimedJob, caller: Caller): Promise<Fetch
     };
 }
 
-/** The key may have lost scopes since the order, or its user the role. Effects are judged with the endpoint. @throws Refusal FORBIDDEN */
+/** Checks scopes again, since the key or the role of its user may have changed. Effects are checked with the endpoint. @throws Refusal FORBIDDEN */
 function judgeScopes({ caller: { scopes, role }, body: { site, endpoint } }: FetchOrder): void {
     const { routes, sites, endpoints } = scopes.listed;
     if (!routes.includes('jobs') || !mayRole(role, 'jobs')) throw lacks({ part: 'routes', needs: 'jobs' });
@@ -178,7 +178,7 @@ function judgeScopes({ caller: { scopes, role }, body: { site, endpoint } }: Fet
     if (endpoints !== null && !endpoints.includes(endpoint)) throw lacks({ part: 'endpoints', needs: endpoint });
 }
 
-/** It costs at most what a fetch at the moment of the order could have, and no more than one of now. */
+/** Limits the price to the lower of the price at creation and the current price. */
 function atPriceOfOrder(
     asked: Admitted,
     { unit, unitsCap }: ClaimedJob,
@@ -190,7 +190,7 @@ function atPriceOfOrder(
     return { ...asked, found, price };
 }
 
-/** @throws NotYet where the account keeps as many results as it may, and all of them are too young to go */
+/** @throws NotYet if the account's results fill its storage and are all too young to delete */
 async function needSpace({ db }: App, slice: Slice, { accountId, plan }: Caller): Promise<void> {
     const most = RESULT_BYTES[plan];
     if ((await slice.keptBytes(accountId)) < most) return;
@@ -198,7 +198,7 @@ async function needSpace({ db }: App, slice: Slice, { accountId, plan }: Caller)
     if ((await keptBytes(db, accountId)) >= most) throw new NotYet({ waitingFor: 'storage', afterMs: LOOKS_MS.storage });
 }
 
-/** Whether a result that the account paid for before is the answer. */
+/** Whether a stored result that the account already paid for answers the job. */
 async function answerFromKept(app: App, job: ClaimedJob, order: FetchOrder, admitted: Admitted): Promise<boolean> {
     const kept = await findKept(app, order, admitted);
     if (kept === undefined) return false;
@@ -209,7 +209,7 @@ async function answerFromKept(app: App, job: ClaimedJob, order: FetchOrder, admi
     return true;
 }
 
-/** Jobs leave one slot of the account and a quarter of the site's share to live calls. */
+/** Reserves one slot of the account and a quarter of the site's share for live calls. */
 async function leaseOf({ fleetSlots }: JobTools, { operation, caller, times }: FetchOrder, { found }: Admitted): Promise<Lease> {
     const share = found.siteConcurrency ?? Math.max(2, Math.floor((await fleetSlots()) / 2));
     return {
@@ -222,7 +222,7 @@ async function leaseOf({ fleetSlots }: JobTools, { operation, caller, times }: F
     };
 }
 
-/** Jobs leave a fifth of each window to live calls. @throws NotYet; SERVICE_UNAVAILABLE */
+/** Counts the job; a fifth of each rate limit is reserved for live calls. @throws NotYet, Refusal SERVICE_UNAVAILABLE */
 async function count({ limits }: App, { accountId, figures }: Caller, lease: Lease): Promise<void> {
     const verdict = await limits.take({ identity: `account:${accountId}`, windows: windowsOfJobs(figures), lease });
     if (verdict.ok) return;
@@ -231,7 +231,7 @@ async function count({ limits }: App, { accountId, figures }: Caller, lease: Lea
     throw new NotYet({ waitingFor, afterMs: untilNextLook(verdict.retryAfter) });
 }
 
-/** The same without counting, but for the share of the site. @throws NotYet; SERVICE_UNAVAILABLE */
+/** Checks the same limits without counting and without the site's share. @throws NotYet, Refusal SERVICE_UNAVAILABLE */
 async function judgeLimits({ limits }: App, { accountId, figures }: Caller): Promise<void> {
     const { windows, inFlight } = await limits.peek(`account:${accountId}`, windowsOfJobs(figures), accountId);
     const full = windows.filter(({ remaining }) => remaining === 0).map(({ resetsIn }) => resetsIn);
@@ -243,12 +243,12 @@ function windowsOfJobs(figures: Caller['figures']): LimitWindow[] {
     return windowsOf(figures).map((window) => ({ ...window, limit: jobsOfWindow(window.limit) }));
 }
 
-/** Milliseconds. @param seconds until a window that is full ends */
+/** Milliseconds until the next try. @param seconds until the full window ends */
 function untilNextLook(seconds: number): number {
     return Math.max(LOOKS_MS.limits, Math.min(seconds * 1000, MOST_LIMITS_MS));
 }
 
-/** The credits that will be held; undefined where it waits for some. */
+/** The credits to hold; undefined if the job must wait for credits. */
 function expectedHold(
     { price: { unit, maxUnits } }: Admitted,
     { available, held }: Pick<Balance, 'available' | 'held'>,
@@ -257,7 +257,7 @@ function expectedHold(
     return held > 0 || available < unit ? undefined : Math.floor(available / unit) * unit;
 }
 
-/** Holds the greatest cost whole; where nothing else of the account is held, what there is, as a fetch does. @throws NotYet, Refusal */
+/** Holds the full highest cost; if the account holds nothing else, what is available, like a fetch. @throws NotYet, Refusal */
 async function holdWhole(app: App, order: FetchOrder, admitted: Admitted): Promise<Hold> {
     const { accountId } = order.caller;
     const { maxUnits } = admitted.price;
@@ -274,7 +274,7 @@ async function giveBack(app: App, hold: Hold, waiting: Waiting): Promise<never> 
     throw new NotYet(waiting);
 }
 
-/** A result that is too large to be kept fails the job. */
+/** Fails a job whose result is too large to store. */
 function bounded(outcome: FetchOutcome): FetchOutcome {
     if (!outcome.ok || Buffer.byteLength(outcome.text) <= RESULT_MOST_BYTES) return outcome;
     const { startedAt, ranMs, hosts } = outcome;
@@ -294,7 +294,7 @@ interface Sent {
     outcome: FetchOutcome;
 }
 
-/** Charge and result, or release and failure: each pair in one transaction. */
+/** Writes charge and result, or release and failure, in one transaction. */
 async function settle(
     { app, attempts }: JobTools,
     job: ClaimedJob,
@@ -316,7 +316,7 @@ async function settle(
     await noteUse(app, order, fetchJob, outcome);
     const settled = await attempts.end({ ...idOf(job), charge: cost, bytes: result?.length ?? 0, decide });
     if (settled === undefined) {
-        // Cancelled, or given up while this worker was away; where an earlier try had settled it, this changes nothing.
+        // The job was cancelled or taken back meanwhile, or an earlier try already settled it. Nothing changes.
         await app.credits.release(order);
         return;
     }
@@ -357,10 +357,10 @@ function idOf({ jobId, operation, batchId }: ClaimedJob): Pick<ClaimedJob, 'jobI
     return { jobId, operation, batchId };
 }
 
-/** Before anything was sent: it waits on, or the refusal is its end. */
+/** Handles an error before anything was sent: the job waits again, or ends with the refusal. */
 async function waitOn(app: App, job: ClaimedJob, error: unknown): Promise<Waiting | undefined> {
     if (!(error instanceof Refusal || error instanceof NotYet)) {
-        app.log.warn({ part: 'jobs', job_id: job.jobId, err: error }, 'a job could not go on; it is tried again');
+        app.log.warn({ part: 'jobs', job_id: job.jobId, err: error }, 'a job failed to start; it will be retried');
     }
     const waiting = waitingOf(error);
     if (waiting !== undefined) {

@@ -7,25 +7,25 @@ import { type Beginning, type Begun, beginAttempts, type Room, readRoom } from '
 import { type ClaimedJob, keptBytes } from '../../shared/store/jobs/claims.ts';
 import { type EndedAttempt, type EndingAttempt, endAttempts } from '../../shared/store/jobs/ends.ts';
 
-/** How long an end is tried again while the database is away, in milliseconds. */
+/** How long to retry writing an end while the database is unavailable, in milliseconds. */
 const SETTLE_MS = 4000;
 /** Bytes of results in one statement. */
 const RESULT_BYTES = 1024 * 1024;
 const MOST = 50;
 
 /**
- * Items of one batch that were taken together, or a single job. What is the same for all of them is read once, and what one of them takes of
- * credits and room counts for the next.
+ * Items of one batch that were claimed together, or a single job. Values that they share are read once. Credits and room that one item uses
+ * are subtracted for the next.
  */
 export interface Slice {
     caller(): Promise<Caller | undefined>;
-    /** What the account has, less what items of this slice are about to hold. */
+    /** The account's balance, minus what items of this slice are about to hold. */
     balance(accountId: string): Promise<Pick<Balance, 'available' | 'held'>>;
-    /** The room of their batch, less what items of this slice are about to hold. */
+    /** The room of the batch, minus what items of this slice are about to hold. */
     room(batchId: string): Promise<Room | undefined>;
-    /** An item is about to hold these credits. */
+    /** Notes that an item is about to hold these credits. */
     expect(credits: number): void;
-    /** Bytes of results that the account keeps. */
+    /** Bytes of the account's stored results. */
     keptBytes(accountId: string): Promise<number>;
 }
 
@@ -61,7 +61,7 @@ function once<Answer>(read: (id: string) => Promise<Answer>): (id: string) => Pr
     };
 }
 
-/** Begins and ends of attempts: those of one batch that come together are one transaction. */
+/** Writes starts and ends of attempts. Concurrent ones of one batch share a transaction. */
 export interface Attempts {
     begin(job: Beginning): Promise<Begun>;
     end(attempt: EndingAttempt): Promise<EndedAttempt>;

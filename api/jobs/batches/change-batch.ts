@@ -19,7 +19,7 @@ export async function pauseBatch(call: OneBatch): Promise<Reply<Batch>> {
     return change(call, (batchId) => batches.pauseBatch(call.app.db, batchId));
 }
 
-/** POST /v1/batches/{batch_id}/resume: with the rights of this key. @throws Refusal BATCH_NOT_OPEN, FORBIDDEN */
+/** POST /v1/batches/{batch_id}/resume: the batch gets the rights of the calling key. @throws Refusal BATCH_NOT_OPEN, FORBIDDEN */
 export async function resumeBatch(call: OneBatch<object, ResumeRequest>): Promise<Reply<Batch>> {
     const { max_credits: maxCredits, stop_after_failures: stopAfterFailures } = call.body;
     const { keyId } = call.caller as Caller;
@@ -35,12 +35,12 @@ export async function cancelBatch(call: OneBatch): Promise<Reply<Batch>> {
 async function change<Body>(call: OneBatch<object, Body>, work: (batchId: string) => Promise<boolean>): Promise<Reply<Batch>> {
     await countJobCall(call, 'reads');
     const { batchId } = await mustFindBatch(call);
-    // Items that begin or end meanwhile may undo it by a deadlock. It leaves the same behind however often it is done.
+    // Items that start or end meanwhile may cause a deadlock. The work is idempotent, so it is retried.
     if (!(await persist(PATIENCE_MS, () => work(batchId)))) throw new Refusal('BATCH_NOT_OPEN');
     return { answer: viewOf(call, await mustFindBatch(call)) };
 }
 
-/** POST /v1/batches/{batch_id}/retry: with the rights of this key, at the prices of now. @throws Refusal BATCH_NOT_OPEN, RATE_LIMITED, FORBIDDEN */
+/** POST /v1/batches/{batch_id}/retry: with the rights of the calling key, at current prices. @throws Refusal BATCH_NOT_OPEN, RATE_LIMITED, FORBIDDEN */
 export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<Reply<Batch>> {
     const { app, body } = call;
     const caller = call.caller as Caller;
@@ -63,10 +63,10 @@ export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<
     return { answer: { ...viewOf(call, await mustFindBatch(call)), retried } };
 }
 
-/** Endpoints that are looked up at once: their look-ups share a query. */
+/** Endpoints looked up concurrently; their look-ups share a query. */
 const LOOKED_UP_AT_ONCE = 100;
 
-/** A key that goes on with a batch could have ordered it: the price of all its writes is confirmed again. @throws Refusal FORBIDDEN */
+/** Checks that the calling key could have created the batch, including the confirmation of its writes' price. @throws Refusal FORBIDDEN */
 function judgeAgain(
     { caller }: Pick<OneBatch, 'caller'>,
     { needs, greatestCost, maxCredits: before }: BatchRow,
@@ -75,7 +75,7 @@ function judgeAgain(
     if (needs === 'write') mustBeConfirmed(caller as Caller, Math.min(greatestCost, maxCredits ?? greatestCost));
 }
 
-/** What a unit costs now where items are retried; where an endpoint cannot be called any more, its items learn that when they begin. */
+/** Current unit prices of retried items. Items of an endpoint that can no longer be called fail when they start. */
 async function pricesOf({ app, body }: OneBatch<object, RetryRequest>, batchId: string): Promise<batches.NewPrice[]> {
     const prices: batches.NewPrice[] = [];
     const endpoints = await batches.endpointsToRetry(app.db, batchId, body.codes);

@@ -19,11 +19,11 @@ import { mustFit } from '../must-fit.ts';
 import { judgeItems } from './judge-items.ts';
 import { type BatchCall, hashBody, openBody } from './read-items.ts';
 
-/** How long such a call may take beside the arrival of its body, in milliseconds. */
+/** How long such a call may take after its body has arrived, in milliseconds. */
 const AFTER_MS = 60_000;
 const BODY_MS = 600_000;
 
-/** The key is taken before the body comes, and compared when it is read. */
+/** Reserves the Idempotency-Key before the body arrives, and compares the body's hash later. */
 export const BATCH_ONCE: OnceRules<BatchRequest> = {
     isKept: (_body, { query }) => (query as BatchQuery).dry_run !== true,
     lastsMs: () => BODY_MS + AFTER_MS,
@@ -31,8 +31,8 @@ export const BATCH_ONCE: OnceRules<BatchRequest> = {
 };
 
 /**
- * POST /v1/batches: the window, then every item is judged, then one transaction, in which a keyed call keeps its answer too. A body that
- * breaks off or has a wrong item leaves nothing.
+ * POST /v1/batches: the rate limit, the validation of all items, then one transaction, which also stores the answer of a call with an
+ * Idempotency-Key. An incomplete body or an invalid item leaves nothing behind.
  */
 export async function createBatch(call: BatchCall): Promise<Reply<never>> {
     const { app, query } = call;
@@ -100,12 +100,12 @@ async function keep({ app, keyed }: BatchCall, trx: Db, hash: string, text: stri
     return { text, isKept: true, headers };
 }
 
-/** @param credits what the writes of the batch cost at most @throws Refusal FORBIDDEN */
+/** @param credits the highest cost of the batch's writes @throws Refusal FORBIDDEN */
 export function mustBeConfirmed({ confirmAbove }: Caller, credits: number): void {
     if (confirmAbove !== null && credits > confirmAbove) throw unconfirmed(confirmAbove, credits);
 }
 
-/** Orders of an account come one after another here: their items were counted before. @throws Refusal RATE_LIMITED */
+/** Checks the number of open batches. Orders of an account are already serialized by the count of their items. @throws Refusal RATE_LIMITED */
 export async function mustBeFew(trx: Db, { accountId }: Caller): Promise<void> {
     if ((await countOpenBatches(trx, accountId)) <= OPEN_BATCHES) return;
     const message = `The window open_batches is full: ${OPEN_BATCHES} batches of one account that have not ended.`;

@@ -14,17 +14,17 @@ import { isTooComplex, readJsonPart } from '../../bodies/json-body.ts';
 import { prepare, problemsOf } from '../../plugins/input.ts';
 import { type BatchBody, type ItemText, MOST_DETAILS } from './read-items.ts';
 
-/** How long items are judged before others have their turn, in milliseconds. */
+/** How long items are validated before the event loop is yielded, in milliseconds. */
 const TURN_MS = 10;
 
-/** What the items of a batch are in all. */
+/** Totals of the items of a batch. */
 export interface Judged {
     items: number;
-    /** Credits that they cost at most. */
+    /** Their highest cost in credits. */
     greatestCost: number;
-    /** The part of it that writes cost. */
+    /** The part of it for writes. */
     costOfWrites: number;
-    /** Credits of a unit of the first one. */
+    /** Unit price of the first item. */
     firstUnit: number;
     needs: Effect;
     sites: Set<string>;
@@ -33,12 +33,12 @@ export interface Judged {
     ownerId: string | null;
 }
 
-/** An endpoint of items, or why no item can call it. */
+/** An endpoint, or why it cannot be called. */
 type Known = { found: Found; needs: Effect } | { refusal: Refusal };
 
 /**
- * Judges all items as a fetch would be, each endpoint looked up once, and gives each right one to `keep`; nothing more once one is wrong.
- * @throws Refusal VALIDATION_ERROR with the first problems of all items; what says nothing of an item, such as SERVICE_UNAVAILABLE
+ * Validates all items like fetches, looking up each endpoint once, and passes valid items to `keep` until one is invalid.
+ * @throws Refusal VALIDATION_ERROR with the first problems of all items; errors that do not concern an item, such as SERVICE_UNAVAILABLE
  */
 export async function judgeItems(app: App, caller: Caller, body: BatchBody, keep: (item: NewItem) => Promise<void>): Promise<Judged> {
     const known = new Map<string, Known>();
@@ -102,7 +102,7 @@ function readItem(
     const read = readJsonPart(text, { guard: true, hasParams: true });
     if (read === undefined) {
         if (!isLines) throw new Refusal('INVALID_JSON');
-        return { ok: false, problems: [{ path: '', code: 'INVALID_JSON', message: 'This is no JSON.' }] };
+        return { ok: false, problems: [{ path: '', code: 'INVALID_JSON', message: 'This is not valid JSON.' }] };
     }
     if (isTooComplex(read)) return { ok: false, problems: read.faults };
     const { value, error } = item.validate(read.value);
@@ -130,7 +130,7 @@ async function judgeItem(
     const { sites, endpoints } = caller.scopes.listed;
     judgeSite(sites, found.site);
     judgeEndpoint(endpoints, found.endpoint.name);
-    // What the whole batch costs is confirmed at once.
+    // The price is confirmed for the batch, not per item.
     const { price, connection } = await judgeFound(app, { caller: { ...caller, confirmAbove: null }, body }, found);
     const job = { ...(await orderedCall(app, body, { found, price, connection }, needs)), customId: customId ?? null };
     return { job, cost: price.unit * price.maxUnits };
@@ -142,7 +142,7 @@ function missing(field: 'site' | 'endpoint'): Refusal {
     });
 }
 
-/** @throws Refusal what a call of this endpoint would be refused with */
+/** @throws Refusal the error that a call of this endpoint would get */
 async function lookUp(app: App, body: FetchRequest, known: Map<string, Known>): Promise<Extract<Known, { found: Found }>> {
     const question = JSON.stringify([body.site, body.endpoint, body.version]);
     let answer = known.get(question);
@@ -164,14 +164,14 @@ async function findOnce(app: App, body: FetchRequest): Promise<Known> {
     }
 }
 
-/** What is wrong with an item, and not with this service or the site for now. */
+/** Whether an error concerns the item and not the state of the service or the site. */
 function isOfItem(error: unknown): error is Refusal {
     if (!(error instanceof Refusal)) return false;
     const { status } = refusalEntry(error.code);
     return status < 500 && status !== 429;
 }
 
-/** Where a refusal without details points to. */
+/** The field that an error without details refers to. */
 const FIELDS: Readonly<Record<string, string>> = {
     INVALID_DOMAIN: '/site',
     SITE_NOT_FOUND: '/site',
@@ -181,7 +181,7 @@ const FIELDS: Readonly<Record<string, string>> = {
     VERSION_NOT_FOUND: '/version',
 };
 
-/** The problems of an item by what it alone would be refused with. */
+/** Converts the refusal of an item to details. */
 function detailsOf({ code, message, extras: { details = [] } }: Refusal): readonly ItemDetail[] {
     if ((code === 'INVALID_PARAMS' || code === 'VALIDATION_ERROR') && details.length > 0) return details;
     return [{ path: FIELDS[code] ?? '', code, message }];

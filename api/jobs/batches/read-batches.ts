@@ -18,7 +18,7 @@ import { waitForEnd } from '../wait-for-end.ts';
 /** A call about one batch. */
 export type OneBatch<Query = object, Body = undefined> = Call<{ batch_id: string }, Query, Body>;
 
-/** GET /v1/batches/{batch_id}: at once, or with `wait` when it has ended. */
+/** GET /v1/batches/{batch_id}: returns at once, or with `wait` when the batch has ended. */
 export async function readBatch(call: OneBatch<WaitQuery>): Promise<Reply<Batch>> {
     const { app, query, gone, endRead } = call;
     await countJobCall(call, 'reads');
@@ -44,7 +44,7 @@ export async function listBatches(call: Call<object, BatchesQuery, undefined>): 
     return { answer: shown.map((row) => viewOf(call, row)), pagination: await page.end(last?.number, total) };
 }
 
-/** GET /v1/batches/{batch_id}/results: what has ended so far, as a page or as lines. */
+/** GET /v1/batches/{batch_id}/results: the ended items, as a page or as ndjson. */
 export async function readResults(call: OneBatch<ResultsQuery>): Promise<Reply<EndedItem[]>> {
     const { app, query, caller } = call;
     await countJobCall(call, 'reads');
@@ -65,7 +65,7 @@ export async function readResults(call: OneBatch<ResultsQuery>): Promise<Reply<E
     const { limit = RESULTS_PAGE.fallback } = query;
     const rows = await read(from, limit);
     const last = rows.at(-1)?.endNumber ?? from;
-    // The batch was read before its items: where it had ended, nothing came after what was read here.
+    // The batch was read before its items, so if it had ended, no item can follow.
     const isAll = batch.finishedAt !== null && rows.length < limit && (await read(last, 1)).length === 0;
     const ended = batch.succeeded + batch.failed + batch.cancelled + batch.expired;
     const pagination = {
@@ -81,7 +81,7 @@ function acceptsLines({ header }: OneBatch<ResultsQuery>): boolean {
     return (header('accept') ?? '').split(',').some((type) => /^application\/x-ndjson\s*(;|$)/i.test(type.trim()));
 }
 
-/** Items of one look. */
+/** Items of one query. */
 const LOOK = 200;
 
 async function* lines(
@@ -108,7 +108,7 @@ export async function mustFindBatch({ app, params, caller }: OneBatch<unknown, u
     return row;
 }
 
-/** A batch as callers see it. */
+/** A batch as the API presents it. */
 export function viewOf({ caller }: Pick<OneBatch, 'caller'>, row: BatchRow): Batch {
     return batchView(row, etaSeconds(row.queued + row.running, (caller as Caller).figures));
 }

@@ -12,32 +12,32 @@ import type { Call } from '../../serve.ts';
 
 export type BatchCall = Call<object, BatchQuery, BatchRequest>;
 
-/** An item as it came: its JSON text, or what is wrong with it before it is read. `at` is a JSON pointer. */
+/** A raw item: its JSON text, or a problem found before parsing. `at` is a JSON pointer. */
 export interface ItemText {
     at: string;
     text: string | { problem: ItemDetail };
 }
 
-/** The body of POST /v1/batches: what the batch is, and its items as they come. */
+/** The body of POST /v1/batches: the fields of the batch and a stream of its items. */
 export interface BatchBody {
     fields: BatchFields;
     items: AsyncIterable<ItemText>;
-    /** Items are lines, and `/lines/3` is the third one. */
+    /** Whether items are lines; `/lines/3` is the third one. */
     isLines: boolean;
-    /** SHA-256 of query and bytes, in hex, once all items were read. */
+    /** SHA-256 of query and body in hex. Call it after all items were read. */
     hash(): string;
 }
 
 const { json: JSON_BODY, lines: LINES } = BATCH_BODIES;
 const BOUNDS = { pauseMs: BATCH_ARRIVAL_MS.pause, allMs: BATCH_ARRIVAL_MS.all };
 const LINE_FEED = 0x0a;
-/** Problems that an answer names; it has the number of all. */
+/** The most problems that an answer lists; it has the number of all. */
 export const MOST_DETAILS = 100;
-/** Of the query alone, or of lines: with JSON all others are in the body. */
+/** Query parameters allowed with a JSON body, which contains all other fields. */
 const OF_QUERY: readonly string[] = ['dry_run'];
 
 /**
- * Reads a batch as JSON, or begins to read one as lines.
+ * Reads a JSON batch, or starts to read an ndjson batch.
  * @throws Refusal UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, OVERLOADED, INVALID_JSON, VALIDATION_ERROR
  */
 export async function openBody(call: BatchCall): Promise<BatchBody> {
@@ -46,7 +46,7 @@ export async function openBody(call: BatchCall): Promise<BatchBody> {
     return isLines ? openLines(call, hash) : openJson(call, hash);
 }
 
-/** Reads a body to its end for its hash alone. */
+/** Reads a body to its end and returns only its hash. */
 export async function hashBody(call: BatchCall): Promise<string> {
     const maxBytes = typeOf(call) === 'lines' ? LINES.bytes : JSON_BODY.bytes;
     const hash = createHash('sha256').update(`${queryOf(call)}\n`);
@@ -67,15 +67,12 @@ function typeOf({ header }: BatchCall): 'json' | 'lines' {
     const type = header('content-type') ?? '';
     if (isJsonType(type)) return 'json';
     if (isJsonType(type.replace(/^(\s*application\/)x-ndjson/i, '$1json'))) return 'lines';
-    throw new Refusal(
-        'UNSUPPORTED_MEDIA_TYPE',
-        'This route takes JSON or lines of it: send Content-Type: application/json or application/x-ndjson.',
-    );
+    throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send JSON or ndjson, with Content-Type: application/json or application/x-ndjson.');
 }
 
 async function openJson(call: BatchCall, hash: Hash): Promise<BatchBody> {
     const misplaced = Object.keys(call.query).filter((name) => !OF_QUERY.includes(name));
-    refuse(misplaced.map((name) => wrong(`/${name}`, 'UNKNOWN_FIELD', 'With a JSON body this field belongs into the body.')));
+    refuse(misplaced.map((name) => wrong(`/${name}`, 'UNKNOWN_FIELD', 'With a JSON body, put this field into the body.')));
     const pieces: Buffer[] = [];
     for await (const piece of arriving(call.request, { ...BOUNDS, maxBytes: JSON_BODY.bytes, isKept: true })) {
         hash.update(piece);
@@ -91,9 +88,9 @@ async function openJson(call: BatchCall, hash: Hash): Promise<BatchBody> {
     const { value, error } = prepared.validate(envelope.value);
     refuse([...envelope.faults, ...problemsOf(error?.details ?? [])]);
     const { items, ...fields } = value as BatchRequest;
-    if (items.length > 0) refuse([wrong('/items', 'REPEATED', 'This field may stand only once.')]);
+    if (items.length > 0) refuse([wrong('/items', 'REPEATED', 'Send this field only once.')]);
     const count = split?.count ?? 0;
-    if (count === 0) refuse([wrong('/items', 'INVALID_VALUE', 'A batch has at least one item.')]);
+    if (count === 0) refuse([wrong('/items', 'INVALID_VALUE', 'A batch needs at least one item.')]);
     if (count > JSON_BODY.items) refuse([tooMany(JSON_BODY.items)]);
     return { fields, items: itemsOf(split), hash: () => hash.digest('hex'), isLines: false };
 }
@@ -121,7 +118,7 @@ function openLines(call: BatchCall, hash: Hash): BatchBody {
 function readMetadata(text: string): Metadata {
     const read = readJsonPart(text, { guard: true });
     if (read === undefined)
-        throw new Refusal('VALIDATION_ERROR', undefined, { details: [wrong('/metadata', 'INVALID_VALUE', 'This is no JSON.')] });
+        throw new Refusal('VALIDATION_ERROR', undefined, { details: [wrong('/metadata', 'INVALID_VALUE', 'This is not valid JSON.')] });
     refuse(
         [...read.faults, ...problemsOf(metadataAlone.validate(read.value).error?.details ?? [])].map((one) => ({
             ...one,
@@ -131,7 +128,7 @@ function readMetadata(text: string): Metadata {
     return read.value as Metadata;
 }
 
-/** Lines as they arrive, blank ones left out; of more than may come the first one too many is told, and the others are read and dropped. */
+/** Yields lines as they arrive, without blank ones. Above the limit it yields one problem and discards the rest. */
 async function* linesOf({ request }: BatchCall, hash: Hash): AsyncGenerator<ItemText> {
     const line = createLine();
     let number = 0;
@@ -158,17 +155,19 @@ async function* linesOf({ request }: BatchCall, hash: Hash): AsyncGenerator<Item
     const last = take();
     if (last !== undefined) yield last;
     if (count === 0)
-        throw new Refusal('VALIDATION_ERROR', undefined, { details: [wrong('/items', 'INVALID_VALUE', 'A batch has at least one item.')] });
+        throw new Refusal('VALIDATION_ERROR', undefined, {
+            details: [wrong('/items', 'INVALID_VALUE', 'A batch needs at least one item.')],
+        });
 }
 
-/** One line as its pieces come; of one that is too long no more is kept. */
+/** Collects the pieces of one line. The rest of a line that is too long is discarded. */
 function createLine() {
     let pieces: Buffer[] = [];
     let bytes = 0;
     return {
         add(piece: Buffer) {
             bytes += piece.length;
-            // A copy: a piece would keep its whole packet.
+            // Copied, since a slice would keep the complete packet in memory.
             if (bytes <= LINES.line) pieces.push(Buffer.from(piece));
             else pieces = [];
         },
@@ -199,7 +198,7 @@ function tooMany(most: number): Detail {
     return wrong('/items', 'INVALID_VALUE', `A batch of this form has at most ${most.toLocaleString('en')} items.`);
 }
 
-/** @throws Refusal VALIDATION_ERROR where there are problems */
+/** @throws Refusal VALIDATION_ERROR if there are problems */
 function refuse(details: Detail[]): void {
     if (details.length > 0)
         throw new Refusal('VALIDATION_ERROR', undefined, { details: details.slice(0, MOST_DETAILS), problems: details.length });

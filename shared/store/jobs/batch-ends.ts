@@ -28,7 +28,7 @@ export const BATCH_ROW = columns(
     'expired',
 );
 
-/** Takes the next place in the results of a batch, and so its row until the end of the transaction. @param ends places to take */
+/** Reserves the next places in the results of a batch, which locks its row. Returns the last one. @param ends number of places */
 export async function nextEnd(trx: Db, batchId: string, ends = 1): Promise<number | null> {
     const [batch] = await trx('batches')
         .where({ batch_id: batchId })
@@ -37,7 +37,7 @@ export async function nextEnd(trx: Db, batchId: string, ends = 1): Promise<numbe
     return batch?.ends ?? null;
 }
 
-/** Ends all queued items of a batch, or those that `narrow` finds. What expires after a failure keeps that failure. */
+/** Ends the queued items of a batch, or those that `narrow` selects. An item that expires after a failure keeps that failure. */
 export async function endQueuedItems(
     trx: Db,
     batchId: string,
@@ -73,7 +73,7 @@ interface BatchNow {
     expired: number;
 }
 
-/** After items of it ended: ends a batch without open items, and pauses one with too many failures. */
+/** Call it after items ended: ends a batch without open items, and pauses a batch with too many failures. */
 export async function closeBatch(trx: Db, batchId: string): Promise<void> {
     const batch: BatchNow | undefined = await trx('batches').where({ batch_id: batchId, finished_at: null }).forUpdate().first();
     if (batch === undefined) return;
@@ -90,7 +90,7 @@ export async function pause(trx: Db, batchId: string, reason: PausedReason): Pro
     await tellChange(trx, batchId, 'batch.paused', { status: 'paused', paused_reason: reason, waiting_for: null });
 }
 
-/** Pauses a batch that runs. */
+/** Pauses a running batch. */
 export async function pauseRunning(db: Db, batchId: string, reason: PausedReason): Promise<void> {
     await db.transaction(async (trx) => {
         const batch = await trx('batches').where({ batch_id: batchId, status: 'running' }).forUpdate().first('batch_id');

@@ -6,7 +6,7 @@ import { BATCH_ROW, endQueuedItems, pause } from './batch-ends.ts';
 import { cancelJob } from './ends.ts';
 import type { Reader } from './jobs.ts';
 
-/** A batch as it is stored first. */
+/** A new batch. */
 export interface NewBatch {
     batchId: string;
     workspaceId: string;
@@ -27,20 +27,20 @@ export interface NewBatch {
     stopAfterFailures: number | null;
 }
 
-/** Raw: an operator paused all of it, or it waits for what its items do. */
+/** Raw: `operator` if an operator paused it, else what its items wait for. */
 const WAITING = `case when exists (
     select from job_pauses p where p.account_id in ('', batches.account_id) and (p.site = '' or batches.sites = array[p.site])
 ) then 'operator' else waiting_for end`;
 
 const EXPIRES = "app_now() + expires_in * interval '1 second'";
 
-/** Stores a batch; its items follow in the same transaction. */
+/** Stores a batch. Store its items in the same transaction. */
 export async function addBatch(trx: Db, batch: NewBatch): Promise<void> {
     const expiresAt = trx.raw("app_now() + ? * interval '1 second'", [batch.expiresIn]);
     await trx('batches').insert({ ...toColumns(batch), expires_at: expiresAt });
 }
 
-/** Batches of an account that have not ended. */
+/** Counts the open batches of an account. */
 export async function countOpenBatches(db: Db, accountId: string): Promise<number> {
     return countRows(db('batches').where({ account_id: accountId, finished_at: null }));
 }
@@ -55,7 +55,7 @@ function visible(db: Db, { workspaceId, userId, scopes: { effects, sites, endpoi
     return batches;
 }
 
-/** A batch that the reader may see. */
+/** Finds a batch that the reader may see. */
 export async function findBatch(db: Db, reader: Reader, batchId: string): Promise<BatchRow | undefined> {
     return visible(db, reader)
         .where({ batch_id: batchId })
@@ -79,7 +79,7 @@ export async function listBatches(
     return { batches, total };
 }
 
-/** Those of these batches that have ended or are gone. */
+/** Returns the ids of those batches that have ended or were deleted. */
 export async function endedBatchesOf(db: Db, batchIds: readonly string[]): Promise<Set<string>> {
     const open = await db('batches')
         .whereIn('batch_id', [...batchIds])
@@ -98,7 +98,7 @@ export async function pauseBatch(db: Db, batchId: string): Promise<boolean> {
     });
 }
 
-/** What a resume may change. */
+/** The limits that a resume may change. */
 export interface Resumption {
     keyId: string;
     maxCredits?: number | undefined;
@@ -126,7 +126,7 @@ export async function resumeBatch(db: Db, batchId: string, { keyId, maxCredits, 
 }
 
 /**
- * Cancels what is queued of a batch at once, and aborts running reads; it has ended when the running writes have.
+ * Cancels the queued items of a batch at once and aborts running reads. The batch has ended when its running writes have.
  * @returns false where it had ended otherwise
  */
 export async function cancelBatch(db: Db, workspaceId: string, batchId: string): Promise<boolean> {
@@ -140,14 +140,14 @@ export async function cancelBatch(db: Db, workspaceId: string, batchId: string):
         return true;
     });
     if (!isCancelled) return false;
-    // Nothing begins any more. What was put back meanwhile is cancelled here too.
+    // No item starts any more. Items that were requeued meanwhile are cancelled here too.
     await db.transaction((trx) => endQueuedItems(trx, batchId, 'cancelled'));
     const running = await db('jobs').where({ batch_id: batchId, status: 'running' }).select('job_id');
     for (const { job_id: jobId } of running) await cancelJob(db, workspaceId, jobId);
     return true;
 }
 
-/** Endpoints of items, with what a unit costs there now. */
+/** The current price of a unit at an endpoint. */
 export interface NewPrice {
     site: string;
     endpoint: string;
@@ -156,16 +156,16 @@ export interface NewPrice {
     unitsCap: number | null;
 }
 
-/** Raw: items that ended without success, were never sent as writes and still have their params. */
+/** Raw: items that did not succeed, were never sent as writes and still have their params. */
 const RETRYABLE = "status in ('failed', 'expired', 'cancelled') and not was_sent and request is not null";
 
-/** Raw: of those, what a retry with these codes takes. */
+/** Raw: those that a retry with these codes selects. */
 function isRetryable(codes: readonly string[] | undefined): { sql: string; bound: string[][] } {
     if (codes === undefined) return { sql: RETRYABLE, bound: [] };
     return { sql: `${RETRYABLE} and status = 'failed' and code = any (cast(? as text[]))`, bound: [[...codes]] };
 }
 
-/** The endpoints of items that a retry would take. */
+/** The endpoints of items that a retry selects. */
 export async function endpointsToRetry(
     db: Db,
     batchId: string,
@@ -176,8 +176,8 @@ export async function endpointsToRetry(
 }
 
 /**
- * Queues items again that ended without success and were never sent as writes, with the rights of the key that says so, for the account that
- * pays now and at the prices of now. The time of the whole batch begins again.
+ * Requeues items that did not succeed and were never sent as writes, with the rights of the calling key, for the account that pays now and
+ * at current prices. The expiry of the batch starts again.
  * @returns how many; undefined where the batch is being cancelled
  */
 export async function retryBatch(

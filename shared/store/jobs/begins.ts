@@ -1,36 +1,36 @@
 import type { Db } from '../../platform/db.ts';
 import type { ClaimedJob } from './claims.ts';
 
-/** What became of the begin of a job. `limit`: its batch would pass its max_credits; `paused`: its batch does not run. */
+/** The result of starting a job. `limit`: its batch would exceed max_credits. `paused`: its batch is not running. */
 export type Begun = 'begun' | 'gone' | 'paused' | { limit: { held: number } };
 
-/** Room for credits in a batch. */
+/** The credits that a batch may still hold. */
 export interface Room {
     status: string;
     used: number;
     held: number;
-    /** Null: no limit of its own. */
+    /** Null if the batch has no limit. */
     most: number | null;
 }
 
 const ROOM = { status: 'status', used: 'credits_used', held: 'credits_held', most: 'max_credits' };
 
-/** The room of a batch as it is now. */
+/** Reads the current room of a batch. */
 export async function readRoom(db: Db, batchId: string): Promise<Room | undefined> {
     return db('batches').where({ batch_id: batchId }).first<Room>(ROOM);
 }
 
-/** Whether an item may begin in this room. @param held credits that would be held for it */
+/** Whether an item may start in this room. @param held credits to hold for it */
 export function judgeRoom(room: Room | undefined, held: number): Exclude<Begun, 'gone'> {
     if (room?.status !== 'running') return 'paused';
     if (room.most !== null && room.used + room.held + held > room.most) return { limit: { held: room.held } };
     return 'begun';
 }
 
-/** A job that is about to be sent. */
+/** A job that is about to start. */
 export interface Beginning extends Pick<ClaimedJob, 'jobId' | 'operation' | 'batchId'> {
     accountId: string;
-    /** Credits that are held for it. */
+    /** Credits held for it. */
     held: number;
 }
 

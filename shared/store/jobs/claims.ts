@@ -2,16 +2,16 @@ import type { WaitingFor } from '../../domain/jobs/states.ts';
 import type { Effect } from '../../domain/types.ts';
 import { columnList, columns, type Db } from '../../platform/db.ts';
 
-/** A job whose turn may have come: one worker has it until it begins, waits on or ends. */
+/** A claimed job. It belongs to one worker until it starts, waits again or ends. */
 export interface ClaimedJob {
     jobId: string;
-    /** Of this attempt. */
+    /** The operation of this attempt. */
     operation: string;
     workspaceId: string;
-    /** Of an item the key of its batch. */
+    /** For items the key of the batch. */
     keyId: string;
     batchId: string | null;
-    /** Whose turn it is; of an item the account of its batch. */
+    /** The account that is served; for items that of the batch. */
     accountId: string;
     site: string;
     endpoint: string;
@@ -47,19 +47,19 @@ const CLAIMED = columns(
     'expires_at',
 );
 
-/** How long a worker counts as alive after its last word, and how long between two words, in milliseconds. */
+/** How long a worker counts as alive after its last renewal, in milliseconds. */
 const LEASE_MS = 10_000;
 const LEASE = `fleet_now() + ${LEASE_MS} * interval '1 millisecond'`;
-/** The key of the advisory lock that makes claims follow each other. */
+/** The advisory lock that serializes claims. */
 const CLAIMS_LOCK = 7_062_614;
 
-/** Accounts and sites of which only so many jobs could begin at the moment; none where that is 0. */
+/** Accounts and sites at their limits, with the number of jobs that may still be claimed. */
 export interface Rests {
     accounts: ReadonlyMap<string, number>;
     sites: ReadonlyMap<string, number>;
 }
 
-/** Raw: what is due of a line, the longest first. */
+/** Raw: due jobs of a queue, the longest due first. */
 const dueOf = (ofLine: string) => `
     cross join lateral (
         select d.*, row_number() over (order by d.due_at, d.number) as turn
@@ -71,9 +71,9 @@ const dueOf = (ofLine: string) => `
     ) j`;
 
 /**
- * Gives a worker up to `operations.length` jobs, one for each operation: accounts in turn, of an account its batches and its single jobs in
- * turn, the one that waited longest first, and of each what is due longest. While another process takes some, there are none. Of jobs
- * whose worker died, one at a time runs in all.
+ * Claims up to `operations.length` jobs for a worker, one per operation. Accounts take turns, and within an account its batches and its
+ * single jobs, longest waiting first; of each the longest due job. Returns none while another process claims jobs. Only one job whose worker
+ * died runs at a time, in the whole fleet.
  */
 export async function claimJobs(db: Db, operations: readonly string[], { accounts, sites }: Rests): Promise<ClaimedJob[]> {
     const most = operations.length;
@@ -151,7 +151,7 @@ export async function claimJobs(db: Db, operations: readonly string[], { account
     });
 }
 
-/** What this worker still has of these operations; the leases of those go on. What it has no more was cancelled or given up. */
+/** Renews the leases of these operations and returns those that this worker still holds. The others were cancelled or taken back. */
 export async function renewLeases(db: Db, operations: readonly string[]): Promise<Set<string>> {
     const kept = await db('jobs')
         .whereIn('operation', [...operations])
@@ -160,10 +160,10 @@ export async function renewLeases(db: Db, operations: readonly string[]): Promis
     return new Set(kept.map(({ operation }) => operation));
 }
 
-/** A batch waits as a whole for what all of its items need, and keeps their order. */
+/** A batch waits as a unit for resources that all its items need, which keeps their order. */
 const WHOLE: readonly (WaitingFor | null)[] = ['credits', 'limits', 'storage'];
 
-/** The job waits on: nothing was tried. */
+/** Puts a job back without counting an attempt. */
 export async function putBack(
     db: Db,
     { jobId, operation, batchId }: Pick<ClaimedJob, 'jobId' | 'operation' | 'batchId'>,
@@ -180,7 +180,7 @@ export async function putBack(
         .update({ waiting_for: waitingFor, ...(isWhole ? { due_at: later } : {}) });
 }
 
-/** Bytes of results that an account keeps. */
+/** Bytes of an account's stored results. */
 export async function keptBytes(db: Db, accountId: string): Promise<number> {
     const row = await db('job_accounts').where({ account_id: accountId }).first('result_bytes');
     return row?.result_bytes ?? 0;

@@ -1,12 +1,12 @@
 import { ago, type Db } from '../../platform/db.ts';
 import type { OrderedCall } from './orders.ts';
 
-/** An item of a batch that was judged. */
+/** A validated item of a batch. */
 export interface NewItem extends OrderedCall {
     customId: string | null;
 }
 
-/** What all items of a batch have. */
+/** The common fields of a batch's items. */
 export interface OfAll {
     batchId: string;
     workspaceId: string;
@@ -15,21 +15,21 @@ export interface OfAll {
     sessionId: string | null;
 }
 
-/** Items in memory before they go to the database, and bytes of their params; items of one statement. */
+/** Items and bytes of params kept in memory before they go to the database, and items of one statement. */
 const MOST_HELD = { items: 10_000, bytes: 8 * 1024 * 1024 };
 const OF_STATEMENT = 500;
-/** A body arrives within ten minutes. */
+/** Older drafts belong to dead processes, since a body arrives within ten minutes. */
 const ABANDONED = '30 minutes';
 
-/** Items of a batch whose body still arrives. Close it in the end: it leaves nothing behind. */
+/** Items of a batch whose body is still arriving. Close it to delete them. */
 export interface Drafts {
     add(item: NewItem): Promise<void>;
-    /** Stores all as jobs of the batch, whose row is there. In their order. */
+    /** Stores all items in order as jobs of the batch. The row of the batch must exist. */
     store(trx: Db): Promise<void>;
     close(): Promise<void>;
 }
 
-/** Keeps items in memory while they are few, and the rest in the database. */
+/** Keeps the first items in memory and the rest in the database. */
 export function openDrafts(db: Db, all: OfAll): Drafts {
     const { batchId } = all;
     let held: NewItem[] = [];
@@ -77,7 +77,7 @@ export function openDrafts(db: Db, all: OfAll): Drafts {
     };
 }
 
-/** Deletes drafts of bodies whose process died. */
+/** Deletes drafts of processes that died. */
 export async function sweepDrafts(db: Db): Promise<void> {
     await db('batch_drafts').where('created_at', '<', ago(db, ABANDONED)).delete();
 }

@@ -7,12 +7,12 @@ import { type AttemptEnd, type HoldEnd, type JobEnd, type LockedJob, lockedColum
 
 export type { AttemptEnd, HoldEnd } from './write-ends.ts';
 
-/** An attempt that ended: `decide` says what becomes of its job by how the hold ended. */
+/** An ended attempt. `decide` returns what happens to the job, given how its hold ended. */
 export interface EndingAttempt {
     jobId: string;
     operation: string;
     batchId: string | null;
-    /** Credits; null releases the hold. */
+    /** Credits to charge; null releases the hold. */
     charge: number | null;
     /** Bytes of its result. */
     bytes: number;
@@ -22,7 +22,7 @@ export interface EndingAttempt {
 /** Undefined where another call ended it before: then nothing moved, unless an earlier try of this call did it. */
 export type EndedAttempt = { end: AttemptEnd; hold: HoldEnd } | undefined;
 
-/** Ends attempts: their holds and their jobs, in one transaction. All are items of one batch, or it is a single job. */
+/** Ends attempts with their holds and jobs in one transaction. All must be items of one batch, or one single job. */
 export async function endAttempts(db: Db, attempts: readonly EndingAttempt[]): Promise<EndedAttempt[]> {
     return db.transaction(async (trx) => {
         const rows: LockedJob[] = await trx('jobs')
@@ -51,7 +51,7 @@ export async function endAttempts(db: Db, attempts: readonly EndingAttempt[]): P
     });
 }
 
-/** Ends a job that a worker has and that has not begun: its key is gone, or the call would be refused. */
+/** Ends a claimed job that has not started, since its key no longer works or its call would be refused. */
 export async function endUnbegun(
     db: Db,
     { jobId, operation }: { jobId: string; operation: string },
@@ -63,7 +63,7 @@ export async function endUnbegun(
     });
 }
 
-/** Ends a job that was answered from what the account had paid for before: nothing moves. */
+/** Ends a job with a stored result that the account already paid for. Moves no credits. */
 export async function endWithKept(
     db: Db,
     { jobId, operation }: { jobId: string; operation: string },
@@ -78,10 +78,10 @@ export async function endWithKept(
     });
 }
 
-/** What cancelling a job came to. */
+/** The result of cancelling a job. */
 export type Cancelled = 'cancelled' | 'not cancellable' | 'unknown';
 
-/** Cancels a job that has not ended, unless it is a write that was marked as sent. Its hold is released with it. */
+/** Cancels an open job and releases its hold, unless it is a write that was marked as sent. */
 export async function cancelJob(db: Db, workspaceId: string, jobId: string): Promise<Cancelled> {
     return db.transaction(async (trx) => {
         const job = await lockJob(trx, { job_id: jobId, workspace_id: workspaceId });
@@ -108,9 +108,9 @@ export interface LostJob {
 }
 
 /**
- * Takes jobs back from workers that died. What had not begun waits on; of the others `decide` says what becomes of them. Their holds are
- * released: a charge would have ended them.
- * @returns how many had begun
+ * Takes jobs back from dead workers. Jobs that had not started wait again; for the others `decide` returns what happens. Their holds are
+ * released, since a charge would already have ended them.
+ * @returns the number of jobs that had started
  */
 export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => Promise<AttemptEnd>, limit = 100): Promise<number> {
     const lost = await db('jobs')
@@ -136,7 +136,7 @@ export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => 
     return begun;
 }
 
-/** Ends jobs that nobody began in time, at most `limit`, and items of one batch at most; what had an attempt keeps its failure. */
+/** Expires up to `limit` jobs, with items of at most one batch. A job that had an attempt keeps its failure. */
 export async function expireJobs(db: Db, limit = 500): Promise<number> {
     const item = await db('jobs')
         .where({ status: 'queued', operation: null })
@@ -163,7 +163,7 @@ export async function expireJobs(db: Db, limit = 500): Promise<number> {
     });
 }
 
-/** Ends what is queued of a batch whose cancel broke off in the middle. */
+/** Finishes an interrupted cancellation of a batch. */
 export async function endCancelling(db: Db): Promise<void> {
     const batch = await db('batches')
         .where({ status: 'cancelling', finished_at: null })

@@ -5,7 +5,7 @@ import { columns, countSome, type Db } from '../../platform/db.ts';
 /** A job as it is stored. */
 export interface JobRow {
     jobId: string;
-    /** Jobs that were made later have greater numbers. */
+    /** Increases with the time of creation. */
     number: number;
     monitorId: string | null;
     batchId: string | null;
@@ -30,7 +30,7 @@ export interface JobRow {
     resultExpired: boolean;
 }
 
-/** A job with what is encrypted of it. */
+/** A job with its sealed columns. */
 export interface FullJobRow extends JobRow {
     request: Buffer | null;
     result: Buffer | null;
@@ -64,7 +64,7 @@ const WAITING = `case when exists (
 ) then 'operator' else j.waiting_for end`;
 const NEXT = "case when j.status = 'queued' and j.attempts > 0 and j.due_at > app_now() then j.due_at end";
 
-/** Whose jobs: those of a workspace that a key with these scopes could have made. */
+/** Sees the jobs of a workspace that a key with these scopes could have created. */
 export interface Reader {
     workspaceId: string;
     userId: string;
@@ -81,7 +81,7 @@ function visible(db: Db, { workspaceId, userId, scopes: { effects, sites, endpoi
     return jobs;
 }
 
-/** A job that the reader may see, with params and result. */
+/** Finds a job that the reader may see, with params and result. */
 export async function findJob(db: Db, reader: Reader, jobId: string): Promise<FullJobRow | undefined> {
     return visible(db, reader)
         .where({ 'j.job_id': jobId })
@@ -120,7 +120,7 @@ export interface EndedRow extends FullJobRow {
     endNumber: number;
 }
 
-/** Bytes of results that one page reads at most, if that is more than one. */
+/** The most bytes of results of one page, unless a single result is larger. */
 const PAGE_BYTES = 8 * 1024 * 1024;
 
 /** Items of a batch that have ended, in the order of their ends, behind `after`; at most `limit`, and fewer where their results are large. */
@@ -148,7 +148,7 @@ export async function listEnded(
         });
 }
 
-/** Those of these jobs that have ended or are gone. */
+/** Returns the ids of those jobs that have ended or were deleted. */
 export async function endedOf(db: Db, jobIds: readonly string[]): Promise<Set<string>> {
     const open = await db('jobs')
         .whereIn('job_id', [...jobIds])
@@ -158,13 +158,13 @@ export async function endedOf(db: Db, jobIds: readonly string[]): Promise<Set<st
     return new Set(jobIds.filter((id) => !running.has(id)));
 }
 
-/** A job as an event tells it. */
+/** A job as events present it. */
 export interface EventJobRow extends JobRow {
     /** Null where there is none, or it has more bytes than were asked for. */
     result: Buffer | null;
     remaining: number | null;
     hasResult: boolean;
-    /** It ran with a connection that only its owner may use. */
+    /** It ran with a private connection. */
     isPrivate: boolean;
 }
 
@@ -184,13 +184,13 @@ export async function readEventJobs(db: Db, jobIds: readonly string[], mostBytes
     return jobIds.map((jobId) => byId.get(jobId));
 }
 
-/** Failed items of one code. */
+/** The number of failed items of one code. */
 export interface BatchFailures {
     code: string;
     items: number;
 }
 
-/** Why items of a batch failed, the most frequent reason first. */
+/** Counts failed items of a batch by code, most frequent first. */
 export async function failuresOf(db: Db, reader: Reader, batchId: string): Promise<BatchFailures[]> {
     const rows: BatchFailures[] = await visible(db, reader)
         .where({ 'j.batch_id': batchId, 'j.status': 'failed' })

@@ -1,17 +1,17 @@
 import { WAITING_FOR } from '../../domain/jobs/states.ts';
 import type { Db } from '../../platform/db.ts';
 
-/** States that are counted; `operator` is part of `worker` here. */
+/** The counted states. Jobs paused by an operator count as `worker`. */
 const STATES = ['running', 'worker', 'later', 'paused', ...WAITING_FOR.filter((reason) => reason !== 'operator')] as const;
 
 export interface OpenJobs {
     state: (typeof STATES)[number];
     jobs: number;
-    /** Since when the oldest of them runs or could run; 0 where there is none. */
+    /** How long the oldest of them has been running or ready; 0 if there is none. */
     oldestSeconds: number;
 }
 
-/** Raw: each half has its index. */
+/** Raw: each half of the union uses its own index. */
 const COUNT = `
     select state, count(*) as jobs, greatest(0, extract(epoch from app_now() - min(since)))::float8 as "oldestSeconds"
     from (
@@ -22,7 +22,7 @@ const COUNT = `
         from jobs j left join batches b using (batch_id) where j.status = 'queued'
     ) o group by state`;
 
-/** Open jobs of all accounts, items of batches too, by what they wait for. */
+/** Counts open jobs of all accounts, including items of batches, by state. */
 export async function countOpenJobs(db: Db): Promise<OpenJobs[]> {
     const { rows } = await db.raw<{ rows: OpenJobs[] }>(COUNT);
     const found = new Map(rows.map((row) => [row.state, row]));

@@ -2,7 +2,7 @@ import type { OpenBounds } from '../../domain/jobs/bounds.ts';
 import type { Effect } from '../../domain/types.ts';
 import { type Db, toColumns } from '../../platform/db.ts';
 
-/** What was ordered, of a job as of an item of a batch. */
+/** The call of a job or of an item of a batch. */
 export interface OrderedCall {
     jobId: string;
     site: string;
@@ -13,9 +13,9 @@ export interface OrderedCall {
     effect: Effect;
     /** The effect that a key needs to see it. */
     needs: Effect;
-    /** The credential that it is sent with. */
+    /** The connection that the call uses. */
     connectionId: string | null;
-    /** The only user who sees it. */
+    /** The only user who may see it. */
     ownerId: string | null;
     /** Sealed (sealed.ts). */
     request: Buffer;
@@ -23,7 +23,7 @@ export interface OrderedCall {
     unitsCap: number | null;
 }
 
-/** A job as it is stored first. */
+/** A new job. */
 export interface NewJob extends OrderedCall {
     workspaceId: string;
     keyId: string;
@@ -35,12 +35,12 @@ export interface NewJob extends OrderedCall {
     monitorId?: string;
 }
 
-/** Stores a job that waits for its turn for `expiresIn` seconds. */
+/** Stores a queued job, which expires after `expiresIn` seconds. */
 export async function addJob(trx: Db, job: NewJob, expiresIn: number): Promise<void> {
     await trx('jobs').insert({ ...toColumns(job), expires_at: trx.raw("app_now() + ? * interval '1 second'", [expiresIn]) });
 }
 
-/** What an account has open, the jobs of this transaction included; orders come one after another, so that none passes a bound unseen. */
+/** Reads what an account has open, including jobs of this transaction. Orders of an account are serialized, so that limits hold. */
 export async function readOpen(trx: Db, accountId: string): Promise<OpenBounds> {
     const row = await trx('job_accounts').where({ account_id: accountId }).first({ items: 'open_items', bytes: 'open_bytes' });
     return row ?? { items: 0, bytes: 0 };

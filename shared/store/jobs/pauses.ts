@@ -1,23 +1,23 @@
 import type { Db } from '../../platform/db.ts';
 
-/** What an operator paused: jobs of an account, of a site, of both together, or with neither all. */
+/** A pause by an operator: of jobs of an account, of a site, of an account's jobs for a site, or of all jobs. */
 export interface JobPause {
     accountId: string | null;
     site: string | null;
     since: string;
 }
 
-/** What is paused or goes on; null: all. */
+/** The scope of a pause; null means all. */
 export type Paused = Pick<JobPause, 'accountId' | 'site'>;
 
 const keyOf = ({ accountId, site }: Paused) => ({ account_id: accountId ?? '', site: site ?? '' });
 
-/** No job of these begins any more; those that run end. */
+/** Prevents these jobs from starting. Running jobs continue. */
 export async function pauseJobs(db: Db, paused: Paused): Promise<void> {
     await db('job_pauses').insert(keyOf(paused)).onConflict().ignore();
 }
 
-/** Ends the pause that was made with just these. False where there was none. */
+/** Ends the pause with exactly this scope. False if there is none. */
 export async function resumeJobs(db: Db, paused: Paused): Promise<boolean> {
     return (await db('job_pauses').where(keyOf(paused)).delete()) > 0;
 }

@@ -2,13 +2,13 @@ import type { Db } from '../../platform/db.ts';
 import { forgetResult } from '../fetch/results.ts';
 import { lockJobAccounts } from './job-accounts.ts';
 
-/** Rows of jobs are kept for so many days after their end. */
+/** Days for which rows of ended jobs are kept. */
 const ROW_DAYS = 90;
-/** A result that is younger is never put out for space. */
+/** Younger results are never deleted to free space. */
 const LEAST_AGE = '24 hours';
 
 const OUT = { request: null, result: null };
-/** Of a job that had a result. */
+/** Raw: the job has or had a result. */
 const EXPIRED = 'result_expired or result is not null';
 
 /** Deletes params and results that are older than `days`, and rows that are older than 90. Safe to run anywhere, at once. */
@@ -27,7 +27,7 @@ export async function sweepJobs(db: Db, days: number, limit = 500): Promise<void
     await db('batches').whereRaw("finished_at < app_now() - ? * interval '1 day'", [ROW_DAYS]).delete();
 }
 
-/** Ids of jobs that ended so many days ago, locked with their accounts. */
+/** Locks jobs that ended `days` days ago, with their accounts, and returns their ids. */
 async function lockEnded(
     trx: Db,
     days: number,
@@ -46,7 +46,7 @@ async function lockEnded(
     return rows.map(({ job_id: jobId }) => jobId);
 }
 
-/** Puts an account's oldest results out until at most `most` bytes are left, but none of the last 24 hours. */
+/** Deletes an account's oldest results until at most `most` bytes are left, except those of the last 24 hours. */
 export async function makeSpace(db: Db, accountId: string, most: number): Promise<void> {
     await db.raw(
         `with kept as (
@@ -61,7 +61,7 @@ export async function makeSpace(db: Db, accountId: string, most: number): Promis
     );
 }
 
-/** Deletes params and result of a job that ended, and the copy that `max_age` would serve. */
+/** Deletes params and result of an ended job, and the copy that `max_age` would serve. */
 export async function deleteResult(db: Db, workspaceId: string, jobId: string): Promise<void> {
     await db.transaction(async (trx) => {
         const job = await trx('jobs')

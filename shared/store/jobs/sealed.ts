@@ -5,14 +5,14 @@ const REQUEST = 'job request';
 const RESULT = 'job result';
 const ERROR = 'job error';
 
-/** What is sealed of a job, by its column. */
+/** The sealing purposes of the columns of a job. */
 export const JOB_PURPOSES = { request: REQUEST, result: RESULT, error: ERROR } as const;
 
 export async function sealRequest(secrets: Secrets, request: object): Promise<Buffer> {
     return secrets.seal(JSON.stringify(request), REQUEST);
 }
 
-/** Undefined where it was deleted, or no key of the ring opens it. @param parse keeps the digits of numbers where they matter */
+/** Undefined if it was deleted or no key of the ring opens it. @param parse a JSON parser that keeps the digits of numbers, if they matter */
 export async function openRequest<Request extends object>(
     secrets: Secrets,
     sealed: Buffer | null,
@@ -22,18 +22,18 @@ export async function openRequest<Request extends object>(
     return text === undefined ? undefined : (parse(text.toString()) as Request);
 }
 
-/** A result before and after the account's remaining credits. */
+/** The JSON of a result, before and after the account's remaining credits. */
 export interface ResultParts {
     head: string;
     tail: string;
 }
 
-/** The length of the first part, then both. */
+/** Seals the length of the first part, then both parts. */
 export async function sealResult(secrets: Secrets, { head, tail }: ResultParts): Promise<Buffer> {
     return secrets.seal(`${head.length}\n${head}${tail}`, RESULT);
 }
 
-/** The result as JSON text; undefined where no key of the ring opens it. */
+/** Opens a result as JSON text; undefined if no key of the ring opens it. */
 export async function openResult(secrets: Secrets, sealed: Buffer, remaining: number): Promise<string | undefined> {
     const text = (await secrets.open(sealed, RESULT))?.toString();
     if (text === undefined) return undefined;
@@ -42,14 +42,14 @@ export async function openResult(secrets: Secrets, sealed: Buffer, remaining: nu
     return `${text.slice(from, middle)}${remaining}${text.slice(middle)}`;
 }
 
-/** Why an attempt failed, beside its code. */
+/** The failure of an attempt, apart from its code. */
 export type StoredError = Pick<RefusalExtras, 'details' | 'retryAfter' | 'upstream' | 'didYouMean' | 'retryable'> & { message?: string };
 
 export async function sealError(secrets: Secrets, error: StoredError): Promise<Buffer> {
     return secrets.seal(JSON.stringify(error), ERROR);
 }
 
-/** What no key of the ring opens says no more than the code. */
+/** Opens the failure; empty if no key of the ring opens it. */
 export async function openError(secrets: Secrets, sealed: Buffer | null): Promise<StoredError> {
     const text = sealed === null ? undefined : await secrets.open(sealed, ERROR);
     return text === undefined ? {} : (JSON.parse(text.toString()) as StoredError);

@@ -5,21 +5,21 @@ import type { MovedRow } from '../credits/moves.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
 import { closeBatch, nextEnd } from './batch-ends.ts';
 
-/** What becomes of an attempt. */
+/** What happens to a job after an attempt. */
 export type AttemptEnd =
     | { status: 'succeeded'; result: Buffer; question: string | null }
     | { status: 'failed'; code: string; error: Buffer }
-    /** It waits for another attempt; where that would begin too late, it has failed. `isUntried`: nothing was tried, and none is counted. */
+    /** It waits for another attempt, or fails if that would start after its expiry. `isUntried`: nothing was tried, so no attempt is counted. */
     | { status: 'queued'; code: string; error: Buffer; afterMs: number; isDeath?: boolean; isUntried?: boolean }
     | { status: 'cancelled' };
 
 /** How the hold of an attempt ended. */
 export type HoldEnd = Pick<MovedRow, 'marked' | 'charged' | 'available'> & {
-    /** This call ended it, as it wanted. */
+    /** Whether this call ended it as requested. */
     won: boolean;
 };
 
-/** A job that the transaction has locked. */
+/** A job locked by the transaction. */
 export interface LockedJob {
     job_id: string;
     workspace_id: string;
@@ -57,10 +57,10 @@ export function lockedColumns(db: Db): Columns<LockedJob> {
     };
 }
 
-/** A job whose turn never came keeps the failure of an attempt before. */
+/** The job expired. It keeps the failure of an earlier attempt. */
 type Expired = { status: 'expired' };
 
-/** A locked job, and what becomes of it. `hold`: of its attempt, where it had one. */
+/** A locked job and what happens to it. `hold` belongs to its attempt, if it had one. */
 export interface JobEnd {
     job: LockedJob;
     end: AttemptEnd | Expired;
@@ -86,7 +86,7 @@ interface Final {
 /** It waits for another attempt. */
 type Again = Pick<Final, 'job' | 'code' | 'error' | 'isKept' | 'attempts' | 'deaths' | 'wasSent'> & { afterMs: number };
 
-/** Writes what becomes of jobs whose holds have ended: of items of one batch, or of jobs without one. */
+/** Writes the ends of jobs whose holds have ended: items of one batch, or jobs without a batch. */
 export async function writeEnds(trx: Db, ends: readonly JobEnd[]): Promise<void> {
     const batchId = ends[0]?.job.batch_id ?? null;
     const mayWait = ends.some(({ end }) => end.status === 'queued');
@@ -122,7 +122,7 @@ function becomes({ job, end, hold }: JobEnd, isCancelling: boolean): Final | Aga
     const tried = attempts - (isUntried ? 1 : 0);
     const next = {
         ...blank,
-        // What was not tried has not failed: an earlier failure stays.
+        // Nothing was tried, so an earlier failure is kept.
         ...(isUntried ? { isKept: true } : { code: end.code, error: end.error }),
         attempts: tried,
         deaths: deaths + (isDeath ? 1 : 0),
@@ -132,13 +132,13 @@ function becomes({ job, end, hold }: JobEnd, isCancelling: boolean): Final | Aga
     return { ...next, status: tried > 0 ? 'failed' : 'expired' };
 }
 
-/** Its row is locked, as every end of an item needs it. */
+/** Locks the row of the batch, which every end of an item needs. */
 async function isBeingCancelled(trx: Db, batchId: string): Promise<boolean> {
     const batch = await trx('batches').where({ batch_id: batchId }).forUpdate().first('status');
     return batch?.status === 'cancelling';
 }
 
-/** Raw: what both have in common. */
+/** Raw: assignments of both updates. */
 const COMMON = `
     operation = null, lease_until = null, held = 0, attempts = n.attempts, deaths = n.deaths, was_sent = j.was_sent or n.was_sent,
     code = case when n.is_kept then j.code else n.code end, error = case when n.is_kept then j.error else n.error end`;
@@ -169,7 +169,7 @@ async function queueAgain(trx: Db, rows: readonly Again[]): Promise<void> {
     );
 }
 
-/** @param before the last place in the results that was taken before; null: these have none */
+/** @param before the last reserved place in the results of the batch; null without a batch */
 async function writeFinals(trx: Db, rows: readonly Final[], before: number | null): Promise<void> {
     await trx.raw(
         `update jobs j
@@ -192,7 +192,7 @@ async function writeFinals(trx: Db, rows: readonly Final[], before: number | nul
     );
 }
 
-/** Monitors tell of their runs themselves. */
+/** Events of ended jobs. Monitors record the events of their own runs. */
 async function eventsOf(trx: Db, finals: readonly Final[]): Promise<NewEvent[]> {
     const told = finals.filter(({ job }) => job.monitor_id === null);
     if (told.length === 0) return [];
