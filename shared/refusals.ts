@@ -1,6 +1,6 @@
 /**
- * The one table of what can be refused, and the error class that carries a refusal from where it is found to the edge.
- * Status, fault and retryability follow docs/api.md, "Errors"; `GET /v1/errors` and the documents are made from here.
+ * The table of error codes, and the error class that carries a refusal to the edge of the API. Status, fault and retryability follow
+ * docs/api.md, "Errors". `GET /v1/errors` and the OpenAPI document are generated from this table.
  */
 
 export type Fault = 'caller' | 'service' | 'upstream' | 'schema';
@@ -12,7 +12,7 @@ interface RefusalEntry {
     status: number;
     fault: Fault;
     retryable: Retryable;
-    /** What it means, for a person; the public message where the thrower has nothing more precise to say. */
+    /** The meaning for a person; the default of the public message. */
     meaning: string;
 }
 
@@ -22,13 +22,8 @@ function refusal(status: number, fault: Fault, retryable: Retryable, meaning: st
 
 const TABLE = {
     INVALID_JSON: refusal(400, 'caller', false, 'The body is not well-formed JSON.'),
-    VALIDATION_ERROR: refusal(
-        400,
-        'caller',
-        false,
-        'The request does not have the shape that this route takes; details name each problem.',
-    ),
-    INVALID_CURSOR: refusal(400, 'caller', false, 'The cursor was not issued for this very query; start again without one.'),
+    VALIDATION_ERROR: refusal(400, 'caller', false, 'The request does not match the schema of this route; details name each problem.'),
+    INVALID_CURSOR: refusal(400, 'caller', false, 'The cursor was not issued for this query; start again without one.'),
     INTENT_REQUIRED: refusal(
         400,
         'caller',
@@ -55,20 +50,15 @@ const TABLE = {
         false,
         'This name needs proof: show that the domain is yours with POST /v1/sites/{domain}/claims, or ask the operator of this service.',
     ),
-    EMAIL_NOT_VERIFIED: refusal(
-        403,
-        'caller',
-        false,
-        'The email address of this account is not verified yet; open the link that was mailed.',
-    ),
-    SITE_BLOCKED: refusal(403, 'service', false, 'This site is blocked here, at the wish of its owner or by an operator.'),
+    EMAIL_NOT_VERIFIED: refusal(403, 'caller', false, 'The email address of this account is not verified yet; open the link in our email.'),
+    SITE_BLOCKED: refusal(403, 'service', false, 'This site is blocked, by its owner or by an operator.'),
     FORBIDDEN: refusal(403, 'caller', false, 'This key may not do this.'),
-    SPENDING_LIMIT: refusal(403, 'caller', false, 'A spending cap that the account set itself is reached.'),
-    PLAN_LIMIT: refusal(403, 'caller', false, 'The plan of this workspace allows no more of these.'),
+    SPENDING_LIMIT: refusal(403, 'caller', false, 'A spending cap that this account set is reached.'),
+    PLAN_LIMIT: refusal(403, 'caller', false, 'The limit of the plan of this workspace is reached.'),
     NOT_FOUND: refusal(404, 'caller', false, 'There is nothing at this path.'),
     SITE_NOT_FOUND: refusal(404, 'caller', false, 'No schema is published for this site; ask for one with POST /v1/schema-requests.'),
     ENDPOINT_NOT_FOUND: refusal(404, 'caller', false, 'The site has no endpoint of this name in this version.'),
-    VERSION_NOT_FOUND: refusal(404, 'caller', false, 'The site has no such version, or it may not run any more.'),
+    VERSION_NOT_FOUND: refusal(404, 'caller', false, 'The site has no such version, or it can no longer run.'),
     REQUEST_NOT_FOUND: refusal(404, 'caller', false, 'There is no schema request with this id.'),
     JOB_NOT_FOUND: refusal(
         404,
@@ -87,15 +77,15 @@ const TABLE = {
     CONNECTION_NOT_FOUND: refusal(404, 'caller', false, 'There is no connection with this id that you may use for this site.'),
     WEBHOOK_NOT_FOUND: refusal(404, 'caller', false, 'Your workspace has no webhook with this id.'),
     METHOD_NOT_ALLOWED: refusal(405, 'caller', false, 'The path exists, but not with this method; see the Allow header.'),
-    REQUEST_TIMEOUT: refusal(408, 'caller', true, 'The request did not arrive whole within 15 seconds.'),
+    REQUEST_TIMEOUT: refusal(408, 'caller', true, 'The request did not arrive completely within 15 seconds.'),
     IDEMPOTENCY_CONFLICT: refusal(409, 'caller', false, 'This Idempotency-Key was used with another body.'),
     IDEMPOTENCY_IN_PROGRESS: refusal(409, 'caller', true, 'A call with this Idempotency-Key is still running.'),
     VERSION_CONFLICT: refusal(409, 'caller', false, 'The latest version is not the one that If-Match names.'),
     JOB_NOT_CANCELLABLE: refusal(409, 'caller', false, 'This job has ended, or it is a write that was sent.'),
     BATCH_NOT_OPEN: refusal(409, 'caller', false, 'This batch has ended, or is being cancelled.'),
     LAST_MAINTAINER: refusal(409, 'caller', false, 'The last maintainer of a domain cannot be removed.'),
-    PAYLOAD_TOO_LARGE: refusal(413, 'caller', false, 'The body is larger than this route takes.'),
-    UNSUPPORTED_MEDIA_TYPE: refusal(415, 'caller', false, 'This route takes JSON: send Content-Type: application/json.'),
+    PAYLOAD_TOO_LARGE: refusal(413, 'caller', false, 'The body is larger than this route accepts.'),
+    UNSUPPORTED_MEDIA_TYPE: refusal(415, 'caller', false, 'This route accepts JSON: send Content-Type: application/json.'),
     SCHEMA_INVALID: refusal(422, 'caller', false, 'The schema package breaks the rules of the registry; details name every problem.'),
     ENDPOINT_NOT_HOSTED: refusal(
         422,
@@ -107,26 +97,26 @@ const TABLE = {
         422,
         'caller',
         false,
-        'This call needs a connection: your own credential for the site, kept with POST /v1/connections.',
+        'This call needs a connection: your own credential for the site, saved with POST /v1/connections.',
     ),
     CONNECTION_REJECTED: refusal(
         422,
         'caller',
         false,
-        'The site does not take this credential; give the connection another one, or test it again.',
+        'The site rejects this credential; change the secret of the connection, or test it again.',
     ),
     RATE_LIMITED: refusal(429, 'caller', true, 'A rate limit of this account is used up.'),
     CONCURRENCY_LIMITED: refusal(429, 'caller', true, 'Too many fetches of this account are in flight.'),
-    SITE_BUSY: refusal(429, 'service', true, 'The share of the workers that this site may take is full.'),
+    SITE_BUSY: refusal(429, 'service', true, 'This site is using all of its share of the workers.'),
     INTERNAL: refusal(500, 'service', false, 'Something went wrong on our side; it is a bug and it was logged.'),
     UPSTREAM_STATUS: refusal(502, 'upstream', 'reads', 'The site answered with a status that is not 2xx.'),
-    UPSTREAM_UNAUTHORIZED: refusal(502, 'caller', false, 'The site answered 401: it does not take the credential of this connection.'),
+    UPSTREAM_UNAUTHORIZED: refusal(502, 'caller', false, 'The site answered 401: it rejects the credential of this connection.'),
     UPSTREAM_UNREACHABLE: refusal(502, 'upstream', 'reads', 'The site could not be reached, or the connection broke off.'),
     UPSTREAM_BLOCKED: refusal(502, 'upstream', false, 'The site showed a bot wall or a captcha instead of its answer.'),
-    UPSTREAM_INVALID_RESPONSE: refusal(502, 'schema', false, 'The answer came whole, but is not what the schema describes.'),
-    UPSTREAM_TOO_LARGE: refusal(502, 'upstream', false, 'The answer is larger than a hosted fetch takes.'),
+    UPSTREAM_INVALID_RESPONSE: refusal(502, 'schema', false, 'The answer arrived, but does not match the schema.'),
+    UPSTREAM_TOO_LARGE: refusal(502, 'upstream', false, 'The answer is larger than a hosted fetch accepts.'),
     UPSTREAM_REDIRECT: refusal(502, 'upstream', false, 'The site redirected where a hosted fetch does not follow.'),
-    EGRESS_DENIED: refusal(502, 'schema', false, 'The address behind this site may not be reached from here.'),
+    EGRESS_DENIED: refusal(502, 'schema', false, 'Routebook may not call the address of this site.'),
     OUTCOME_UNKNOWN: refusal(
         502,
         'service',
@@ -134,11 +124,11 @@ const TABLE = {
         'The request may have reached the site, but its outcome is not known; it was not billed.',
     ),
     OVERLOADED: refusal(503, 'service', true, 'The queue cannot serve this call in time.'),
-    SITE_UNAVAILABLE: refusal(503, 'upstream', true, 'Calls to this site are paused for a moment, since too many of them failed.'),
+    SITE_UNAVAILABLE: refusal(503, 'upstream', true, 'Calls to this site are paused for a moment, since too many failed.'),
     UPSTREAM_RATE_LIMITED: refusal(503, 'upstream', 'reads', 'The site answered 429: it limits our calls.'),
-    SERVICE_UNAVAILABLE: refusal(503, 'service', true, 'A part that this call needs is down; try again in a moment.'),
+    SERVICE_UNAVAILABLE: refusal(503, 'service', true, 'A component that this call needs is down; try again in a moment.'),
     UPSTREAM_TIMEOUT: refusal(504, 'upstream', 'reads', 'The request was sent, but no complete answer came in time.'),
-    DEADLINE_EXCEEDED: refusal(504, 'service', true, 'The time of this call ran out before the site could answer.'),
+    DEADLINE_EXCEEDED: refusal(504, 'service', true, 'The timeout of this call passed before the site could answer.'),
 } satisfies Record<string, RefusalEntry>;
 
 export type RefusalCode = keyof typeof TABLE;
@@ -180,10 +170,10 @@ export interface Detail<Code extends string = DetailCode> {
 /** One problem of an item of a batch: also with the code that the item alone would get. */
 export type ItemDetail = Detail<DetailCode | RefusalCode>;
 
-/** What may stand beside code and message in the envelope. Everything here is public. */
+/** The optional fields of the error envelope. Everything here is public. */
 export interface RefusalExtras {
     details?: readonly ItemDetail[];
-    /** Of a batch: all problems, of which `details` has the first. */
+    /** For batches: the number of all problems; `details` has the first ones. */
     problems?: number;
     /** Whole seconds. */
     retryAfter?: number;
@@ -194,11 +184,11 @@ export interface RefusalExtras {
     obtainUrl?: string;
     upstream?: { status: number; snippet: string };
     didYouMean?: string[];
-    /** The site that was not found: sites that resemble it become `didYouMean` when the answer is made. */
+    /** The site that was not found. Similar sites become `didYouMean` in the answer. */
     soughtSite?: string;
-    /** Overrides the table where it says `reads`, or for a write that may have been sent. */
+    /** Overrides the table's `reads`, and the table for a write that may have been sent. */
     retryable?: boolean;
-    /** Stands beside `error`: only the health route has something to say there. */
+    /** A field next to `error`, used only by the health route. */
     data?: object;
     /** Headers of the answer, lower case. */
     headers?: Record<string, string>;

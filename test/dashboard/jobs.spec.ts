@@ -106,7 +106,7 @@ describe('jobs and batches on the dashboard', function () {
         const { id, at } = await order(Array.from({ length: 200 }, (_, index) => index + 1));
         expect((await ada.send(`${at}/pause`, {}, { from: at })).to).to.equal(at);
         const page = await ada.get(at);
-        expect(wordsOf(page.html)).to.include('paused').and.include('It was paused here or by the API.');
+        expect(wordsOf(page.html)).to.include('paused').and.include('Paused in the dashboard or by the API.');
         const key = /name="key" value="(key_\w+)"/.exec(page.html)?.[1] ?? '';
         expect((await ada.send(`${at}/resume`, { key: 'key_nobodys' }, { from: at })).status).to.equal(409);
         expect((await ada.send(`${at}/resume`, { key }, { from: at })).to).to.equal(at);
@@ -123,7 +123,7 @@ describe('jobs and batches on the dashboard', function () {
         const at = `/dashboard/jobs/${id}`;
         expect((await ada.get(`/dashboard/jobs?status=succeeded&site=${SITE}`)).html).to.include(id);
         expect((await ada.get('/dashboard/jobs?site=other.test')).html).not.to.include(id);
-        expect(wordsOf((await ada.get('/dashboard/jobs?site=no+site+at+all')).html)).to.include('This is not the domain of a site.');
+        expect(wordsOf((await ada.get('/dashboard/jobs?site=no+site+at+all')).html)).to.include('This is not the domain name of a site.');
         expect((await ada.get('/dashboard/jobs?cursor=nonsense')).status).to.equal(400);
         expect(wordsOf((await ada.get(at)).html))
             .to.include('"stock": 3')
@@ -182,13 +182,13 @@ describe('jobs and batches on the dashboard', function () {
                 .to.include('2 problems in the file')
                 .and.include('Line 3')
                 .and.include('Line 5')
-                .and.include('Nothing was ordered.');
+                .and.include('Nothing was started.');
             expect(wrong.html).to.include('3,a').and.include('value="Shelf"');
         });
 
         it('says what it cannot read', async () => {
             const said = async (csv: string, more: Record<string, string> = {}) => wordsOf((await send(csv, more)).html);
-            expect(await said('')).to.include('Choose a file, or paste its text.');
+            expect(await said('')).to.include('Choose a file or paste its text.');
             expect(await said('id\n')).to.include('There are no rows');
             expect(await said('id\n"1\n')).to.include('quotes that do not end');
             expect(await said(`id\n${'1\n'.repeat(10_001)}`)).to.include('10,001 rows');
@@ -266,7 +266,7 @@ describe('jobs and batches on the dashboard', function () {
                 const buffer = Buffer.from('article,custom_id,note\n1,sku-1,north\nx,sku-2,south\n3,sku-3,harbour\n');
                 await page.getByLabel('File').setInputFiles({ name: 'shelf.csv', mimeType: 'text/csv', buffer });
                 await page.getByRole('button', { name: 'Check' }).click();
-                await page.getByText('Nothing was ordered.').waitFor();
+                await page.getByText('Nothing was started.').waitFor();
                 await page.getByLabel('article').selectOption('id');
                 await page.getByRole('button', { name: 'Check' }).click();
                 await page.getByText('Line 3').waitFor();

@@ -7,7 +7,7 @@ import { type Answer, absent, type PersonalVisit, type Shown } from '../page.ts'
 const PATIENCE_MS = 15_000;
 const LOOK_MS = 150;
 
-/** GET /connections/callback: the site sent somebody back. Nothing is kept before they confirm what is connected to which workspace. */
+/** GET /connections/callback: the redirect from the site. Nothing is stored until the person confirms site and workspace. */
 export async function showCallback(visit: PersonalVisit): Promise<Answer> {
     if (visit.query('state') === undefined) {
         const model = { site: 'a site', problem: 'Sites send you here after your consent. Begin at your connections.' };
@@ -33,7 +33,7 @@ export async function showCallback(visit: PersonalVisit): Promise<Answer> {
     return { view: 'connections/callback', title: `Connect ${flow.site}`, model, ...leads };
 }
 
-/** POST /connections/callback: the state works once; a worker exchanges the code. */
+/** POST /connections/callback: confirms. The state works once; a worker exchanges the code. */
 export async function confirmCallback(visit: PersonalVisit): Promise<Answer> {
     const { app, fields } = visit;
     const [state, code] = [fields.get('state'), fields.get('code')];
@@ -49,7 +49,7 @@ export async function confirmCallback(visit: PersonalVisit): Promise<Answer> {
     return ended(visit, await untilEnded(visit, flow));
 }
 
-/** A consent of this visitor that is under way. @throws Refusal NOT_FOUND */
+/** An open consent of this visitor. @throws Refusal NOT_FOUND */
 async function findMine({ app, me }: PersonalVisit, state: string | undefined): Promise<Flow> {
     const flow = state === undefined ? undefined : await findFlow(app.db, hashOfState(state));
     const isMine = flow?.userId === me.userId && me.workspaces.some(({ workspaceId }) => workspaceId === flow.workspaceId);
@@ -74,9 +74,7 @@ function ended(visit: PersonalVisit, flow: Flow): Answer {
         return { to: withQuery(flow.redirectUrl, { connection_id: flow.connectionId }) };
     }
     const problem =
-        flow.status === 'failed'
-            ? (flow.problem ?? '')
-            : 'This consent is used already, or the site takes its time: look at your connections.';
+        flow.status === 'failed' ? (flow.problem ?? '') : 'This consent was already used, or the site is slow. Check your connections.';
     return leave(flow, { error: 'no_token' }, problem);
 }
 

@@ -9,7 +9,7 @@ import { type Answer, absent, MANAGERS, type WorkspaceVisit } from '../page.ts';
 
 type Problems = Readonly<Record<string, string>>;
 
-/** GET /dashboard/connections: the newest hundred that the visitor may use. */
+/** GET /dashboard/connections: the newest hundred connections that the visitor may use. */
 export async function listConnections(visit: WorkspaceVisit, problems: Problems = {}): Promise<Answer> {
     const { app, workspace, fields, query } = visit;
     const answer = await visit.ask({ method: 'GET', path: '/v1/connections?limit=100', as: memberCaller(visit) });
@@ -28,7 +28,7 @@ export async function listConnections(visit: WorkspaceVisit, problems: Problems 
     return { view: 'connections/list', title: 'Connections', model, ...(Object.keys(problems).length > 0 && { status: 422 }) };
 }
 
-/** POST /dashboard/connections: keeps a value, which the site is asked about first where its schema names a test. */
+/** POST /dashboard/connections: saves a value, after the test that the schema names. */
 export async function connect(visit: WorkspaceVisit): Promise<Answer> {
     const { fields } = visit;
     const read = readFields(fields, { site: line({ most: 253 }) });
@@ -44,7 +44,7 @@ export async function connect(visit: WorkspaceVisit): Promise<Answer> {
     return answer.ok ? { to: '/dashboard/connections', notice: 'connected' } : listConnections(visit, problemsOf(answer.refused));
 }
 
-/** POST /dashboard/connections/consent: shows the way to the site. A form may not lead to another origin, a link may. */
+/** POST /dashboard/connections/consent: shows a link to the site, since forms may not lead to another origin. */
 export async function beginConsent(visit: WorkspaceVisit): Promise<Answer> {
     const read = readFields(visit.fields, { site: line({ most: 253 }) });
     if (!read.ok) return listConnections(visit, read.problems);
@@ -67,7 +67,7 @@ export async function deleteConnection(visit: WorkspaceVisit): Promise<Answer> {
     return answer.ok ? { to: '/dashboard/connections', notice: 'connection-deleted' } : refused(visit, answer.refused);
 }
 
-/** POST …/redirects: where people may end after a consent. */
+/** POST …/redirects: sets the URLs where people may return after a consent. */
 export async function changeRedirects(visit: WorkspaceVisit): Promise<Answer> {
     const urls = [...new Set((visit.fields.get('redirects') ?? '').split(/\s+/).filter((url) => url !== ''))];
     const problem = redirectProblem(urls);

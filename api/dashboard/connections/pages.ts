@@ -2,7 +2,7 @@ import { MANAGERS, personalPage, USERS, workspacePage } from '../page.ts';
 import { confirmCallback, showCallback } from './callback.ts';
 import { beginConsent, changeRedirects, connect, deleteConnection, listConnections, testConnection } from './list.ts';
 
-/** Connections are judged by the API; the pages call it for their visitor. */
+/** Pages of connections, which call the API for their visitor. */
 export const connectionPages = [
     workspacePage({ method: 'GET', path: '/dashboard/connections', audience: USERS, respond: (visit) => listConnections(visit) }),
     workspacePage({ method: 'POST', path: '/dashboard/connections', audience: USERS, respond: connect }),

@@ -35,7 +35,7 @@ export async function showBatch(visit: WorkspaceVisit, problem?: string): Promis
     return { view: 'jobs/batch', title: batch.name ?? 'Batch', status, usesHtmx: true, model };
 }
 
-/** GET …/progress: the part of that page that moves. */
+/** GET …/progress: the part of that page that updates itself. */
 export async function showProgress(visit: WorkspaceVisit): Promise<Shown> {
     return { view: 'jobs/progress', title: 'Batch', model: await progressOf(visit) };
 }
@@ -77,7 +77,7 @@ export async function showItems(visit: WorkspaceVisit): Promise<Shown> {
     };
 }
 
-/** What a form does with a batch, and what the next page says. `resume` and `retry` run items with the rights of the key that was chosen. */
+/** The actions of the forms, and the notice on the next page. `resume` and `retry` use the rights of the chosen key. */
 const ACTS = {
     pause: { method: 'POST', path: '/pause', needsKey: false, notice: 'batch-paused' },
     resume: { method: 'POST', path: '/resume', needsKey: true, notice: 'batch-resumed' },
@@ -113,7 +113,7 @@ function bodyOf({ fields }: WorkspaceVisit, act: keyof typeof ACTS): object | un
     return Object.fromEntries(numbers.filter(([, value]) => value !== undefined));
 }
 
-/** What is no number goes to the API as it is, which says so. */
+/** Parses a number. Any other text is passed to the API, which rejects it. */
 function numberIn(text = ''): number | string | undefined {
     if (text.trim() === '') return undefined;
     return /^\d{1,13}$/.test(text.trim()) ? Number(text) : text;

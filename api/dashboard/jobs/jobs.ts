@@ -12,10 +12,10 @@ import { addressOf, chosen, dateOf, read, readList, refusalOf } from '../read-ap
 const PATH = '/dashboard/jobs';
 /** Rows of one page. */
 export const ROWS = '50';
-/** Characters of params and of a result that are shown. */
+/** The most characters of params and of a result on a page. */
 const SHOWN = 100_000;
 
-/** GET /dashboard/jobs: all jobs, the newest first. */
+/** GET /dashboard/jobs: all jobs, newest first. */
 export async function listJobs(visit: WorkspaceVisit): Promise<Shown> {
     const { query } = visit;
     const status = chosen(JOB_STATUSES, query('status'));
@@ -34,7 +34,7 @@ export async function listJobs(visit: WorkspaceVisit): Promise<Shown> {
             total: list.total,
             typed: { status: status ?? '', site: asked },
             statuses: statusChoices(),
-            problem: site?.ok === false ? 'This is not the domain of a site.' : undefined,
+            problem: site?.ok === false ? 'This is not the domain name of a site.' : undefined,
             isNarrowed: status !== undefined || asked !== '',
             newest: cursor === undefined ? undefined : addressOf(PATH, { status, site: asked }),
             older: list.next === null ? undefined : addressOf(PATH, { status, site: asked, cursor: list.next }),

@@ -13,12 +13,12 @@ import type { ApiError } from '../internal-api.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 
 const PATH = '/dashboard/jobs/batches/new';
-/** Characters of a file. A form of it may be three times as long. */
+/** The most characters of a file. Encoded as a form it may be three times as long. */
 const CSV_CHARACTERS = 4 * 1024 * 1024;
 export const UPLOAD_BYTES = 3 * CSV_CHARACTERS;
-/** Problems of a file that a page names; it has the number of all. */
+/** The most problems that a page lists; it has the number of all. */
 const SHOWN_PROBLEMS = 20;
-/** Characters of a cell that are shown. */
+/** The most characters of a cell on the page. */
 const CELL = 80;
 
 const FIELDS = {
@@ -28,7 +28,7 @@ const FIELDS = {
     max_credits: line({ least: 0, most: 13 }),
 };
 
-/** What the form asks for, once its fields are right. */
+/** The order of a valid form. */
 interface Order {
     endpoint: Endpoint;
     as: Caller;
@@ -37,7 +37,7 @@ interface Order {
     body: string;
 }
 
-/** GET /dashboard/jobs/batches/new: an empty form, or one for the endpoint that a link names. */
+/** GET /dashboard/jobs/batches/new: an empty form, or a form for the endpoint of the link. */
 export async function showUpload(visit: WorkspaceVisit): Promise<Shown> {
     const { query } = visit;
     return form(visit, { typed: { site: query('site') ?? '', endpoint: query('endpoint') ?? '' } });
@@ -68,14 +68,14 @@ async function check(visit: WorkspaceVisit, order: Order, checked: string): Prom
     return form(visit, { rows, endpoint, priced: { ...priced, checked, once: newWebToken() } });
 }
 
-/** What the fields ask for, or what is wrong with them. */
+/** Reads the fields. Returns an order or their problems. */
 async function readOrder(visit: WorkspaceVisit): Promise<Order | { problems: Problems }> {
     const { fields, me } = visit;
     const read = readFields(fields, FIELDS);
     const text = (fields.get('csv') ?? '').toWellFormed();
     const problems: Record<string, string> = read.ok ? {} : { ...read.problems };
-    if (text.trim() === '') problems['csv'] = 'Choose a file, or paste its text.';
-    if (text.length > CSV_CHARACTERS) problems['csv'] = 'This file has more than 4 MiB. The command line takes more.';
+    if (text.trim() === '') problems['csv'] = 'Choose a file or paste its text.';
+    if (text.length > CSV_CHARACTERS) problems['csv'] = 'This file is larger than 4 MiB. Use the command line for larger files.';
     const as = await actingCaller(visit);
     if (as === undefined) problems['key'] = CHOOSE_KEY;
     if (!read.ok || as === undefined || problems['csv'] !== undefined) return { problems };
@@ -106,17 +106,17 @@ async function findEndpoint(
     name: string,
 ): Promise<{ site: string; endpoint: Endpoint } | { problems: Problems }> {
     const site = normaliseSite(text);
-    if (!site.ok) return { problems: { site: 'This is not the domain of a site.' } };
+    if (!site.ok) return { problems: { site: 'This is not the domain name of a site.' } };
     const { version } = await app.latest.find(site);
     const loaded = version === undefined ? undefined : await app.versions.load(version.versionId);
     if (loaded === undefined) return { problems: { site: 'The registry has no schema of this site.' } };
     const endpoint = loaded.endpoints.get(name);
     if (endpoint === undefined) return { problems: { endpoint: `${site.site} has no endpoint of this name.` } };
-    if (!endpoint.hosted) return { problems: { endpoint: 'Routebook does not call this endpoint.' } };
+    if (!endpoint.hosted) return { problems: { endpoint: 'This endpoint is not hosted, so Routebook cannot call it.' } };
     return { site: site.site, endpoint };
 }
 
-/** What was priced: another file, another column or another key is priced again before it is ordered. */
+/** Identifies the checked order: a changed file, column or key is priced again before it is ordered. */
 function hashOf({ keyId }: Caller, body: string): string {
     return createHash('sha256').update(`${keyId}\n${body}`).digest('hex');
 }

@@ -12,7 +12,7 @@ const PATH = '/dashboard/monitors/new';
 const EVERY = ['5m', '15m', '1h', '6h', '1d', '7d'] as const;
 const CRON = 'cron';
 const WHEN = ['changed', 'always', 'expression'] as const;
-/** What the form calls the fields of the API. */
+/** Form names of the API's fields. */
 const NAMES: Readonly<Record<string, string>> = {
     every: 'every',
     cron: 'cron',
@@ -41,7 +41,7 @@ interface Watched {
     endpoint: Endpoint;
 }
 
-/** GET /dashboard/monitors/new: which endpoint, and once that is chosen, with which params and when. */
+/** GET /dashboard/monitors/new: asks for the endpoint, then for params and schedule. */
 export async function showNew(visit: WorkspaceVisit, problems: Problems = {}): Promise<Shown> {
     const [site, endpoint] = [visit.query('site'), visit.query('endpoint')];
     const found = site === undefined || endpoint === undefined ? undefined : await findEndpoint(visit, site, endpoint);
@@ -88,7 +88,7 @@ function given(texts: Readonly<Record<string, string>>): Record<string, string> 
     return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
 }
 
-/** What the API found wrong, at the fields; the rest is about the form as a whole. */
+/** Maps the API's problems to fields; the others belong to the form. */
 function problemsOf(endpoint: Endpoint, { message, details = [] }: ApiError): Problems {
     const own = details.flatMap(({ path, message: text }) => {
         const field = NAMES[path.split('/')[1] ?? ''];
@@ -100,14 +100,15 @@ function problemsOf(endpoint: Endpoint, { message, details = [] }: ApiError): Pr
 
 async function findEndpoint({ app }: WorkspaceVisit, text: string, name: string): Promise<Watched | { problems: Problems }> {
     const site = normaliseSite(text.trim());
-    if (!site.ok) return { problems: { site: 'This is not the domain of a site.' } };
+    if (!site.ok) return { problems: { site: 'This is not the domain name of a site.' } };
     const { version } = await app.latest.find(site);
     const loaded = version === undefined ? undefined : await app.versions.load(version.versionId);
     if (loaded === undefined) return { problems: { site: 'The registry has no schema of this site.' } };
     const endpoint = loaded.endpoints.get(name.trim());
     if (endpoint === undefined) return { problems: { endpoint: `${site.site} has no endpoint of this name.` } };
-    if (!endpoint.hosted) return { problems: { endpoint: 'Routebook does not call this endpoint.' } };
-    if (endpoint.effect !== 'read') return { problems: { endpoint: 'This endpoint may change something. A monitor reads.' } };
+    if (!endpoint.hosted) return { problems: { endpoint: 'This endpoint is not hosted, so Routebook cannot call it.' } };
+    if (endpoint.effect !== 'read')
+        return { problems: { endpoint: 'This endpoint may change something. Monitors only call read endpoints.' } };
     return { site: site.site, endpoint };
 }
 
@@ -125,7 +126,7 @@ async function form(visit: WorkspaceVisit, { site, endpoint }: Watched, problems
             endpoint: { name: endpoint.name, description: endpoint.description },
             params: paramFields(endpoint),
             keys: await keysToActWith(visit),
-            every: [...every, { value: CRON, label: 'at times of my own' }],
+            every: [...every, { value: CRON, label: 'at custom times (cron)' }],
             problems,
             typed: typed(fields),
         },

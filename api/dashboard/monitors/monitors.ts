@@ -10,7 +10,7 @@ import { addressOf, dateOf, read, readList, refusalOf } from '../read-api.ts';
 
 const PATH = '/dashboard/monitors';
 const ROWS = '50';
-/** Changes and runs that a page shows, entries of one change, and characters of one value. */
+/** The most changes and runs on a page, entries of a change, and characters of a value. */
 const CHANGES = '20';
 const RUNS = '20';
 const ENTRIES = 50;
@@ -31,7 +31,7 @@ export async function listMonitors(visit: WorkspaceVisit): Promise<Shown> {
     };
 }
 
-/** GET /dashboard/monitors/{monitor_id}: what changed, and its runs. @param problem why a form did nothing */
+/** GET /dashboard/monitors/{monitor_id}: changes and runs. @param problem why a form did nothing */
 export async function showMonitor(visit: WorkspaceVisit, problem?: string): Promise<Shown> {
     const path = `/v1/monitors/${encodeURIComponent(visit.params['monitor_id'] ?? '')}`;
     const monitor = (await read(visit, path)).body['data'] as Monitor;
@@ -58,7 +58,7 @@ export async function showMonitor(visit: WorkspaceVisit, problem?: string): Prom
     };
 }
 
-/** How many webhooks are told of changes; undefined for members, who do not see webhooks. */
+/** The number of webhooks that receive changes; undefined for members, who may not see webhooks. */
 async function webhooksTold(visit: WorkspaceVisit): Promise<number | undefined> {
     if (!MANAGERS.includes(visit.workspace.role)) return undefined;
     const { items } = await readList<WebhookEntry>(visit, '/v1/webhooks', { limit: '100' });
@@ -76,7 +76,7 @@ const ACTS = {
     { method: 'POST' | 'PATCH' | 'DELETE'; path: string; body?: object | undefined; needsKey: boolean; notice: Notice }
 >;
 
-/** POST …/run, …/pause, …/resume and …/delete. Its runs then have the rights of the key that was chosen. */
+/** POST …/run, …/pause, …/resume and …/delete. Later runs have the rights of the chosen key. */
 export async function actOnMonitor(visit: WorkspaceVisit, act: keyof typeof ACTS): Promise<Answer> {
     const { method, path, body, needsKey, notice } = ACTS[act];
     const at = encodeURIComponent(visit.params['monitor_id'] ?? '');

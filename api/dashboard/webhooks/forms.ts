@@ -9,7 +9,7 @@ import { findWebhook, listWebhooks, showWebhook } from './show.ts';
 
 const FIELDS = { url: line({ most: MOST_URL_CHARACTERS }), events: line({ most: 1000 }), description: line({ least: 0, most: 200 }) };
 
-/** POST /dashboard/webhooks: the next page shows the secret, once. */
+/** POST /dashboard/webhooks. The next page shows the secret once. */
 export async function createByForm(visit: WorkspaceVisit): Promise<Answer> {
     const read = readFields(visit.fields, FIELDS);
     if (!read.ok) return listWebhooks(visit, read.problems);
@@ -21,7 +21,7 @@ export async function createByForm(visit: WorkspaceVisit): Promise<Answer> {
     return showSecret(answer.body['data'] as WebhookEntry, false);
 }
 
-/** What the API says of each field, where the form has it. */
+/** Maps the API's problems to fields of the form. */
 function problemsOf({ message, details = [] }: ApiError): Problems {
     const problems: Record<string, string> = {};
     for (const { path, message: text } of details) {
@@ -63,7 +63,7 @@ export async function deleteByForm(visit: WorkspaceVisit): Promise<Answer> {
     return answer.ok ? { to: '/dashboard/webhooks', notice: 'webhook-deleted' } : showWebhook(visit, answer.refused);
 }
 
-/** @throws Refusal NOT_FOUND where there is no such webhook or delivery */
+/** @throws Refusal NOT_FOUND if there is no such webhook or delivery */
 async function act(
     visit: WorkspaceVisit,
     method: ApiCall['method'],

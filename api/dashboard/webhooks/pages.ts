@@ -3,11 +3,11 @@ import { createByForm, deleteByForm, redeliverByForm, rotateByForm, testByForm, 
 import { listWebhooks, showWebhook } from './show.ts';
 
 const ONE = '/dashboard/webhooks/{webhook_id}';
-/** What sends the workspace's events somewhere, or shows a secret, is confirmed. */
+/** Actions that send events elsewhere or show a secret require a recent sign-in. */
 const CONFIRMED = { method: 'POST', audience: MANAGERS, needsRecentSignIn: true } as const;
 const FORM = { method: 'POST', audience: MANAGERS } as const;
 
-/** The webhooks of a workspace and what was sent to them; for owners and admins. */
+/** Pages of webhooks and deliveries, for owners and admins. */
 export const webhookPages = [
     workspacePage({ method: 'GET', path: '/dashboard/webhooks', audience: MANAGERS, respond: (visit) => listWebhooks(visit) }),
     workspacePage({ ...CONFIRMED, path: '/dashboard/webhooks', respond: createByForm }),

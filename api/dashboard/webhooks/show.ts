@@ -6,7 +6,7 @@ import type { ApiError } from '../internal-api.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
 import { dateOf, read } from '../read-api.ts';
 
-/** Deliveries that a page shows. */
+/** Deliveries on a page. */
 const DELIVERIES = 50;
 
 /** GET /dashboard/webhooks */
@@ -27,7 +27,7 @@ export async function listWebhooks(visit: WorkspaceVisit, problems: Problems = {
     };
 }
 
-/** GET /dashboard/webhooks/{webhook_id}: the webhook, and what was sent to it last. @param refused why a form did nothing */
+/** GET /dashboard/webhooks/{webhook_id}: the webhook and its last deliveries. @param refused why a form did nothing */
 export async function showWebhook(visit: WorkspaceVisit, refused?: ApiError): Promise<Shown> {
     const webhook = await findWebhook(visit);
     const { body } = await read(visit, `/v1/webhooks/${webhook.webhook_id}/deliveries?limit=${DELIVERIES}`);
@@ -50,7 +50,7 @@ export async function showWebhook(visit: WorkspaceVisit, refused?: ApiError): Pr
     };
 }
 
-/** The webhook that the path names. @throws Refusal NOT_FOUND */
+/** The webhook of the path. @throws Refusal NOT_FOUND */
 export async function findWebhook(visit: WorkspaceVisit): Promise<WebhookEntry> {
     const { body } = await read(visit, `/v1/webhooks/${encodeURIComponent(visit.params['webhook_id'] ?? '')}`);
     return body['data'] as WebhookEntry;
