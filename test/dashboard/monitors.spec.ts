@@ -144,7 +144,9 @@ describe('monitors on the dashboard', function () {
         expect(await said({ when: 'expression', expression: '((' })).to.include('id="field-expression-problem"');
         expect(await said({ per_day: 'some' })).to.include('id="field-per_day-problem"');
         expect(await said({ key: 'key_nobodys' })).to.include('id="field-key-problem"');
-        expect(wordsOf((await ada.get(`/dashboard/monitors/new?site=${SITE}&endpoint=order`)).html)).to.include('Monitors only call read endpoints.');
+        expect(wordsOf((await ada.get(`/dashboard/monitors/new?site=${SITE}&endpoint=order`)).html)).to.include(
+            'Monitors only call read endpoints.',
+        );
         expect(wordsOf((await ada.get('/dashboard/monitors/new?site=nothing.test&endpoint=x')).html)).to.include('no schema of this site');
     });
 
