@@ -10,6 +10,8 @@ const WATCH_MS = 1000;
 
 /** Spaces the requests of one job to the hosts of its site. */
 export interface Pace {
+    /** A refused turn is asked for again after `waitMs`, as long as there is time. */
+    asksAgain: boolean;
     /** Takes the next turn of a host, if it comes within `patienceMs`. The caller then waits `waitMs`. */
     turn(host: string, patienceMs: number): Promise<{ granted: boolean; waitMs: number }>;
     /**
@@ -20,8 +22,8 @@ export interface Pace {
     slowDown(host: string, refused: { retryAfter: number | undefined; ageMs: number; isOwn: boolean }): void;
 }
 
-/** @param connection of the job: its own pauses apply too */
-export type PaceFor = (registrable: string, pace: FetchJob['pace'], connection: string | undefined) => Pace;
+/** @param job.connection its own pauses apply too @param job.queued never takes a turn ahead */
+export type PaceFor = (registrable: string, job: Pick<FetchJob, 'pace' | 'connection' | 'queued'>) => Pace;
 
 /**
  * Creates the paces of a worker's jobs. It calls the store only when a wait is possible: with a pace of the domain or a host, a pause seen
@@ -39,15 +41,24 @@ export function createPaces(turns: Turns, log: ConnectionLog): PaceFor {
         }
     };
     const isWatched = (key: string | undefined) => key !== undefined && (watchedUntil.get(key) ?? 0) > performance.now();
-    return (registrable, pace, connection) => {
+    return (registrable, { pace, connection, queued }) => {
+        let taken = queued?.turn;
         const hosts = new Map(Object.entries(pace?.hosts ?? {}));
         const ownKey = (host: string) => (connection === undefined ? undefined : turnOfConnection(connection, host));
         return {
+            asksAgain: queued !== undefined,
             async turn(host, patienceMs) {
+                if (taken === host) {
+                    taken = undefined;
+                    return AT_ONCE;
+                }
                 const own = ownKey(host);
                 if (pace === undefined && !isWatched(host) && !isWatched(own)) return AT_ONCE;
                 try {
-                    const turn = await turns.take({ host, registrable, rate: pace?.rate, perMinute: hosts.get(host), own }, patienceMs);
+                    const turn = await turns.take(
+                        { host, registrable, rate: pace?.rate, perMinute: hosts.get(host), own },
+                        queued === undefined ? patienceMs : 0,
+                    );
                     status.up();
                     if (turn.waitMs > 0) watch(isWatched(own) && own !== undefined ? own : host, turn.waitMs);
                     return turn;

@@ -61,7 +61,7 @@ export function openSiteCall(
     }: { registrable: string; signal: AbortSignal; span: Span; credential?: CallCredential | undefined },
 ): SiteCall {
     const { site, endpoint, deadlineAt } = job;
-    const pace = paceFor?.(registrable, job.pace, job.connection);
+    const pace = paceFor?.(registrable, job);
     const cookies = createCallCookies();
     const reservation = memoryBudget?.createReservation(registrable);
     const heads: Page['headers'][] = [];

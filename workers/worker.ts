@@ -91,6 +91,7 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
             app,
             send: (job, signal) => runWatched(app, job, undefined, (span) => runFetchJob(tools, job, signal, { span })),
             fleetSlots: createFleetSlots(app),
+            paceFor: tools.paceFor,
         },
         { all: config.workerConcurrency, live: () => consumer.inFlight() },
     );

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { countEvents, type FeedEvent, type FeedPage, readEvents, typesOf } from '../../shared/store/events/event-feed.ts';
-import { countJobCall } from '../admission/count-jobs.ts';
+import { countInWindow } from '../admission/count-in-window.ts';
 import { perApp } from '../admission/per-app.ts';
 import type { Call, Reply } from '../serve.ts';
 
@@ -19,7 +19,7 @@ const waitingOf = perApp(() => new Map<string, number>());
 export async function listEvents(call: Call<object, EventsQuery, undefined>): Promise<Reply<EventEntry[]>> {
     const { app, query } = call;
     const { workspaceId, accountId } = call.caller as Caller;
-    await countJobCall(call, 'reads');
+    await countInWindow(call, 'reads');
     const { limit = DEFAULT_LIMIT, after: cursor } = query;
     const types = typesOf(query.types?.split(',') ?? []);
     const bound: Json = ['getEvents', workspaceId];

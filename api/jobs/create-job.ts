@@ -9,7 +9,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { keepAnswer } from '../../shared/store/fetch/idempotency.ts';
 import { findJob } from '../../shared/store/jobs/jobs.ts';
 import { addJob, type NewJob } from '../../shared/store/jobs/orders.ts';
-import { countJobCall } from '../admission/count-jobs.ts';
+import { countInWindow } from '../admission/count-in-window.ts';
 import type { Call, Reply } from '../serve.ts';
 import { mustFit } from './must-fit.ts';
 
@@ -22,7 +22,7 @@ type JobCall = Call<object, object, JobRequest>;
 export async function createJob(call: JobCall): Promise<Reply<never>> {
     const { app, body, keyed } = call;
     const caller = call.caller as Caller;
-    await countJobCall(call, 'jobs');
+    await countInWindow(call, 'jobs');
     const { metadata = {}, expires_in: expiresIn = EXPIRY.fallback, ...asked } = body;
     const admitted = await admitFresh(app, { caller, body: asked });
     if (!admitted.ok) throw admitted.refusal;

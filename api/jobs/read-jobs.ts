@@ -8,7 +8,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { cancelJob as cancel } from '../../shared/store/jobs/ends.ts';
 import { type FullJobRow, findJob, listJobs as list } from '../../shared/store/jobs/jobs.ts';
 import { deleteResult as remove } from '../../shared/store/jobs/retention.ts';
-import { countJobCall } from '../admission/count-jobs.ts';
+import { countInWindow } from '../admission/count-in-window.ts';
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../serve.ts';
 import { waitForEnd } from './wait-for-end.ts';
@@ -18,7 +18,7 @@ type JobCall<Query = object> = Call<{ job_id: string }, Query, undefined>;
 /** GET /v1/jobs/{job_id}: returns at once, or with `wait` when the job has ended. */
 export async function readJob(call: JobCall<WaitQuery>): Promise<Reply<never>> {
     const { app, query, params, gone, endRead } = call;
-    await countJobCall(call, 'reads');
+    await countInWindow(call, 'reads');
     const row = await mustFind(call);
     const { wait: seconds = 0 } = query;
     if (seconds === 0 || hasJobEnded(row.status)) return answer(call, row);
@@ -31,7 +31,7 @@ export async function readJob(call: JobCall<WaitQuery>): Promise<Reply<never>> {
 /** GET /v1/jobs: newest first. */
 export async function listJobs(call: Call<object, JobsQuery, undefined>): Promise<Reply<Job[]>> {
     const { app, query } = call;
-    await countJobCall(call, 'reads');
+    await countInWindow(call, 'reads');
     const site = query.site === undefined ? undefined : readSite(query.site, '/site').site;
     const { status, batch_id: batchId } = query;
     const reader = readerOf(call.caller as Caller);
@@ -48,7 +48,7 @@ export async function listJobs(call: Call<object, JobsQuery, undefined>): Promis
 /** DELETE /v1/jobs/{job_id}. @throws Refusal JOB_NOT_CANCELLABLE */
 export async function cancelJob(call: JobCall): Promise<Reply<never>> {
     const { app, params } = call;
-    await countJobCall(call, 'reads');
+    await countInWindow(call, 'reads');
     await mustFind(call);
     const done = await cancel(app.db, (call.caller as Caller).workspaceId, params.job_id);
     if (done === 'not cancellable') throw new Refusal('JOB_NOT_CANCELLABLE');
@@ -57,7 +57,7 @@ export async function cancelJob(call: JobCall): Promise<Reply<never>> {
 
 /** DELETE /v1/jobs/{job_id}/result */
 export async function deleteJobResult(call: JobCall): Promise<Reply<never>> {
-    await countJobCall(call, 'reads');
+    await countInWindow(call, 'reads');
     await mustFind(call);
     await remove(call.app.db, (call.caller as Caller).workspaceId, call.params.job_id);
     return answer(call, await mustFind(call));

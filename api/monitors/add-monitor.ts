@@ -7,7 +7,7 @@ import { readerOf } from '../../shared/fetch/present-job.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { findMonitor, type NewMonitor, addMonitor as store } from '../../shared/store/monitors/monitors.ts';
 import { sealText } from '../../shared/store/monitors/sealed.ts';
-import { countJobCall } from '../admission/count-jobs.ts';
+import { countInWindow } from '../admission/count-in-window.ts';
 import type { Call, Reply } from '../serve.ts';
 import { judgeDistance, judgeFields, judgeNumber } from './judge-monitor.ts';
 import { presentMonitors } from './present-monitor.ts';
@@ -16,7 +16,7 @@ import { presentMonitors } from './present-monitor.ts';
 export async function addMonitor(call: Call<object, object, MonitorOrder>): Promise<Reply<Monitor>> {
     const { app, body } = call;
     const caller = call.caller as Caller;
-    await countJobCall(call, 'jobs');
+    await countInWindow(call, 'jobs');
     judgeFields(app, body, { isNew: true });
     const {
         site: _site,

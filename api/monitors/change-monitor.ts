@@ -13,7 +13,7 @@ import {
     type MonitorRow,
 } from '../../shared/store/monitors/monitors.ts';
 import { sealText } from '../../shared/store/monitors/sealed.ts';
-import { countJobCall } from '../admission/count-jobs.ts';
+import { countInWindow } from '../admission/count-in-window.ts';
 import type { Call, Reply } from '../serve.ts';
 import { judgeDistance, judgeFields, judgeNumber } from './judge-monitor.ts';
 import { mustFind } from './monitors.ts';
@@ -23,7 +23,7 @@ const OF_CALL = ['params', 'version', 'timeout_ms', 'max_results', 'max_pages', 
 
 /** PATCH /v1/monitors/{monitor_id}: later runs use the calling key. Validates the call like a fetch, unless only the status or name changes. */
 export async function changeMonitor(call: Call<MonitorParams, object, MonitorChanges>): Promise<Reply<Monitor>> {
-    await countJobCall(call, 'jobs');
+    await countInWindow(call, 'jobs');
     let before = await mustFind(call);
     judgeFields(call.app, call.body, { isNew: false });
     for (;;) {

@@ -1,7 +1,7 @@
 import type { App } from '../../shared/app.ts';
 import type { MonitorChanges } from '../../shared/contracts/monitors.ts';
 import { planAbove } from '../../shared/domain/accounts/plans.ts';
-import { MOST_MONITORS, SHORTEST } from '../../shared/domain/monitors/bounds.ts';
+import { SHORTEST } from '../../shared/domain/monitors/bounds.ts';
 import { monitorExpressionFault } from '../../shared/domain/monitors/expression.ts';
 import { closestRuns, cronFault, type Schedule } from '../../shared/domain/monitors/schedule.ts';
 import type { Db } from '../../shared/platform/db.ts';
@@ -42,7 +42,7 @@ export function judgeDistance(app: App, caller: Caller, schedule: Schedule): voi
 
 /** Checks the number of monitors. Call it in the transaction that stored the monitor. @throws Refusal PLAN_LIMIT */
 export async function judgeNumber(trx: Db, app: App, caller: Caller, { active }: { active: boolean }): Promise<void> {
-    const most = MOST_MONITORS[caller.plan];
+    const most = caller.figures.monitors;
     if ((await countMonitors(trx, caller, { active })) <= most) return;
     throw planLimit(app, caller, `On ${caller.plan} you can have up to ${most} monitors: delete or pause one.`);
 }

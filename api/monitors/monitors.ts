@@ -7,7 +7,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { cancelJob } from '../../shared/store/jobs/ends.ts';
 import * as store from '../../shared/store/monitors/monitors.ts';
 import { runningJob } from '../../shared/store/monitors/runs.ts';
-import { countJobCall } from '../admission/count-jobs.ts';
+import { countInWindow } from '../admission/count-in-window.ts';
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../serve.ts';
 import { presentChange, presentMonitors, presentRun } from './present-monitor.ts';
@@ -17,7 +17,7 @@ type MonitorCall<Query = object> = Call<MonitorParams, Query, undefined>;
 /** GET /v1/monitors */
 export async function listMonitors(call: Call<object, MonitorsQuery, undefined>): Promise<Reply<Monitor[]>> {
     const { app, query } = call;
-    await countJobCall(call, 'reads');
+    await countInWindow(call, 'reads');
     const reader = readerOf(call.caller as Caller);
     const page = await readPage(call, 'getMonitors', [reader.workspaceId, query.status ?? null]);
     const place = { status: query.status, limit: page.limit, before: page.from as number | undefined };
@@ -28,14 +28,14 @@ export async function listMonitors(call: Call<object, MonitorsQuery, undefined>)
 
 /** GET /v1/monitors/{monitor_id} */
 export async function readMonitor(call: MonitorCall): Promise<Reply<Monitor>> {
-    await countJobCall(call, 'reads');
+    await countInWindow(call, 'reads');
     const [answer] = await presentMonitors(call.app, [await mustFind(call)]);
     return { answer: answer as Monitor };
 }
 
 /** DELETE /v1/monitors/{monitor_id}: cancels an unfinished run, which is not billed. */
 export async function deleteMonitor(call: MonitorCall): Promise<Reply<{ monitor_id: string; deleted: true }>> {
-    await countJobCall(call, 'reads');
+    await countInWindow(call, 'reads');
     const { db } = call.app;
     const { monitorId, workspaceId } = await mustFind(call);
     const job = await runningJob(db, monitorId);
@@ -66,7 +66,7 @@ async function list<Row extends { number: number }, Shown>(
     read: Lister<Row>,
     show: (row: Row) => Promise<Shown>,
 ): Promise<Reply<Shown[]>> {
-    await countJobCall(call, 'reads');
+    await countInWindow(call, 'reads');
     const { monitorId } = await mustFind(call);
     const page = await readPage(call, route, monitorId);
     const { rows, total } = await read(call.app.db, monitorId, { limit: page.limit, before: page.from as number | undefined });

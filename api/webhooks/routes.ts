@@ -1,5 +1,5 @@
 import * as contracts from '../../shared/contracts/webhooks.ts';
-import { countJobCall } from '../admission/count-jobs.ts';
+import { countInWindow } from '../admission/count-in-window.ts';
 import { type Call, type Reply, serve } from '../serve.ts';
 import { addWebhook } from './add-webhook.ts';
 import { changeOne } from './change-webhook.ts';
@@ -21,7 +21,7 @@ export const webhookRoutes = [
 /** Counts webhook calls in the `reads` rate limit, since they are cheap and rare. */
 function counted<Params, Query, Body, Answer>(respond: (call: Call<Params, Query, Body>) => Promise<Reply<Answer>>) {
     return async (call: Call<Params, Query, Body>): Promise<Reply<Answer>> => {
-        await countJobCall(call, 'reads');
+        await countInWindow(call, 'reads');
         return respond(call);
     };
 }

@@ -71,6 +71,7 @@ const LIMITS = [
     option('--per-day <n>', 'counted calls a day', wholeNumber(0, BILLION)),
     option('--allowance <n>', 'credits a month', wholeNumber(0, BILLION)),
     option('--concurrency <n>', 'fetches at the same time', wholeNumber(0, BILLION)),
+    option('--monitors <n>', 'monitors at most', wholeNumber(0, BILLION)),
 ];
 
 /** Every command of the operator. `site …` and `maintainer …` act on the registrable domain. */

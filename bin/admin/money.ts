@@ -15,11 +15,12 @@ export interface LimitOptions {
     perDay?: number;
     allowance?: number;
     concurrency?: number;
+    monitors?: number;
 }
 
 /** The limits that were given on the command line, and no others. */
-export function readLimits({ perMinute, perHour, perDay, allowance, concurrency }: LimitOptions): Overrides {
-    const limits = { perMinute, perHour, perDay, allowance, concurrency };
+export function readLimits({ perMinute, perHour, perDay, allowance, concurrency, monitors }: LimitOptions): Overrides {
+    const limits = { perMinute, perHour, perDay, allowance, concurrency, monitors };
     return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined));
 }
 
@@ -31,6 +32,7 @@ export function presentLimits(overrides: Overrides): JsonObject {
         per_day: overrides.perDay ?? null,
         allowance: overrides.allowance ?? null,
         concurrency: overrides.concurrency ?? null,
+        monitors: overrides.monitors ?? null,
     };
 }
 

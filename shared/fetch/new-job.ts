@@ -1,5 +1,6 @@
 import type { App } from '../app.ts';
 import type { FetchRequest } from '../contracts/fetch.ts';
+import { greatestUnits } from '../domain/package/pricing.ts';
 import { newId } from '../domain/text/ids.ts';
 import type { Effect } from '../domain/types.ts';
 import type { Caller } from '../store/accounts/callers.ts';
@@ -52,5 +53,7 @@ export async function orderedCall(
         request: await sealRequest(app.secrets, request),
         unit: price.unit,
         unitsCap: found.unitsCap ?? null,
+        units: greatestUnits(found.endpoint, asked.max_results, asked.max_pages),
+        maxCredits: asked.max_credits ?? null,
     };
 }

@@ -90,7 +90,7 @@ export function jobOf(
     app: App,
     { body, operation, requestId, times: { deadlineAt, admittedAt } }: FetchOrder,
     { found, values, price, connection, cursor }: Admitted,
-    { units, backlogMs }: { units: number; backlogMs: number },
+    { units, backlogMs, queued }: { units: number; backlogMs: number; queued?: FetchJob['queued'] },
 ): FetchJob {
     const wanted = { endpoint: found.endpoint, maxResults: body.max_results, maxPages: body.max_pages };
     const limits = pricing.limitsFor(wanted, price, units);
@@ -109,6 +109,7 @@ export function jobOf(
         ...(cursor === undefined ? {} : { from: cursor.next }),
         ...(body.partial === true ? { partial: true as const } : {}),
         ...paceOf(found, backlogMs),
+        ...(queued === undefined ? {} : { queued }),
         ...(found.policy === null || found.policy.blocked_paths.length === 0 ? {} : { blockedPaths: found.policy.blocked_paths }),
         ...(connection === undefined ? {} : { connection: connection.connectionId, connectionRevision: connection.revision }),
         run: 1,
@@ -137,8 +138,8 @@ function queueJob(app: App, job: FetchJob, { span, gone }: Waiting): Promise<Fet
     return span.during('queue', queue, 'producer');
 }
 
-/** A job waits for turns only where the domain has a pace, or after one of its hosts asked us to slow down. */
-function paceOf({ siteRate, paces }: Found, backlogMs: number): Pick<FetchJob, 'pace'> {
+/** A call waits for turns only where the domain has a pace, or after one of its hosts asked us to slow down. */
+export function paceOf({ siteRate, paces }: Found, backlogMs: number): Pick<FetchJob, 'pace'> {
     const pace = paceOfDomain({ siteRate, paces });
     return backlogMs === 0 && Object.keys(pace).length === 0 ? {} : { pace };
 }

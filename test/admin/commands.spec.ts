@@ -81,11 +81,13 @@ describe("the operator's tool", () => {
                 6,
                 '--concurrency',
                 5,
+                '--monitors',
+                4,
             ],
         );
         const caller = await callerOf(apiKey);
         expect(caller).to.include({ plan: 'enterprise', accountId: workspaceId, emailVerified: true });
-        expect(caller?.figures).to.deep.equal({ perMinute: 9, perHour: 8, perDay: 7, allowance: 6, concurrency: 5 });
+        expect(caller?.figures).to.deep.equal({ perMinute: 9, perHour: 8, perDay: 7, allowance: 6, concurrency: 5, monitors: 4 });
         expect(await readBalance(db, workspaceId)).to.deep.include({ bonus: 25, allowance: { limit: 6, remaining: 6 } });
     });
 

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
+import { dataOf } from '../support/routes.ts';
 import { openSite, type Site } from '../support/sites.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
@@ -22,7 +24,7 @@ for (const topology of TOPOLOGIES) {
                 const page = Number(new URL(request.url ?? '', 'http://site.invalid').searchParams.get('page') ?? 9);
                 response.setHeader('content-type', 'application/json').end(JSON.stringify(page > 3 ? [] : [page]));
             });
-            const names = ['slow', 'slower', 'prepared', 'walked', 'late', 'changing'];
+            const names = ['slow', 'slower', 'prepared', 'walked', 'late', 'changing', 'batched'];
             const hosts = names.flatMap((name) => ['', 'api.', 'other.', 'sister.'].map((label) => `${label}${name}.test`));
             world = await openWorld({ topology, workers: 2, config: { egressHosts: new Map(hosts.map((host) => [host, ['127.0.0.1']])) } });
             ada = await join(world, { plan: 'enterprise', credits: 10_000 });
@@ -107,6 +109,34 @@ for (const topology of TOPOLOGIES) {
             expect([refused.status, (refused.body['error'] as { code: string }).code]).to.deep.equal([503, 'SITE_UNAVAILABLE']);
             expect(refused.headers.get('retry-after')).to.match(/^[1-9]\d*$/);
             expect(arrivals).to.have.length(1);
+        });
+
+        it('is kept by a batch, which takes no turn ahead: a live call beside it has the next one', async () => {
+            await publish('batched.test', 300, endpoint('one', 'batched.test'));
+            const usedToday = async () => {
+                const { limits } = dataOf<{ limits: { limit: number; remaining: number }[] }>(await ada.call('GET', '/v1/account'));
+                return (limits[2]?.limit ?? 0) - (limits[2]?.remaining ?? 0);
+            };
+            const before = await usedToday();
+            const body = { defaults: { site: 'batched.test', endpoint: 'one' }, items: Array.from({ length: 20 }, () => ({})) };
+            const { batch_id: id } = dataOf<{ batch_id: string }>(await ada.call('POST', '/v1/batches', { body }));
+            const read = async (wait: number) =>
+                dataOf<{ status: string; counts: Record<string, number> }>(await ada.call('GET', `/v1/batches/${id}?wait=${wait}`));
+            await eventually(
+                async () => arrivals.length,
+                (count) => count >= 2,
+                20_000,
+            );
+            const asked = performance.now();
+            succeeded([await ada.fetch('batched.test', 'one')]);
+            // The turn of the request that is under way, its own, and what the machine takes.
+            expect(performance.now() - asked).to.be.below(1500);
+            expect((await read(30)).counts).to.deep.include({ succeeded: 20 });
+            expectTurns('batched.test', 200);
+            // An item that waited for its turn counts once.
+            expect((await usedToday()) - before).to.equal(21);
+            const { rows } = await world.app.db.raw('select max(attempts)::integer as most from jobs where batch_id = ?', [id]);
+            expect(rows[0].most).to.equal(1);
         });
 
         it('holds from the moment it is published, and ends with the version that asked for it', async () => {

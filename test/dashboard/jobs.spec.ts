@@ -84,6 +84,26 @@ describe('jobs and batches on the dashboard', function () {
         expect(retried).to.include('succeeded').and.not.include('Run the failed again');
     });
 
+    it('runs the items of one code again, with the key that is chosen of several', async () => {
+        unknown = new Set([3, 4]);
+        const eve = await signUp(world);
+        const keys = [await keyOf(eve), await keyOf(eve)];
+        const own = withKey(world, keys[0] ?? '');
+        const items = [1, 3, 4].map((id) => ({ params: { id } }));
+        const body = { defaults: { site: SITE, endpoint: 'stock' }, items };
+        const { batch_id: id } = dataOf<{ batch_id: string }>(await own.call('POST', '/v1/batches', { body }));
+        await own.call('GET', `/v1/batches/${id}?wait=30`);
+        const at = `/dashboard/jobs/batches/${id}`;
+        const { html } = await eve.get(at);
+        const [, code = ''] = /<button[^>]* form="retry-form" name="code" value="(\w+)"/.exec(html) ?? [];
+        const chosen = [...html.matchAll(/<option value="(key_\w+)"/g)].map(([, key]) => key);
+        expect(chosen).to.have.length.above(1);
+        unknown = new Set();
+        expect((await eve.send(`${at}/retry`, { key: chosen.at(-1) ?? '', code }, { from: at })).to).to.equal(at);
+        const again = dataOf<{ status: string }>(await own.call('GET', `/v1/batches/${id}?wait=30`));
+        expect(again.status).to.equal('succeeded');
+    });
+
     it('hands out the results, each item once, as lines and as a table that no program runs', async () => {
         unknown = new Set([2]);
         const { id, at } = await order([1, 2]);

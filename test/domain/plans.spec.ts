@@ -3,7 +3,15 @@ import { ANONYMOUS, figuresFor, PLANS, planAbove, windowsOf } from '../../shared
 
 describe('the plans', () => {
     it('cost and allow what the price list says', () => {
-        expect(PLANS.free).to.deep.equal({ priceUsd: 0, allowance: 1000, perMinute: 20, perHour: 1000, perDay: 1000, concurrency: 5 });
+        expect(PLANS.free).to.deep.equal({
+            priceUsd: 0,
+            allowance: 1000,
+            perMinute: 20,
+            perHour: 1000,
+            perDay: 1000,
+            concurrency: 5,
+            monitors: 3,
+        });
         expect(PLANS.starter).to.deep.equal({
             priceUsd: 49,
             allowance: 15_000,
@@ -11,6 +19,7 @@ describe('the plans', () => {
             perHour: 3000,
             perDay: 15_000,
             concurrency: 20,
+            monitors: 25,
         });
         expect(PLANS.pro).to.deep.equal({
             priceUsd: 149,
@@ -19,6 +28,7 @@ describe('the plans', () => {
             perHour: 5000,
             perDay: 60_000,
             concurrency: 50,
+            monitors: 250,
         });
         expect(ANONYMOUS).to.deep.equal({ name: 'hour', limit: 5, seconds: 3600 });
     });
@@ -37,6 +47,7 @@ describe('the plans', () => {
             perDay: 1000,
             allowance: 0,
             concurrency: 5,
+            monitors: 3,
         });
     });
 

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { changePlan } from '../../shared/store/credits/credits.ts';
 import { countOpenJobs } from '../../shared/store/jobs/open-jobs.ts';
 import { pauseJobs, resumeJobs } from '../../shared/store/jobs/pauses.ts';
+import { setDomain } from '../../shared/store/registry/sites.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FlakySite, flakyPackage, openFlakySite, says } from '../support/flaky-site.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
@@ -248,6 +249,26 @@ for (const topology of TOPOLOGIES) {
             expect((await ended(eve, batch)).counts).to.deep.include({ failed: 1, succeeded: 3 });
             expect(await eventsOf(batch)).to.deep.equal(['batch.finished', 'batch.finished']);
             expect(await resultsOf(eve, batch)).to.have.length(4);
+        });
+
+        it('is priced anew by a retry, and says what it costs at most then', async () => {
+            const eve = await someone();
+            const gone = { endpoint: 'status', params: { code: 404 } };
+            const batch = await ordered(eve, { items: [...products(2), gone, { ...gone, max_credits: 3 }] });
+            expect((await ended(eve, batch)).credits).to.deep.equal({ used: 2, max: 4 });
+            try {
+                await setDomain(world.app.db, SHOP, { credits: 3 });
+                await eventually(
+                    async () => dataOf<{ credits_max: number }>(await eve.fetch(SHOP, 'status', { code: 404 }, { dry_run: true })),
+                    ({ credits_max: max }) => max === 3,
+                    10_000,
+                );
+                // Two items stay as they ended, two are ordered at three credits each.
+                expect(dataOf<Batch>(await change(eve, batch, 'retry')).credits).to.deep.equal({ used: 2, max: 8 });
+                expect((await ended(eve, batch)).credits).to.deep.equal({ used: 2, max: 8 });
+            } finally {
+                await setDomain(world.app.db, SHOP, { credits: 1 });
+            }
         });
 
         it('runs on where another account pays since: after a retry, and for an item that is tried again', async () => {

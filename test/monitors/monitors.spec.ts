@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
+import { changePlan } from '../../shared/store/credits/credits.ts';
 import { lockMonitor, type MonitorRow } from '../../shared/store/monitors/monitors.ts';
 import { addEndedRun } from '../../shared/store/monitors/runs.ts';
 import { blockDomain, unblockDomain } from '../../shared/store/registry/sites.ts';
@@ -362,6 +363,26 @@ describe('a monitor', function () {
         expect(codeOf(await order({ every: '1d' }, free))).to.equal('PLAN_LIMIT');
         expect(codeOf(await order({ every: undefined, cron: '*/30 * * * *' }, free))).to.equal('PLAN_LIMIT');
         for (const monitor of dataOf<Monitor[]>(await free.call('GET', '/v1/monitors'))) await free.call('DELETE', at(monitor));
+    });
+
+    it('has the number of its account where an operator set one, and the newest pause where that is lowered', async () => {
+        const eve = await join(world, { plan: 'enterprise', overrides: { monitors: 2 } });
+        const monitors = [dataOf<Monitor>(await order({ every: '1d' }, eve)), dataOf<Monitor>(await order({ every: '1d' }, eve))];
+        const refused = await order({ every: '1d' }, eve);
+        expect([refused.status, codeOf(refused)]).to.deep.equal([403, 'PLAN_LIMIT']);
+        expect((refused.body['error'] as { message: string }).message).to.include('2 monitors');
+        await changePlan(world.app.db, eve.workspaceId, { plan: 'enterprise', planAllowance: 60_000, overrides: { monitors: 1 } });
+        const newest = monitors.at(-1) as Monitor;
+        await eventually(
+            () => read(newest, eve),
+            ({ status }) => status === 'paused',
+            20_000,
+        );
+        expect([(await read(newest, eve)).paused_reason, (await read(monitors[0] as Monitor, eve)).status]).to.deep.equal([
+            'plan',
+            'active',
+        ]);
+        for (const monitor of monitors) await eve.call('DELETE', at(monitor));
     });
 
     for (const [title, more, details] of [

@@ -48,7 +48,7 @@ describe('keys', () => {
             workspaceId: free.workspaceId,
             accountId: free.userId,
             plan: 'free',
-            figures: { perMinute: 20, perHour: 1000, perDay: 1000, allowance: 1000, concurrency: 5 },
+            figures: { perMinute: 20, perHour: 1000, perDay: 1000, allowance: 1000, concurrency: 5, monitors: 3 },
             suspended: false,
             emailVerified: true,
         });

@@ -8,6 +8,7 @@ import { jobShareOf, jobSlotsOf, jobsOfWindow, RESULT_BYTES, RESULT_MOST_BYTES }
 import { nextStep } from '../../shared/domain/jobs/next-step.ts';
 import type { PausedReason, WaitingFor } from '../../shared/domain/jobs/states.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import { hostsOfEndpoint } from '../../shared/domain/package/hosts.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
 import { type Admitted, admitFresh } from '../../shared/fetch/admit.ts';
 import { answerText, asResult, keptText } from '../../shared/fetch/answer-text.ts';
@@ -17,7 +18,7 @@ import { withFetchCursor } from '../../shared/fetch/fetch-cursor.ts';
 import { type Hold, holdCredits, insufficientCredits } from '../../shared/fetch/hold.ts';
 import { findKept, keepResult, questionFor } from '../../shared/fetch/kept-results.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
-import { jobOf, type Passage, passCircuit } from '../../shared/fetch/run-job.ts';
+import { jobOf, type Passage, paceOf, passCircuit } from '../../shared/fetch/run-job.ts';
 import { failureOf, recordFetch, recordKept } from '../../shared/fetch/settle.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
@@ -28,6 +29,7 @@ import { type ClaimedJob, keptBytes, putBack } from '../../shared/store/jobs/cla
 import { type AttemptEnd, endUnbegun, endWithKept, type HoldEnd } from '../../shared/store/jobs/ends.ts';
 import { makeSpace } from '../../shared/store/jobs/retention.ts';
 import { openRequest, sealError, sealResult } from '../../shared/store/jobs/sealed.ts';
+import type { PaceFor } from '../pace.ts';
 import type { Attempts, Slice } from './slice.ts';
 
 /** The worker's functions that a job uses. */
@@ -38,6 +40,7 @@ export interface JobTools {
     send(job: FetchJob, signal: AbortSignal): Promise<FetchOutcome>;
     /** Slots of all live workers. */
     fleetSlots(): Promise<number>;
+    paceFor: PaceFor;
 }
 
 /** Why a job waits and for how long. `waitingFor: null`: a store is unavailable. */
@@ -113,17 +116,21 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
     try {
         const passed = await passCircuit(app, order, admitted);
         ({ passage } = passed);
+        if (passed.backlogMs > 0) throw new NotYet({ waitingFor: 'site', afterMs: passed.backlogMs });
+        const { pace } = paceOf(admitted.found, 0);
         // Before the rate limits, so that they count an attempt once, however often it waits for credits.
         const balance = await slice.balance(caller.accountId);
         const batch = job.batchId === null ? undefined : await slice.room(job.batchId);
         const expected = expectedHold(admitted, balance);
         const room = job.batchId === null || expected === undefined ? 'begun' : judgeRoom(batch, expected);
-        // If the job waits for both, report limits, which are checked first.
-        if (expected === undefined || typeof room === 'object') await judgeLimits(app, caller);
+        // If the job waits for both, report limits, which are checked first. A turn of the pace is taken only if nothing else is missing.
+        if (expected === undefined || typeof room === 'object' || pace !== undefined) await judgeLimits(app, caller);
         if (expected === undefined) throw insufficientCredits(app, caller, admitted.price.unit, balance.available);
         if (room !== 'begun') return await notBegun(app, job, room);
         slice.expect(expected);
-        await count(app, caller, lease);
+        const turn = pace === undefined ? undefined : await takeTurn(tools, caller, lease, { admitted, pace });
+        isCounted = turn !== undefined;
+        await count(app, caller, windowsOfJobs(caller.figures), lease);
         isCounted = true;
         const hold = await holdWhole(app, order, admitted);
         const begun = await tools.attempts.begin({ ...idOf(job), accountId: caller.accountId, held: hold.amount });
@@ -131,7 +138,11 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
             await app.credits.release(order);
             return await notBegun(app, job, begun);
         }
-        const fetchJob = jobOf(app, order, admitted, { units: hold.units, backlogMs: passed.backlogMs });
+        const fetchJob = jobOf(app, order, admitted, {
+            units: hold.units,
+            backlogMs: 0,
+            queued: { ...(turn === undefined ? {} : { turn }) },
+        });
         const outcome = bounded(await withFetchCursor(app, order, admitted, await tools.send(fetchJob, signal)));
         passage(outcome);
         await app.limits.end(lease);
@@ -222,9 +233,26 @@ async function leaseOf({ fleetSlots }: JobTools, { operation, caller, times }: F
     };
 }
 
+/** Takes the slots, then a turn of the site's pace that is free now. Without a slot, no turn is lost. @throws NotYet, Refusal SERVICE_UNAVAILABLE */
+async function takeTurn(
+    { app, paceFor }: JobTools,
+    caller: Caller,
+    lease: Lease,
+    { admitted: { found, connection }, pace }: { admitted: Admitted; pace: NonNullable<FetchJob['pace']> },
+): Promise<string | undefined> {
+    const [host] = hostsOfEndpoint(found.endpoint);
+    if (host === undefined) return undefined;
+    await count(app, caller, [], lease);
+    const asked = { pace, queued: {}, ...(connection === undefined ? {} : { connection: connection.connectionId }) };
+    const { granted, waitMs } = await paceFor(found.registrable, asked).turn(host, 0);
+    if (granted) return host;
+    await app.limits.end(lease);
+    throw new NotYet({ waitingFor: 'site', afterMs: waitMs });
+}
+
 /** Counts the job; a fifth of each rate limit is reserved for live calls. @throws NotYet, Refusal SERVICE_UNAVAILABLE */
-async function count({ limits }: App, { accountId, figures }: Caller, lease: Lease): Promise<void> {
-    const verdict = await limits.take({ identity: `account:${accountId}`, windows: windowsOfJobs(figures), lease });
+async function count({ limits }: App, { accountId }: Caller, windows: LimitWindow[], lease: Lease): Promise<void> {
+    const verdict = await limits.take({ identity: `account:${accountId}`, windows, lease });
     if (verdict.ok) return;
     const waitingFor = verdict.reason === 'share' ? 'site' : 'limits';
     if (verdict.reason !== 'window') throw new NotYet({ waitingFor, afterMs: 0, isForSlot: true });

@@ -1,5 +1,5 @@
 import type { App } from '../../shared/app.ts';
-import { MOST_MONITORS } from '../../shared/domain/monitors/bounds.ts';
+import { PLANS } from '../../shared/domain/accounts/plans.ts';
 import { pauseSurplus } from '../../shared/store/monitors/monitors.ts';
 import { takeDueMonitor, takeEndedRun } from '../../shared/store/monitors/runs.ts';
 import { type Repeated, repeatDue, repeatOnDatabase } from '../repeat.ts';
@@ -12,6 +12,8 @@ const LOOK_MS = 500;
 const MOST = 4;
 /** How often the limits of plans are enforced. */
 const PLANS_MS = 10_000;
+
+const mostOfPlans = Object.fromEntries(Object.entries(PLANS).map(([plan, { monitors }]) => [plan, monitors]));
 
 /**
  * Starts due runs of monitors and ends runs whose jobs have ended. Every worker does this; each monitor is claimed by one. If a worker
@@ -36,7 +38,7 @@ export function startMonitors(app: App, reader: Reader): Repeated {
         run: (monitor) => beginDueRun(app, monitor),
         about,
     });
-    const plans = repeatOnDatabase(log, { part: 'monitor-plans', everyMs: PLANS_MS }, () => pauseSurplus(db, MOST_MONITORS));
+    const plans = repeatOnDatabase(log, { part: 'monitor-plans', everyMs: PLANS_MS }, () => pauseSurplus(db, mostOfPlans));
     return {
         async stop() {
             await Promise.all([ends.stop(), begins.stop(), plans.stop()]);

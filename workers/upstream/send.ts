@@ -150,7 +150,12 @@ export class Call {
     async #waitForTurn(host: string): Promise<Fault | undefined> {
         const { pace } = this.#options;
         if (pace === undefined || this.#time.isOver()) return undefined;
-        const { granted, waitMs } = await pace.turn(host, this.#time.left());
+        let { granted, waitMs } = await pace.turn(host, this.#time.left());
+        while (!granted && pace.asksAgain && waitMs < this.#time.left()) {
+            await this.#time.wait(waitMs);
+            if (this.#time.isOver()) return undefined;
+            ({ granted, waitMs } = await pace.turn(host, this.#time.left()));
+        }
         if (granted) {
             if (waitMs > 0) await this.#time.wait(waitMs);
             return undefined;

@@ -1,12 +1,14 @@
 import type { Batch, ResumeRequest, RetryRequest } from '../../../shared/contracts/batches.ts';
 import type { BatchRow } from '../../../shared/domain/jobs/batch-view.ts';
 import { findEndpoint } from '../../../shared/fetch/admit.ts';
+import { readerOf } from '../../../shared/fetch/present-job.ts';
 import type { Db } from '../../../shared/platform/db.ts';
 import { persist, untilDone } from '../../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import * as batches from '../../../shared/store/jobs/batches.ts';
-import { countJobCall } from '../../admission/count-jobs.ts';
+import { findBatch } from '../../../shared/store/jobs/batches.ts';
+import { countInWindow } from '../../admission/count-in-window.ts';
 import type { Reply } from '../../serve.ts';
 import { mustFit } from '../must-fit.ts';
 import { mustBeConfirmed, mustBeFew } from './create-batch.ts';
@@ -33,7 +35,7 @@ export async function cancelBatch(call: OneBatch): Promise<Reply<Batch>> {
 }
 
 async function change<Body>(call: OneBatch<object, Body>, work: (batchId: string) => Promise<boolean>): Promise<Reply<Batch>> {
-    await countJobCall(call, 'reads');
+    await countInWindow(call, 'reads');
     const { batchId } = await mustFindBatch(call);
     // Items that start or end meanwhile may cause a deadlock. The work is idempotent, so it is retried.
     if (!(await persist(PATIENCE_MS, () => work(batchId)))) throw new Refusal('BATCH_NOT_OPEN');
@@ -45,16 +47,16 @@ export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<
     const { app, body } = call;
     const caller = call.caller as Caller;
     const { keyId, accountId } = caller;
-    await countJobCall(call, 'reads');
+    await countInWindow(call, 'reads');
     const found = await mustFindBatch(call);
     const { batchId } = found;
-    judgeAgain(call, found);
     const { codes } = body;
     const prices = await pricesOf(call, batchId);
     const retry = async (trx: Db): Promise<number> => {
         const count = await batches.retryBatch(trx, batchId, { keyId, accountId, codes, prices });
         if (count === undefined) throw new Refusal('BATCH_NOT_OPEN');
         if (count === 0) return 0;
+        judgeAgain(call, (await findBatch(trx, readerOf(caller), batchId)) ?? found);
         await mustFit(trx, caller);
         await mustBeFew(trx, caller);
         return count;

@@ -12,7 +12,7 @@ import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { keepAnswer, setHash } from '../../../shared/store/fetch/idempotency.ts';
 import { addBatch, countOpenBatches, findBatch, type NewBatch } from '../../../shared/store/jobs/batches.ts';
 import { openDrafts } from '../../../shared/store/jobs/drafts.ts';
-import { countJobCall } from '../../admission/count-jobs.ts';
+import { countInWindow } from '../../admission/count-in-window.ts';
 import type { OnceRules } from '../../answers/idempotency.ts';
 import type { Reply } from '../../serve.ts';
 import { mustFit } from '../must-fit.ts';
@@ -37,7 +37,7 @@ export const BATCH_ONCE: OnceRules<BatchRequest> = {
 export async function createBatch(call: BatchCall): Promise<Reply<never>> {
     const { app, query } = call;
     const caller = call.caller as Caller;
-    await countJobCall(call, 'batches');
+    await countInWindow(call, 'batches');
     const body = await openBody(call);
     const batchId = newId('bat');
     const all = {

@@ -1,7 +1,7 @@
 export const PLAN_NAMES = ['free', 'starter', 'pro', 'enterprise'] as const;
 export type Plan = (typeof PLAN_NAMES)[number];
 
-/** What an account may do: fetches and catalog look-ups per window, credits a month, fetches at the same time. */
+/** What an account may do: fetches and catalog look-ups per window, credits a month, fetches at the same time, monitors. */
 export interface AccountFigures {
     perMinute: number;
     perHour: number;
@@ -9,6 +9,7 @@ export interface AccountFigures {
     /** Credits of one month. */
     allowance: number;
     concurrency: number;
+    monitors: number;
 }
 
 export interface PlanFigures extends AccountFigures {
@@ -26,12 +27,20 @@ export interface RateWindow {
     seconds: number;
 }
 
-const PRO: PlanFigures = { priceUsd: 149, allowance: 60_000, perMinute: 100, perHour: 5_000, perDay: 60_000, concurrency: 50 };
+const PRO: PlanFigures = {
+    priceUsd: 149,
+    allowance: 60_000,
+    perMinute: 100,
+    perHour: 5_000,
+    perDay: 60_000,
+    concurrency: 50,
+    monitors: 250,
+};
 
 /** The plans (docs/api.md, "Limits"). Enterprise starts from Pro's figures. */
 export const PLANS: Readonly<Record<Plan, Readonly<PlanFigures>>> = {
-    free: { priceUsd: 0, allowance: 1_000, perMinute: 20, perHour: 1_000, perDay: 1_000, concurrency: 5 },
-    starter: { priceUsd: 49, allowance: 15_000, perMinute: 60, perHour: 3_000, perDay: 15_000, concurrency: 20 },
+    free: { priceUsd: 0, allowance: 1_000, perMinute: 20, perHour: 1_000, perDay: 1_000, concurrency: 5, monitors: 3 },
+    starter: { priceUsd: 49, allowance: 15_000, perMinute: 60, perHour: 3_000, perDay: 15_000, concurrency: 20, monitors: 25 },
     pro: PRO,
     enterprise: { ...PRO, priceUsd: null },
 };
@@ -77,6 +86,7 @@ export function figuresFor(plan: Plan, overrides: LimitOverrides = {}): AccountF
         perDay: overrides.perDay ?? figures.perDay,
         allowance: overrides.allowance ?? figures.allowance,
         concurrency: overrides.concurrency ?? figures.concurrency,
+        monitors: overrides.monitors ?? figures.monitors,
     };
 }
 

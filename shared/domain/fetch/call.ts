@@ -41,6 +41,11 @@ export interface FetchJob {
      * whole domain. `hosts`: requests a minute to a host, as packages ask for.
      */
     pace?: { rate?: number; hosts?: Readonly<Record<string, number>> };
+    /**
+     * A job or an item of a batch: it takes a turn only when that is free now, so that live calls are first. `turn`: the host whose turn it
+     * took before it began.
+     */
+    queued?: { turn?: string };
     /** Paths that the site's owner blocks, in the package, in page links and in redirects. */
     blockedPaths?: readonly BlockedPath[];
     /** `con_…`: a worker opens its value in the moment of the call. */

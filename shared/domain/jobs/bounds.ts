@@ -5,8 +5,8 @@ import type { Plan, RateWindow } from '../accounts/plans.ts';
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
 
-/** Rate limits of job calls per account, separate from those of fetches. */
-export const JOB_WINDOWS: Readonly<Record<'jobs' | 'batches' | 'reads', RateWindow>> = {
+/** Rate limits per account, separate from those of fetches. Webhooks, monitors and events count as `reads` too. */
+export const OWN_WINDOWS: Readonly<Record<'jobs' | 'batches' | 'reads', RateWindow>> = {
     jobs: { name: 'minute', limit: 600, seconds: 60 },
     batches: { name: 'hour', limit: 60, seconds: 3600 },
     reads: { name: 'minute', limit: 1200, seconds: 60 },

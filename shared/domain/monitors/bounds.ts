@@ -6,8 +6,6 @@ const MINUTE = 60;
 const HOUR = 3600;
 export const DAY = 86_400;
 
-/** The most monitors of an account. */
-export const MOST_MONITORS: Readonly<Record<Plan, number>> = { free: 3, starter: 25, pro: 250, enterprise: 250 };
 /** The shortest interval between two runs of a schedule. */
 export const SHORTEST: Readonly<Record<Plan, number>> = {
     free: HOUR,

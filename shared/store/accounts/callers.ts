@@ -145,7 +145,7 @@ const COLUMNS: Record<keyof CallerColumns, string> = {
     workspaceName: 'w.name',
     plan: 'w.plan',
     role: 'm.role',
-    ...columns('c', 'per_minute', 'per_hour', 'per_day', 'concurrency'),
+    ...columns('c', 'per_minute', 'per_hour', 'per_day', 'concurrency', 'monitors'),
     allowance: 'c.allowance_override',
     isCapped: 'k.day_cap is not null or c.day_cap is not null',
     confirmAbove: 'k.confirm_above',
@@ -208,16 +208,17 @@ interface CallerColumns extends Omit<Caller, 'accountId' | 'figures' | 'scopes'>
     perDay: number | null;
     allowance: number | null;
     concurrency: number | null;
+    monitors: number | null;
 }
 
 function toFound(row: CallerColumns): Found {
-    const { place: _place, lastsMs, scopes, perMinute, perHour, perDay, allowance, concurrency, ...caller } = row;
+    const { place: _place, lastsMs, scopes, perMinute, perHour, perDay, allowance, concurrency, monitors, ...caller } = row;
     return {
         lastsMs: lastsMs ?? Number.MAX_SAFE_INTEGER,
         caller: {
             ...caller,
             accountId: payerOf(row.plan, row.workspaceId, row.userId),
-            figures: figuresFor(row.plan, { perMinute, perHour, perDay, allowance, concurrency }),
+            figures: figuresFor(row.plan, { perMinute, perHour, perDay, allowance, concurrency, monitors }),
             scopes: prepareScopes(scopes),
         },
     };

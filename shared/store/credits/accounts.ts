@@ -177,6 +177,7 @@ interface AccountRow {
     per_day: number | null;
     allowance_override: number | null;
     concurrency: number | null;
+    monitors: number | null;
     allowance: number;
     allowance_available: number;
     bonus_available: number;
@@ -201,6 +202,7 @@ function balanceOf(row: AccountRow): Balance {
             ...(row.per_day !== null && { perDay: row.per_day }),
             ...(row.allowance_override !== null && { allowance: row.allowance_override }),
             ...(row.concurrency !== null && { concurrency: row.concurrency }),
+            ...(row.monitors !== null && { monitors: row.monitors }),
         },
     };
 }

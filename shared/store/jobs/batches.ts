@@ -156,6 +156,10 @@ export interface NewPrice {
     unitsCap: number | null;
 }
 
+/** Raw: the highest cost of an item. `least` ignores nulls. */
+const greatestCost = (item: string) =>
+    `${item}.unit * least(${item}.units, ${item}.units_cap, ${item}.max_credits / nullif(${item}.unit, 0))`;
+
 /** Raw: items that did not succeed, were never sent as writes and still have their params. */
 const RETRYABLE = "status in ('failed', 'expired', 'cancelled') and not was_sent and request is not null";
 
@@ -177,7 +181,7 @@ export async function endpointsToRetry(
 
 /**
  * Requeues items that did not succeed and were never sent as writes, with the rights of the calling key, for the account that pays now and
- * at current prices. The expiry of the batch starts again.
+ * at current prices; the highest cost of the batch follows. The expiry of the batch starts again.
  * @returns how many; undefined where the batch is being cancelled
  */
 export async function retryBatch(
@@ -203,18 +207,23 @@ export async function retryBatch(
     const ids = rows.filter((row) => row.status !== 'queued').map(({ job_id: id }) => id);
     const queued = rows.filter((row) => row.status === 'queued').map(({ job_id: id }) => id);
     if (ids.length === 0) return 0;
-    await trx.raw(
-        `update jobs j
-         set status = 'queued', account_id = :accountId, code = null, error = null, end_number = null, finished_at = null, waiting_for = null, attempts = 0, deaths = 0,
-             started_at = null, due_at = app_now(), expires_at = app_now() + b.expires_in * interval '1 second',
-             unit = coalesce(p.unit, j.unit), units_cap = case when p.unit is null then j.units_cap else p.cap end
-         from (select job_id as id from jobs where job_id = any (:ids)) i
-         join batches b on b.batch_id = :batchId
-         join jobs was on was.job_id = i.id
-         left join unnest(cast(:sites as text[]), cast(:endpoints as text[]), cast(:versions as integer[]), cast(:units as integer[]),
-                          cast(:caps as integer[])) as p (site, endpoint, version, unit, cap)
-             on p.site = was.site and p.endpoint = was.endpoint and p.version = was.version
-         where j.job_id = i.id`,
+    const { rows: repriced } = await trx.raw<{ rows: { more: number }[] }>(
+        `with retried as (
+             update jobs j
+             set status = 'queued', account_id = :accountId, code = null, error = null, end_number = null, finished_at = null,
+                 waiting_for = null, attempts = 0, deaths = 0, started_at = null, due_at = app_now(),
+                 expires_at = app_now() + b.expires_in * interval '1 second',
+                 unit = coalesce(p.unit, j.unit), units_cap = case when p.unit is null then j.units_cap else p.cap end
+             from (select job_id as id from jobs where job_id = any (:ids)) i
+             join batches b on b.batch_id = :batchId
+             join jobs was on was.job_id = i.id
+             left join unnest(cast(:sites as text[]), cast(:endpoints as text[]), cast(:versions as integer[]), cast(:units as integer[]),
+                              cast(:caps as integer[])) as p (site, endpoint, version, unit, cap)
+                 on p.site = was.site and p.endpoint = was.endpoint and p.version = was.version
+             where j.job_id = i.id
+             returning ${greatestCost('j')} - ${greatestCost('was')} as more
+         )
+         select cast(coalesce(sum(more), 0) as float8) as more from retried`,
         {
             ids,
             batchId,
@@ -237,6 +246,7 @@ export async function retryBatch(
             key_id: keyId,
             account_id: accountId,
             failures: 0,
+            greatest_cost: trx.raw('greatest_cost + ?', [repriced[0]?.more ?? 0]),
             finished_at: null,
             due_at: trx.raw('app_now()'),
             expires_at: trx.raw(EXPIRES),

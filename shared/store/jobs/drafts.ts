@@ -86,13 +86,16 @@ export async function sweepDrafts(db: Db): Promise<void> {
 function insertFrom(drafts: string): string {
     return `
         insert into jobs (job_id, workspace_id, key_id, account_id, batch_id, custom_id, site, registrable, endpoint, version_id, version, effect,
-                          needs, metadata, session_id, connection_id, owner_id, request, unit, units_cap, due_at, expires_at)
+                          needs, metadata, session_id, connection_id, owner_id, request, unit, units_cap, units, max_credits, due_at,
+                          expires_at)
         select i."jobId", :workspaceId, :keyId, :accountId, b.batch_id, i."customId", i.site, i.registrable, i.endpoint, i."versionId", i.version,
-               i.effect, i.needs, '{}', :sessionId, i."connectionId", i."ownerId", d.request, i.unit, i."unitsCap", b.created_at, b.expires_at
+               i.effect, i.needs, '{}', :sessionId, i."connectionId", i."ownerId", d.request, i.unit, i."unitsCap", i.units, i."maxCredits",
+               b.created_at, b.expires_at
         from ${drafts}
         cross join lateral jsonb_to_record(d.item) as i (
             "jobId" text, "customId" text, site text, registrable text, endpoint text, "versionId" bigint, version integer, effect text,
-            needs text, "connectionId" text, "ownerId" text, unit integer, "unitsCap" integer)
+            needs text, "connectionId" text, "ownerId" text, unit integer, "unitsCap" integer, units integer,
+            "maxCredits" bigint)
         join batches b on b.batch_id = :batchId
         order by d.place`;
 }

@@ -21,6 +21,9 @@ export interface OrderedCall {
     request: Buffer;
     unit: number;
     unitsCap: number | null;
+    /** Units that version and request allow, and the caller's own limit of credits: for its price at a retry. */
+    units: number;
+    maxCredits: number | null;
 }
 
 /** A new job. */

@@ -208,15 +208,18 @@ export async function countMonitors(trx: Db, { plan, userId, workspaceId }: Paye
     return countRows(counted);
 }
 
-/** Pauses the newest monitors of payers above the limit of their plan. @param most the limit by plan */
+/** Pauses the newest monitors of payers above their limit: what an operator set, or that of the plan. @param most the limit by plan */
 export async function pauseSurplus(db: Db, most: Readonly<Record<string, number>>): Promise<void> {
     await db.raw(
         `update monitors set status = 'paused', paused_reason = 'plan', next_run_at = null, claim = null where monitor_id in (
             select monitor_id from (
-                select m.monitor_id, w.plan, row_number() over (
-                    partition by case w.plan when 'free' then m.user_id else w.id end order by m.number) as place
-                from monitors m join workspaces w on w.id = m.workspace_id where m.status <> 'paused'
-            ) ranked where place > (?::jsonb ->> plan)::bigint)`,
+                select m.monitor_id, coalesce(c.monitors, (?::jsonb ->> w.plan)::bigint) as most,
+                       row_number() over (partition by p.payer order by m.number) as place
+                from monitors m join workspaces w on w.id = m.workspace_id
+                cross join lateral (select case w.plan when 'free' then m.user_id else w.id end as payer) p
+                left join credit_accounts c on c.id = p.payer
+                where m.status <> 'paused'
+            ) ranked where place > most)`,
         [JSON.stringify(most)],
     );
 }

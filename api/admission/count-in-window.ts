@@ -1,4 +1,4 @@
-import { JOB_WINDOWS } from '../../shared/domain/jobs/bounds.ts';
+import { OWN_WINDOWS } from '../../shared/domain/jobs/bounds.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { Call } from '../call.ts';
@@ -7,9 +7,9 @@ import type { Call } from '../call.ts';
  * Counts a call in a window of its own beside those of fetches: `jobs` and `batches` for orders, `reads` for the rest.
  * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
  */
-export async function countJobCall({ app, caller }: Call<unknown, unknown, unknown>, name: keyof typeof JOB_WINDOWS): Promise<void> {
+export async function countInWindow({ app, caller }: Call<unknown, unknown, unknown>, name: keyof typeof OWN_WINDOWS): Promise<void> {
     const { accountId, plan } = caller as Caller;
-    const window = JOB_WINDOWS[name];
+    const window = OWN_WINDOWS[name];
     const verdict = await app.limits.take({ identity: `${name}:account:${accountId}`, windows: [window] });
     if (verdict.ok) return;
     app.metrics.rateLimited.inc({ plan, window: name });
