@@ -8,6 +8,8 @@ export interface Settings {
     server: string | undefined;
     /** ROUTEBOOK_API_KEY */
     apiKey: string | undefined;
+    /** BROWSER: a program that opens pages; by default the system's. */
+    browser: string | undefined;
     /** The folder of stored keys: `$XDG_CONFIG_HOME/routebook`, `~/.config/routebook` by default. */
     folder: string;
     /** False with NO_COLOR and on terminals without colours. */
@@ -24,6 +26,7 @@ export function readSettings(env: Env = process.env): Settings {
     return {
         server: value('ROUTEBOOK_URL'),
         apiKey: value('ROUTEBOOK_API_KEY'),
+        browser: value('BROWSER'),
         folder: join(value('XDG_CONFIG_HOME') ?? join(homedir(), '.config'), 'routebook'),
         // https://no-color.org: any value that is not empty.
         mayColour: !env['NO_COLOR'] && env['TERM'] !== 'dumb',

@@ -1,12 +1,16 @@
+import type { App } from '../../shared/app.ts';
 import type { ConnectionEntry, ConnectionParams, ConnectionPatch, NewConnectionQuery } from '../../shared/contracts/connections.ts';
 import { hintOf, type Kept, keptOf, type SecretFields, secretProblems } from '../../shared/domain/connections/secret.ts';
 import { type AuthTerms, termsOf } from '../../shared/domain/package/auth.ts';
+import { readSite } from '../../shared/domain/site/read-site.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
-import { mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
+import { judgeCookies, mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as connections from '../../shared/store/connections/connections.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
+import { isMaintainer } from '../../shared/store/registry/maintainers.ts';
+import * as verification from '../../shared/store/registry/verification.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
 import { tooMany } from './add-connection.ts';
@@ -23,20 +27,23 @@ export async function changeOne(call: ChangeCall): Promise<Reply<ConnectionEntry
     const caller = call.caller as Caller;
     const connection = await findMine(call);
     mayChange(connection, caller);
-    const { name, shared, secret, agree } = body;
+    const { name, shared, secret, agree, verify_with: verifies } = body;
+    if (verifies === true) await mayLend(app, connection, caller);
     const terms = secret === undefined && agree === undefined ? undefined : await latestTerms(call, connection);
     const value = secret === undefined || terms === undefined ? undefined : await newValue(call, connection, terms, secret);
     const by = { ...byCall(call), userId: caller.userId };
-    const changed = await connections.changeConnection(app.db, connection, { name, shared, terms, value }, by);
+    const changed = await connections.changeConnection(app.db, connection, { name, shared, verifies, terms, value }, by);
     if (changed === undefined) throw new Refusal('CONNECTION_NOT_FOUND');
+    if (verifies === true) await verification.requestRun(app.db, connection.site);
     app.vault.forget(connection.workspaceId, connection.site);
     return { answer: presentConnection(changed) };
 }
 
 /** @throws Refusal SITE_BLOCKED, SITE_NOT_FOUND, VALIDATION_ERROR */
 async function latestTerms({ app }: ChangeCall, { site, authId }: connections.Connection): Promise<AuthTerms> {
-    const { offer } = await latestOffer(app, site);
+    const { offer, takesCookies } = await latestOffer(app, site);
     const terms = termsOf(offer, authId);
+    if (terms !== undefined) judgeCookies(terms.entry, { site, takesCookies });
     if (terms !== undefined) return terms;
     const message = `The latest version of the schema has no entry ${authId} in its auth: make a new connection.`;
     throw invalid({ path: '', code: 'INVALID_VALUE', message });
@@ -74,4 +81,11 @@ async function tryValue(
     } finally {
         await connections.dropTrial(app.db, connectionId);
     }
+}
+
+/** Runs of a package may use what its maintainer lends, and each person lends their own. @throws Refusal FORBIDDEN, NOT_MAINTAINER, INVALID_DOMAIN */
+async function mayLend({ db }: App, { site, ownerId }: connections.Connection, { workspaceId, userId }: Caller): Promise<void> {
+    if (ownerId !== userId) throw new Refusal('FORBIDDEN', 'A connection is lent to verification runs by its owner alone.');
+    const { registrable } = readSite(site, '/site');
+    if (!(await isMaintainer(db, registrable, workspaceId))) throw new Refusal('NOT_MAINTAINER');
 }

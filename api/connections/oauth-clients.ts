@@ -3,12 +3,12 @@ import type { OAuthClientDeleted, OAuthClientEntry, OAuthClientOrder, SiteParams
 import { originsOf } from '../../shared/domain/connections/oauth-clients.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
+import { offerOf } from '../../shared/fetch/latest-offer.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as store from '../../shared/store/connections/oauth.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
-import { offerOf } from './terms.ts';
 
 /** PUT /v1/oauth-clients/{site} */
 export async function putClient(call: Call<SiteParams, object, OAuthClientOrder>): Promise<Reply<OAuthClientEntry>> {

@@ -3,8 +3,23 @@ import type { Connection } from '../../shared/store/connections/connections.ts';
 
 /** A connection as the API presents it. */
 export function presentConnection(connection: Connection): ConnectionEntry {
-    const { connectionId, site, authId, entry, name, shared, ownerId, hosts, hint, createdAt, lastUsedAt, scopes, status, expiresAt } =
-        connection;
+    const {
+        connectionId,
+        site,
+        authId,
+        entry,
+        name,
+        shared,
+        ownerId,
+        hosts,
+        hint,
+        createdAt,
+        lastUsedAt,
+        scopes,
+        status,
+        verifies,
+        expiresAt,
+    } = connection;
     return {
         connection_id: connectionId,
         site,
@@ -16,6 +31,7 @@ export function presentConnection(connection: Connection): ConnectionEntry {
         hosts,
         scopes,
         status,
+        verify_with: verifies,
         hint,
         created_at: createdAt.toISOString(),
         last_used_at: lastUsedAt?.toISOString() ?? null,

@@ -4,20 +4,23 @@ import { readSite, siteBlocked, siteNotFound } from '../../shared/domain/site/re
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 import { mayRun } from '../../shared/store/registry/schemas.ts';
 
+/** What the latest version of a site says of credentials, and its operator. */
+export interface SiteOffer {
+    site: string;
+    registrable: string;
+    offer: AuthOffer;
+    /** Whether connections may hold session cookies. */
+    takesCookies: boolean;
+}
+
 /** How the latest version of a site sends credentials. @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, SITE_NOT_FOUND */
-export async function latestOffer(app: App, written: string): Promise<{ site: string; offer: AuthOffer }> {
+export async function latestOffer(app: App, written: string): Promise<SiteOffer> {
     const { site, registrable } = readSite(written, '/site');
-    const { isBlocked, version } = await app.latest.find({ site, registrable });
+    const { isBlocked, version, takesCookies } = await app.latest.find({ site, registrable });
     if (isBlocked) throw siteBlocked();
     const offer = version === undefined || !mayRun(version) ? undefined : await app.versions.load(version.versionId);
     if (offer === undefined) throw siteNotFound(site);
-    return { site, offer };
-}
-
-/** The same; undefined if no version may run. */
-export async function offerOf(app: App, { site, registrable }: { site: string; registrable: string }): Promise<AuthOffer | undefined> {
-    const { isBlocked, version } = await app.latest.find({ site, registrable });
-    return isBlocked || version === undefined || !mayRun(version) ? undefined : app.versions.load(version.versionId);
+    return { site, registrable, offer, takesCookies };
 }
 
 /** Chooses the named entry, or the only one. @throws Refusal VALIDATION_ERROR */

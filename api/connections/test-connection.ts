@@ -8,7 +8,7 @@ import { withStandIns } from '../../shared/domain/fetch/prepared-values.ts';
 import { termsOf } from '../../shared/domain/package/auth.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
 import { type Admitted, bindValues, findEndpoint } from '../../shared/fetch/admit.ts';
-import { mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
+import { judgeCookies, mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
 import { noteUse } from '../../shared/fetch/connection-use.ts';
 import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
 import { judgeEffect, judgeUrl } from '../../shared/fetch/judge-rights.ts';
@@ -101,6 +101,7 @@ function isRejected(outcome: FetchOutcome): boolean {
 async function admitTest<P, Q, B>({ app }: Call<P, Q, B>, { caller, body }: FetchOrder, connection: Connection): Promise<Admitted> {
     const found = await findEndpoint(app, body, (question) => app.latest.find(question));
     if (!found.ok) throw found.refusal;
+    judgeCookies(connection.entry, found);
     await judgeEffect(app, caller, found);
     const values = await bindValues(found, body);
     const price = pricing.priceOrder({ ...found, maxCredits: undefined, maxResults: undefined });

@@ -148,9 +148,10 @@ export const COMMANDS: readonly AdminCommand[] = [
             option('--concurrency <n>', 'fetches in flight, or default', orDefault(wholeNumber(1, 1_000_000))),
             option('--rate <n>', 'upstream requests a second, or default', orDefault(positiveNumber(1_000_000))),
             option('--auth-host <names>', 'hosts that its OAuth may use beside its own, with commas between, or none', hostNames),
+            option('--cookies <how>', 'whether connections may hold session cookies').choices(['allow', 'forbid']),
         ],
         judge: (options: object) =>
-            Object.keys(options).length === 0 ? 'give at least one of --credits, --concurrency, --rate, --auth-host' : undefined,
+            Object.keys(options).length === 0 ? 'give at least one of --credits, --concurrency, --rate, --auth-host, --cookies' : undefined,
         work: sites.set,
     },
     {

@@ -14,14 +14,21 @@ export interface SiteName {
     registrable: string;
 }
 
+interface SiteOptions {
+    credits?: number;
+    concurrency?: number | 'default';
+    rate?: number | 'default';
+    authHost?: string[];
+    cookies?: 'allow' | 'forbid';
+}
+
 /** `site set` */
-export async function set(
-    operator: Operator,
-    name: SiteName,
-    { authHost, ...options }: { [setting: string]: number | 'default' | string[] | undefined; authHost?: string[] },
-): Promise<Done> {
-    const figures = Object.fromEntries(Object.entries(options).map(([setting, value]) => [setting, value === 'default' ? null : value]));
-    const settings = { ...figures, ...(authHost !== undefined && { auth_hosts: authHost }) };
+export async function set(operator: Operator, name: SiteName, { authHost, cookies, ...figures }: SiteOptions): Promise<Done> {
+    const settings = {
+        ...Object.fromEntries(Object.entries(figures).map(([setting, value]) => [setting, value === 'default' ? null : value])),
+        ...(authHost !== undefined && { auth_hosts: authHost }),
+        ...(cookies !== undefined && { takes_cookies: cookies === 'allow' }),
+    };
     return changeDomain(operator, name, (trx, registrable) => sites.setDomain(trx, registrable, settings));
 }
 
@@ -170,6 +177,7 @@ function present(domain: sites.Domain): { [name: string]: string | number | bool
         rate: domain.rate,
         blocked: domain.blockedAt !== null,
         block_reason: domain.blockReason,
+        ...(!domain.takesCookies && { cookies: 'forbidden' }),
     };
 }
 

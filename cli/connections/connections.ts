@@ -1,35 +1,64 @@
-import type { ConnectionEntry } from '../client/index.ts';
+import type { PackageAuth } from '../../shared/domain/types.ts';
+import type { AuthorizeAnswer, ConnectionEntry, ConnectionOrder } from '../client/types.ts';
+import { wrongUsage } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
 import { table } from '../table.ts';
+import { openBrowser } from './open-browser.ts';
 import { readSecret } from './read-secret.ts';
 
 export interface ConnectOptions {
     auth?: string;
     name?: string;
     user?: string;
+    clientId?: string;
     shared?: true;
     test?: boolean;
     consent?: true;
+    browser?: boolean;
 }
 
-/** `routebook connect SITE`: asks for the secret without echo, or prints the URL for the consent. */
-export async function connect({ client, terminal }: Session, site: string, options: ConnectOptions): Promise<Done> {
-    const { paint } = terminal;
-    const { connections } = client();
-    const { auth, name, user, shared, test = true, consent } = options;
+/** `routebook connect SITE`: asks for what its schema wants without echo, or opens the browser where the site asks for a consent. */
+export async function connect(session: Session, site: string, options: ConnectOptions): Promise<Done> {
+    const { terminal } = session;
+    const { connections, schemas } = session.client();
+    const { auth, name, shared, test = true } = options;
+    const { auth: entries = [] } = await schemas.package(site);
+    // Where there are several the server says so.
+    const entry = auth === undefined && entries.length > 1 ? undefined : entries.find(({ id }) => auth === undefined || id === auth);
     const chosen = { site, ...(auth === undefined ? {} : { auth_id: auth }) };
-    if (consent) {
-        const begun = await connections.authorize(chosen);
-        return {
-            result: begun,
-            lines: ['Open this within ten minutes, in a browser that is signed in to Routebook:', '', `  ${begun.authorize_url}`],
-        };
+    if (options.consent === true || (entry !== undefined && wantsConsent(entry, options))) {
+        return consent(session, await connections.authorize(chosen), options);
     }
-    const value = await readSecret(terminal, user === undefined ? `Key or token for ${site}` : `Password of ${user} at ${site}`);
-    const secret = user === undefined ? { value } : { username: user, password: value };
+    const secret = await askFor(session, site, entry, options);
     const order = { ...chosen, secret, ...(name === undefined ? {} : { name }), ...(shared === undefined ? {} : { shared }) };
     const made = await connections.create(order, { test });
-    return { result: made, lines: [`${paint('green', '✓')} ${made.connection_id} connects ${made.site} (${made.status})`] };
+    return { result: made, lines: [`${terminal.paint('green', '✓')} ${made.connection_id} connects ${made.site} (${made.status})`] };
+}
+
+function wantsConsent({ type, oauth2 }: PackageAuth, { clientId }: ConnectOptions): boolean {
+    return type === 'oauth2' && clientId === undefined && (oauth2?.flows ?? ['authorization_code']).includes('authorization_code');
+}
+
+function consent({ terminal, settings, isJson }: Session, begun: AuthorizeAnswer, { browser = true }: ConnectOptions): Done {
+    if (browser && terminal.isInteractive && !isJson) openBrowser(begun.authorize_url, settings.browser);
+    return {
+        result: begun,
+        lines: ['Open this within ten minutes, in a browser that is signed in to Routebook:', '', `  ${begun.authorize_url}`],
+    };
+}
+
+async function askFor(
+    { terminal }: Session,
+    site: string,
+    entry: PackageAuth | undefined,
+    { user, clientId }: ConnectOptions,
+): Promise<ConnectionOrder['secret']> {
+    if (entry?.obtain_url !== undefined && terminal.isInteractive) terminal.complain(`You get one at ${entry.obtain_url}`);
+    if (clientId !== undefined) return { client_id: clientId, client_secret: await readSecret(terminal, `Client secret for ${site}`) };
+    if (entry?.type === 'oauth2') throw wrongUsage(`${site} takes a client of your own: give its id with --client-id.`);
+    if (user !== undefined) return { username: user, password: await readSecret(terminal, `Password of ${user} at ${site}`) };
+    if (entry?.type === 'basic') throw wrongUsage(`${site} takes a user name and a password: give the name with --user.`);
+    return { value: await readSecret(terminal, `${entry?.type === 'cookie' ? 'Value of the cookie' : 'Key or token'} for ${site}`) };
 }
 
 /** `routebook connections list` */

@@ -6,9 +6,10 @@ import type { Terminal } from '../terminal.ts';
 /** Asks for a secret without echo, or reads it from a pipe. It is never an argument, since other programs can see arguments. */
 export async function readSecret({ isInteractive, readAll, complain }: Terminal, label: string): Promise<string> {
     if (!isInteractive) return firstLine(await readAll());
-    complain(`${label} (input is hidden):`);
     const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
     const asking = createInterface({ input: process.stdin, output: silent, terminal: true });
+    // The echo is off by now.
+    complain(`${label} (input is hidden):`);
     try {
         return firstLine(await asking.question(''));
     } finally {

@@ -1,5 +1,6 @@
 import { isOnDomain, registrableDomain } from '../../shared/domain/site/site-name.ts';
 import type { Json } from '../../shared/domain/types.ts';
+import { addGranting, carriedBy, type Granting, openGranting } from './credentials.ts';
 import { type Exchange, readEntry } from './exchange.ts';
 import { factsOf, joinForms } from './form-facts.ts';
 import { addExchange, addressOf, DISPATCHERS, type Group, openGroup, readBody, type SentBody } from './groups.ts';
@@ -19,6 +20,10 @@ export interface Collection {
     read: number;
     groups: Map<string, Group>;
     seen: SeenTexts;
+    /** How tokens of the site are granted. */
+    granting: Granting;
+    /** Origins that refused a request without a credential. */
+    refusing: Set<string>;
     /** How much of the recording belongs to each registrable domain, and its first host that gave a page. */
     domains: Map<string, { weight: number; pageHost: string | undefined }>;
 }
@@ -38,7 +43,14 @@ const MAX_PAGES = 12;
 
 /** Reads entries one after the other and keeps of each what its group does not know yet. */
 export async function collect(entries: AsyncIterable<Element>, ledger: Ledger, options: CollectOptions): Promise<Collection> {
-    const collection: Collection = { read: 0, groups: new Map(), seen: openSeenTexts(), domains: new Map() };
+    const collection: Collection = {
+        read: 0,
+        groups: new Map(),
+        seen: openSeenTexts(),
+        granting: openGranting(),
+        refusing: new Set(),
+        domains: new Map(),
+    };
     for await (const entry of entries) {
         collection.read++;
         if (collection.read % 100 === 0) options.onProgress?.(collection.read);
@@ -60,12 +72,15 @@ export function domainOf(host: string): string {
 
 function take(collection: Collection, raw: Exchange, ledger: Ledger, options: CollectOptions): void {
     const domain = domainOf(raw.url.hostname);
+    addGranting(collection.granting, raw);
     if (options.domain !== undefined && domain !== options.domain) {
         ledger.drop(`Requests to ${domain}`, 'that is another site');
         return;
     }
     // Names of accounts that sign in may be part of paths.
     collection.seen.remember(namedValues(raw));
+    const carried = carriedBy(raw);
+    if (raw.status === 401 && carried.length === 0 && collection.refusing.size < MAX_GROUPS) collection.refusing.add(raw.url.origin);
     const noise = noiseOf(raw);
     if (noise !== undefined) {
         ledger.drop(noise.what, noise.why);
@@ -102,7 +117,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
         return;
     }
     weigh(collection, domain, exchange, page === undefined ? 1 : 5);
-    addExchange(group, exchange, { body, json, page }, options.keepsSamples);
+    addExchange(group, exchange, { body, json, page, carried }, options.keepsSamples);
     if (json !== undefined) collection.seen.remember(json);
     for (const form of page?.forms ?? []) takeForm(collection, form, exchange.url, ledger);
 }

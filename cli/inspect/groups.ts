@@ -1,5 +1,6 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { BodyFormat, Json } from '../../shared/domain/types.ts';
+import { type Carried, keyOfWay } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
 import { type FormFacts, joinForms } from './form-facts.ts';
 import { isProgramWord, namesCredential } from './harmless.ts';
@@ -24,6 +25,8 @@ export interface Group {
     body: Body | undefined;
     /** Headers that may matter to the server, each with its one value; `undefined` where it varied or was not written by a program. */
     headers: Map<string, { sendings: number; value: string | undefined }>;
+    /** Ways in which its requests carried a credential, by their key. */
+    carried: Map<string, { way: Carried; sendings: number }>;
     /** The form of a page that sends it. */
     form: FormFacts | undefined;
     answers: { json: number; html: number; text: number; none: number };
@@ -82,6 +85,7 @@ export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' 
         query: new Map(),
         body: undefined,
         headers: new Map(),
+        carried: new Map(),
         form: undefined,
         answers: { json: 0, html: 0, text: 0, none: 0 },
         shape: openShape(),
@@ -129,15 +133,25 @@ export function readBody({ method, body, url }: Exchange): SentBody {
 export function addExchange(
     group: Group,
     exchange: Exchange,
-    { body, json, page }: { body: SentBody; json: Json | undefined; page: Page | undefined },
+    { body, json, page, carried }: { body: SentBody; json: Json | undefined; page: Page | undefined; carried: readonly Carried[] },
     keepsSamples: boolean,
 ): void {
     group.sendings++;
     addQuery(group, exchange.url);
     addBody(group, body);
     for (const [name, value] of exchange.requestHeaders) addHeader(group.headers, name, { sendings: 1, value: fixedHeader(name, value) });
+    for (const way of carried) addCarried(group, way, 1);
     addAnswer(group, exchange, json, page);
     if (keepsSamples && group.sample === undefined) group.sample = sampleOf(exchange);
+}
+
+const MOST_WAYS = 20;
+
+function addCarried({ carried }: Group, way: Carried, sendings: number): void {
+    const key = keyOfWay(way);
+    const known = carried.get(key);
+    if (known !== undefined) known.sendings += sendings;
+    else if (carried.size < MOST_WAYS) carried.set(key, { way, sendings });
 }
 
 function addQuery(group: Group, url: URL): void {
@@ -205,6 +219,7 @@ export function mergeGroups(group: Group, more: Group): void {
     group.sendings += more.sendings;
     for (const [name, values] of more.query) mergeValues(valuesIn(group.query, name), values);
     for (const [name, header] of more.headers) addHeader(group.headers, name, header);
+    for (const { way, sendings } of more.carried.values()) addCarried(group, way, sendings);
     if (more.form !== undefined) group.form = joinForms(group.form, more.form);
     if (more.body !== undefined) mergeBodies(group, more.body);
     for (const sort of ['json', 'html', 'text', 'none'] as const) group.answers[sort] += more.answers[sort];

@@ -10,6 +10,7 @@ import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { importDocument } from '../import/import.ts';
 import { readDocument } from '../import/read-document.ts';
+import { addAuth } from './auth.ts';
 import { guessCategory } from './category.ts';
 import { type Collection, collect, domainOf } from './collect.ts';
 import { describeSite } from './describe.ts';
@@ -20,7 +21,7 @@ import { foldGroups } from './fold.ts';
 import type { Group } from './groups.ts';
 import { CutShort, type Element, streamElements } from './json-elements.ts';
 import { type InspectReport, type Ledger, openLedger } from './report.ts';
-import { settle } from './settle.ts';
+import { type Settled, settle } from './settle.ts';
 
 export type InspectSource =
     | { har: string | Readable }
@@ -101,10 +102,13 @@ async function draft(collection: Collection, ledger: Ledger, options: InspectOpt
         intent_category: options.category ?? guess.category,
         endpoints: await addExamples(drafted, options.confirmExample),
     };
-    const settled = settle(whole, options.isPortAllowed ?? (() => false));
+    const isPortAllowed = options.isPortAllowed ?? (() => false);
+    const first = settle(whole, isPortAllowed);
+    const groups = new Map(drafted.map(({ endpoint, group }) => [endpoint.name, group]));
+    const withAuth = addAuth(first.package, groups, { domain, granting: collection.granting, refusing: collection.refusing, ledger });
+    const settled = withAuth === first.package ? first : again(first, settle(withAuth, isPortAllowed));
     for (const { endpoint, why } of settled.refused) ledger.drop(`${endpoint.method} ${endpoint.name}`, why);
     for (const { endpoint, part, why } of settled.removed) ledger.notice(endpoint.name, `its ${part} was left out: ${why}`);
-    const samples = new Map(drafted.map(({ endpoint, group }) => [endpoint.name, group.sendings]));
     const leftToDo = [...settled.leftToDo];
     if (options.category === undefined && guess.isGuess)
         leftToDo.push({ path: '/intent_category', message: 'Hardly anything tells the category; choose one.' });
@@ -113,9 +117,14 @@ async function draft(collection: Collection, ledger: Ledger, options: InspectOpt
         kind: kind ?? 'api_call',
         method,
         url,
-        samples: samples.get(name) ?? 0,
+        samples: groups.get(name)?.sendings ?? 0,
     }));
     return { package: settled.package, report: { read: collection.read, found, ...ledger.lines(), leftToDo } };
+}
+
+/** What two rounds took out. */
+function again(first: Settled, second: Settled): Settled {
+    return { ...second, removed: [...first.removed, ...second.removed], refused: [...first.refused, ...second.refused] };
 }
 
 /** The routes of the site itself; where there are more than a package may have, those that were called most. */

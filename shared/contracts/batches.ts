@@ -17,7 +17,8 @@ import { type Job, jobFields, type Metadata, metadata, type WaitQuery, waitQuery
 import * as v from './vocabulary.ts';
 
 /** Defaults for all items; an item may override each. */
-export interface BatchDefaults extends Pick<FetchRequest, 'version' | 'timeout_ms' | 'max_results' | 'max_age' | 'max_credits'> {
+export interface BatchDefaults
+    extends Pick<FetchRequest, 'version' | 'timeout_ms' | 'max_results' | 'max_age' | 'max_credits' | 'connection'> {
     site?: string;
     endpoint?: string;
 }
@@ -88,8 +89,9 @@ const maxCredits = () => Joi.number().integer().min(1).max(1_000_000_000_000);
 const stopAfterFailures = () => Joi.number().integer().min(1).max(1_000_000);
 
 const defaultFields = () => {
-    const { site, endpoint, version, timeout_ms, max_results, max_age, max_credits } = fetchFields();
-    return { site: site.optional(), endpoint: endpoint.optional(), version, timeout_ms, max_results, max_age, max_credits };
+    const { site, endpoint, ...others } = fetchFields();
+    const { version, timeout_ms, max_results, max_age, max_credits, connection } = others;
+    return { site: site.optional(), endpoint: endpoint.optional(), version, timeout_ms, max_results, max_age, max_credits, connection };
 };
 
 /** One item of a batch. */

@@ -25,6 +25,7 @@ export interface ConnectionPatch {
     name?: string;
     secret?: ConnectionOrder['secret'];
     shared?: boolean;
+    verify_with?: boolean;
     agree?: true;
 }
 
@@ -39,6 +40,7 @@ export interface ConnectionEntry {
     hosts: string[];
     scopes: string[];
     status: ConnectionStatus;
+    verify_with: boolean;
     hint: string;
     created_at: string;
     last_used_at: string | null;
@@ -75,6 +77,7 @@ const entry = () =>
             .description(
                 'Calls use active and untested connections. untested: saved with test=false; rejected: the site answered three calls in a row with 401; expired, revoked: connect again',
             ),
+        verify_with: Joi.boolean().required().description('Whether verification runs of the package may use it'),
         hint: Joi.string().required().description('The last four characters of the value; empty for values below 12 characters'),
         created_at: v.time().required(),
         last_used_at: v.nullableTime().required(),
@@ -107,6 +110,9 @@ const patch = Joi.object<ConnectionPatch, true>({
     name: v.publicText(1, 100),
     secret: secret().description('A new credential; clears a rejection. Calls send it as the latest version of the schema defines'),
     shared: Joi.boolean(),
+    verify_with: Joi.boolean().description(
+        'Lend it to verification runs of the package, for endpoints that read. Only for its owner, in a workspace that maintains the site',
+    ),
     agree: Joi.boolean().valid(true).description('Accept how the latest version of the schema uses the connection'),
 }).min(1);
 
@@ -187,6 +193,7 @@ export const patchConnection = contract<ConnectionParams, NewConnectionQuery, Co
         'FORBIDDEN',
         'SITE_BLOCKED',
         'SITE_NOT_FOUND',
+        'NOT_MAINTAINER',
         'CONNECTION_NOT_FOUND',
         'PAYLOAD_TOO_LARGE',
         'UNSUPPORTED_MEDIA_TYPE',

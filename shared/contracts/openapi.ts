@@ -326,7 +326,7 @@ function errorSchema(): JsonObject {
                     problems: { type: 'integer', description: 'For batches: the number of all problems; details lists the first 100' },
                     upgrade_to: text,
                     upgrade_url: text,
-                    connect_url: { ...text, description: 'How to connect the site' },
+                    connect_url: { ...text, description: 'Page where a person connects the site' },
                     obtain_url: { ...text, description: 'Where to get a credential for the site' },
                     upstream: { type: 'object', properties: { status: { type: 'integer' }, snippet: text } },
                     did_you_mean: { type: 'array', items: text },

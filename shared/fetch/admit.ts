@@ -153,6 +153,8 @@ export interface Found {
     siteRate: number | null;
     /** Requests a minute to each host that the domain's latest versions ask for. */
     paces: schemas.SiteState['paces'];
+    /** Whether connections may hold session cookies. */
+    takesCookies: boolean;
     policy: schemas.SiteState['policy'];
     /** The revision of the site state. */
     revision: string;
@@ -200,7 +202,7 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
     if (!endpoint.hosted) return keep(new Refusal('ENDPOINT_NOT_HOSTED'));
     if (isTooComplex(endpoint)) return keep(new Refusal('ENDPOINT_NOT_HOSTED', TOO_COMPLEX));
     await judgePolicy(app, siteState.policy, endpoint, { registrable, versionId: version.versionId });
-    const { siteCredits, siteConcurrency, siteRate, paces, policy, latestOfDay, revision } = siteState;
+    const { siteCredits, siteConcurrency, siteRate, paces, takesCookies, policy, latestOfDay, revision } = siteState;
     const isNamed = cursor === undefined ? named !== undefined : cursor.named !== null;
     const isAlone = isNamed || latestOfDay.every((id) => id === version.versionId);
     return {
@@ -215,6 +217,7 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
         siteConcurrency,
         siteRate,
         paces,
+        takesCookies,
         policy,
         revision,
         unitsCap: isAlone ? undefined : await schemas.leastUnits(app.versions, latestOfDay, name),

@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import type { FetchRequest } from '../contracts/fetch.ts';
 import { lacks } from '../domain/accounts/scopes.ts';
 import { type AuthOffer, changesOfTerms, needOf, termsOf } from '../domain/package/auth.ts';
-import type { Endpoint } from '../domain/types.ts';
+import type { Endpoint, PackageAuth } from '../domain/types.ts';
 import { type Detail, Refusal } from '../refusals.ts';
 import type { Caller } from '../store/accounts/callers.ts';
 import { isFor } from '../store/connections/connections.ts';
@@ -16,6 +16,8 @@ interface Called {
     site: string;
     endpoint: Endpoint;
     offer: AuthOffer;
+    /** Whether connections may hold session cookies. */
+    takesCookies: boolean;
 }
 
 /**
@@ -57,6 +59,7 @@ function decideAmong(
 ): UsableConnection {
     const isDefault = named === undefined || named === DEFAULT;
     const chosen = isDefault ? theOnly(app, caller, called, known) : theNamed(app, caller, called, { known, named });
+    judgeCookies(chosen.entry, called);
     const changes = changesOfTerms(chosen, termsOf(called.offer, chosen.authId), called.endpoint);
     const missing = chosen.entry.type === 'oauth2' ? called.endpoint.scopes.filter((scope) => !chosen.scopes.includes(scope)) : [];
     if (missing.length > 0 && chosen.scopes.length > 0)
@@ -77,6 +80,12 @@ export function mayKeepCredentials({ secrets }: App): void {
     throw new Refusal('SERVICE_UNAVAILABLE', 'Connections need SECRET_KEYS, which the operator of this service has not set.', {
         retryAfter: 3600,
     });
+}
+
+/** An operator may forbid session cookies of a site (`site set --cookies`). @throws Refusal FORBIDDEN */
+export function judgeCookies({ type }: PackageAuth, { site, takesCookies }: { site: string; takesCookies: boolean }): void {
+    if (type !== 'cookie' || takesCookies) return;
+    throw new Refusal('FORBIDDEN', `The operator of this service allows no session cookies for ${site}.`);
 }
 
 function theNamed(
@@ -120,11 +129,11 @@ function detailOf({ connectionId, entry, status }: UsableConnection): Detail {
     return { path: '/connection', code: 'INVALID_VALUE', message };
 }
 
-function required(app: App, { offer }: Called, message: string, details?: Detail[]): Refusal {
+function required(app: App, { site, offer }: Called, message: string, details?: Detail[]): Refusal {
     const obtainUrl = offer.auth.find(({ obtain_url: url }) => url !== undefined)?.obtain_url;
     return new Refusal('CONNECTION_REQUIRED', message, {
         ...(details === undefined ? {} : { details }),
-        connectUrl: `${app.publicUrl()}/docs/api/connections`,
+        connectUrl: `${app.publicUrl()}/dashboard/connections/new?site=${encodeURIComponent(site)}`,
         ...(obtainUrl === undefined ? {} : { obtainUrl }),
     });
 }

@@ -1,11 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import type { FetchJob, FetchOutcome } from '../domain/fetch/call.ts';
+import type { Caller } from '../store/accounts/callers.ts';
 import { recordRefusal } from '../store/connections/connection-status.ts';
-import type { FetchOrder } from './order.ts';
+import type { Times } from './deadlines.ts';
 
 /** How long the answer of a call waits until its 401 is counted, in milliseconds. */
 const PATIENCE_MS = 500;
+
+/** Who calls with a connection, and since when. */
+export interface UserOfConnection {
+    caller: Pick<Caller, 'workspaceId' | 'keyId' | 'userId'>;
+    times: Pick<Times, 'admittedAt'>;
+}
 
 /**
  * Notes a call that may have sent a credential: the audit of the workspace has it, and three answers with 401 reject the connection. Never
@@ -13,7 +20,7 @@ const PATIENCE_MS = 500;
  */
 export async function noteUse(
     app: App,
-    { caller: { workspaceId, keyId, userId }, times }: FetchOrder,
+    { caller: { workspaceId, keyId, userId }, times }: UserOfConnection,
     { connection: connectionId, site, endpoint, versionId }: FetchJob,
     outcome: FetchOutcome,
 ): Promise<void> {

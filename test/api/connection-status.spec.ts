@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { runAdmin } from '../../bin/admin/run-admin.ts';
 import { EVERY_SCOPE } from '../../shared/domain/accounts/scopes.ts';
 import type { PackageAuth } from '../../shared/domain/types.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
@@ -26,6 +27,7 @@ for (const topology of TOPOLOGIES) {
                 const json = { 'content-type': 'application/json' };
                 const key = String(request.headers['x-api-key']);
                 if (request.url === '/broken') return void response.writeHead(501, json).end('{}');
+                if (request.url === '/open') return void response.writeHead(200, json).end('{}');
                 if (request.url === '/slow-down') return void response.writeHead(429, { ...json, 'retry-after': '1' }).end('{}');
                 response.writeHead(taken.has(key) ? 200 : refusal, json).end('{"ok":true}');
             });
@@ -50,7 +52,7 @@ for (const topology of TOPOLOGIES) {
             const owner = await join(world, { plan: 'pro' });
             const base = `http://${name}:${site.port}`;
             const entry: PackageAuth = { id: 'key', type: 'header', name: 'X-Api-Key', ...auth };
-            const endpoints = ['broken', 'slow-down'].map((path) =>
+            const endpoints = ['broken', 'slow-down', 'open'].map((path) =>
                 anEndpoint(name, { name: path.replace('-', '_'), url: `${base}/${path}`, params: [] }),
             );
             dataOf(await owner.publish(connectedPackage(name, { auth: [entry], base, endpoints })));
@@ -199,6 +201,38 @@ for (const topology of TOPOLOGIES) {
             dataOf(await admin.call('DELETE', `/v1/connections/${shared}`));
             dataOf(await member.call('DELETE', `/v1/connections/${mine}`));
             expect(codeOf(await member.call('GET', '/v1/audit'))).to.equal('FORBIDDEN');
+        });
+
+        it('session cookies are refused where an operator forbids them, those that are kept already too', async () => {
+            const { name, owner } = await aSite({ type: 'cookie', name: 'sid' });
+            const id = idOf(await connect(owner, name));
+            dataOf(await owner.fetch(name, 'open', {}));
+            const set = (how: 'allow' | 'forbid') => {
+                const terminal = { print: () => {}, complain: () => {} };
+                return runAdmin(['site', 'set', name, '--cookies', how], terminal, { DATABASE_URL: world.databaseUrl });
+            };
+            expect(await set('forbid')).to.equal(0);
+            for (const refused of [
+                await connect(owner, name),
+                await change(owner, id, { secret: { value: BETTER } }),
+                await owner.fetch(name, 'open', {}, { connection: id }),
+                await owner.call('POST', '/v1/jobs', { body: { site: name, endpoint: 'open' } }),
+            ]) {
+                expect([codeOf(refused), refused.text?.includes('no session cookies')]).to.deep.equal(['FORBIDDEN', true]);
+            }
+            expect(await set('allow')).to.equal(0);
+            dataOf(await owner.fetch(name, 'open', {}, { connection: id }));
+        });
+
+        it('one is lent to verification runs by its owner alone', async () => {
+            const { name, owner } = await aSite({});
+            const { userId } = await join(world);
+            await world.app.db('memberships').insert({ workspace_id: owner.workspaceId, user_id: userId, role: 'admin' });
+            const key = await createKey(world.app.db, { workspaceId: owner.workspaceId, userId, name: 'admin', scopes: EVERY_SCOPE });
+            const id = idOf(await connect(owner, name, GOOD, { shared: true }));
+            expect(codeOf(await change(withKey(world, key.apiKey), id, { verify_with: true }))).to.equal('FORBIDDEN');
+            expect(dataOf(await change(owner, id, { verify_with: true }))).to.include({ verify_with: true, shared: true });
+            expect(dataOf(await change(owner, id, { verify_with: false }))).to.include({ verify_with: false });
         });
 
         it('a schema without a test has none, and a failing site is no refusal', async () => {

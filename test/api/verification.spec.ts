@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { NO_POLICY } from '../../shared/domain/site/site-policy.ts';
 import { setPolicy } from '../../shared/store/registry/site-policies.ts';
 import { eventually } from '../support/eventually.ts';
-import { dataOf, INTENT } from '../support/routes.ts';
+import { join } from '../support/people.ts';
+import { codeOf, dataOf, INTENT } from '../support/routes.ts';
 import { lackOf, scopedKey } from '../support/scopes.ts';
 import { OTHER_DOMAIN, page, SIBLING, SITE } from '../support/site-with-pages.ts';
 import { openVerifying, type Verifying } from '../support/verifying.ts';
@@ -57,6 +58,50 @@ for (const topology of TOPOLOGIES) {
             expect(outcome).to.equal('passed');
             expect(v.pagesCalled()).to.deep.equal(['found', 'looked_at', ...Array.from({ length: 18 }, (_, number) => `page_${number}`)]);
             expect(v.site.calls.slice(0, 2).map(({ method }) => method)).to.deep.equal(['POST', 'HEAD']);
+        });
+
+        it('uses a connection for endpoints that need one only where a maintainer of the site lends theirs, and counts it there', async () => {
+            await open();
+            const { ada, site, world } = v;
+            const auth = [{ id: 'key', type: 'header' as const, name: 'X-Api-Key' }];
+            const needing = (name: string) => page(site, SITE, name, { auth: 'required' });
+            await v.publish(
+                SITE,
+                [fruit(), needing('mine')].map((one, at) => (at === 0 ? { ...one, auth: 'none' as const } : one)),
+                { auth },
+            );
+            const connect = async (person: typeof ada, value: string) => {
+                const made = await person.call('POST', '/v1/connections', { body: { site: SITE, secret: { value } } });
+                return dataOf<{ connection_id: string; verify_with: boolean }>(made);
+            };
+            const lend = (person: typeof ada, id: string) => person.call('PATCH', `/v1/connections/${id}`, { body: { verify_with: true } });
+            const stranger = await join(world, { plan: 'pro' });
+            const [mine, theirs] = [await connect(ada, 'the-key-of-ada-4711'), await connect(stranger, 'the-key-of-a-stranger')];
+            expect(mine.verify_with).to.equal(false);
+            expect(codeOf(await lend(stranger, theirs.connection_id))).to.equal('NOT_MAINTAINER');
+            await v.ended(SITE, 1);
+            expect(v.pagesCalled()).to.deep.equal(['fruit']);
+            await world.app.db('domains').update({ verification_began_at: null });
+            expect(dataOf(await lend(ada, mine.connection_id))).to.include({ verify_with: true });
+            expect((await v.ended(SITE, 2)).outcome).to.equal('passed');
+            expect(v.pagesCalled()).to.deep.equal(['fruit', 'fruit', 'mine']);
+            expect(site.seen.map(({ headers }) => headers['x-api-key'])).to.deep.equal([undefined, undefined, 'the-key-of-ada-4711']);
+            const uses = () => ada.call('GET', '/v1/audit?action=connection.used');
+            await eventually(uses, (answer) => dataOf<{ actor: string }[]>(answer).some(({ actor }) => actor === 'system'), PATIENCE_MS);
+        });
+
+        it('finds nothing about the schema where the site refuses the credential that was lent', async () => {
+            await open();
+            const { ada, site } = v;
+            const auth = [{ id: 'key', type: 'header' as const, name: 'X-Api-Key' }];
+            await v.publish(SITE, [page(site, SITE, 'mine')], { auth });
+            expect((await v.ended(SITE, 1)).outcome).to.equal('nothing');
+            const made = await ada.call('POST', '/v1/connections', { body: { site: SITE, secret: { value: 'the-key-of-ada-4711' } } });
+            site.closed.set('mine', 401);
+            const { connection_id: id } = dataOf<{ connection_id: string }>(made);
+            dataOf(await ada.call('PATCH', `/v1/connections/${id}`, { body: { verify_with: true } }));
+            const { outcome, findings } = await v.ended(SITE, 2);
+            expect([outcome, findings.map(({ code }) => code)]).to.deep.equal(['undecided', ['UPSTREAM_UNAUTHORIZED']]);
         });
 
         it('keeps the pace that the package asks for', async () => {

@@ -27,6 +27,7 @@ interface Operation {
     parameters: Parameter[];
     requestBody?: { required: boolean; content: Record<string, { schema: JsonObject }> };
     responses: JsonObject;
+    security?: JsonObject[];
 }
 
 interface OpenApi {
@@ -236,6 +237,83 @@ describe('a package as an OpenAPI document', () => {
             ['Accept-Language', 'header', undefined],
         ]);
         expect(imported.find(({ name }) => name === 'restart')).to.include({ body_required: false });
+    }).timeout(240_000);
+
+    it('tells how its calls are authenticated, so that an import of it has the same ways', async () => {
+        const oauth2 = {
+            authorization_url: 'https://shop.example.com/authorize',
+            token_url: 'https://shop.example.com/token',
+            scopes: [{ name: 'orders', description: 'Reads orders' }],
+            flows: ['authorization_code' as const, 'client_credentials' as const],
+        };
+        const document: PackageDocument = {
+            ...onePackage(
+                endpoint('mine', '/mine', { auth: 'required', scopes: ['orders'] }),
+                endpoint('maybe', '/maybe', { auth: 'optional' }),
+                endpoint('open', '/open', { auth: 'none' }),
+            ),
+            auth: [
+                {
+                    id: 'key',
+                    type: 'header',
+                    name: 'X-Api-Key',
+                    description: 'From your profile.',
+                    obtain_url: 'https://shop.example.com/keys',
+                },
+                { id: 'in_query', type: 'query', name: 'api_key' },
+                { id: 'session', type: 'cookie', name: 'sid' },
+                { id: 'login', type: 'basic' },
+                { id: 'token', type: 'bearer', hosts: ['elsewhere.example.com'] },
+                { id: 'account', type: 'oauth2', oauth2 },
+            ],
+        };
+        const exported = exportOpenApi(document, STAMP);
+        expect(exported['components']).to.deep.equal({
+            securitySchemes: {
+                key: {
+                    type: 'apiKey',
+                    in: 'header',
+                    name: 'X-Api-Key',
+                    description: 'From your profile.',
+                    'x-routebook': { obtain_url: 'https://shop.example.com/keys' },
+                },
+                in_query: { type: 'apiKey', in: 'query', name: 'api_key' },
+                session: { type: 'apiKey', in: 'cookie', name: 'sid' },
+                login: { type: 'http', scheme: 'basic' },
+                token: { type: 'http', scheme: 'bearer', 'x-routebook': { hosts: ['elsewhere.example.com'] } },
+                account: {
+                    type: 'oauth2',
+                    flows: {
+                        authorizationCode: {
+                            authorizationUrl: 'https://shop.example.com/authorize',
+                            tokenUrl: 'https://shop.example.com/token',
+                            scopes: { orders: 'Reads orders' },
+                        },
+                        clientCredentials: { tokenUrl: 'https://shop.example.com/token', scopes: { orders: 'Reads orders' } },
+                    },
+                },
+            },
+        });
+        const security = new Map(operationsOf(exported as unknown as OpenApi).map((one) => [one.operationId, one.security]));
+        const ways = (scopes: string[]) => [{ key: [] }, { in_query: [] }, { session: [] }, { login: [] }, { account: scopes }];
+        expect(security.get('mine')).to.deep.equal(ways(['orders']));
+        expect(security.get('maybe')).to.deep.equal([{}, ...ways([])]);
+        expect(security.get('open')).to.deep.equal([]);
+        expect(await lintOpenApi({ document: exported })).to.deep.equal([]);
+        const again = importDocument(exported).package;
+        expect(again.auth?.map(({ id, type, name }) => [id, type, name])).to.deep.equal([
+            ['key', 'header', 'X-Api-Key'],
+            ['in_query', 'query', 'api_key'],
+            ['session', 'cookie', 'sid'],
+            ['login', 'basic', undefined],
+            ['account', 'oauth2', undefined],
+        ]);
+        expect(again.auth?.at(-1)?.oauth2).to.deep.equal(oauth2);
+        expect(again.endpoints.map(({ name, auth }) => [name, auth ?? 'required'])).to.have.deep.members([
+            ['mine', 'required'],
+            ['maybe', 'optional'],
+            ['open', 'none'],
+        ]);
     }).timeout(240_000);
 
     it('tells of bodies: flat, by template, and as forms', () => {

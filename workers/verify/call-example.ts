@@ -10,8 +10,10 @@ import { type Finding, verdictOf } from '../../shared/domain/package/verificatio
 import { secondsUntilAllOpen } from '../../shared/domain/site/site-policy.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts';
+import { noteUse } from '../../shared/fetch/connection-use.ts';
 import { paceOfDomain } from '../../shared/fetch/run-job.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
+import type { Connection } from '../../shared/store/connections/connections.ts';
 import { findLatest, type SiteState } from '../../shared/store/registry/schemas.ts';
 import type { VerificationRun } from '../../shared/store/registry/verification.ts';
 
@@ -28,6 +30,8 @@ export interface ExampleCall {
     run: VerificationRun;
     endpoint: Endpoint;
     params: JsonObject;
+    /** Lent by a maintainer, for an endpoint that needs one. */
+    connection?: Connection | undefined;
     /** Time for the whole call, in milliseconds. */
     patienceMs: number;
     signal: AbortSignal;
@@ -78,7 +82,10 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
             if (verdict.ok) {
                 const closed = whyClosed(await app.circuits.look(hostsOfEndpoint(endpoint), { versionId, endpoint: endpoint.name }));
                 if (closed !== undefined) return closed;
-                return await runJob(app, jobOf(call, { values, operation, admittedAt, deadlineAt, siteState }), signal);
+                const job = jobOf(call, { values, operation, admittedAt, deadlineAt, siteState });
+                const outcome = await runJob(app, job, signal);
+                if (call.connection !== undefined) await noteLent(app, call.connection, job, outcome);
+                return outcome;
             }
         } catch (error) {
             if (error instanceof Refusal) return refused(error.code, error.message);
@@ -89,6 +96,12 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
         if (Date.now() + BUSY_MS >= deadlineAt || signal.aborted) return refused('SITE_BUSY');
         await pause(BUSY_MS, undefined, { signal }).catch(() => undefined);
     }
+}
+
+/** The use of a connection is in the audit of its workspace, and its 401 counts like any other. */
+async function noteLent(app: App, { workspaceId, ownerId }: Connection, job: FetchJob, outcome: FetchOutcome): Promise<void> {
+    const caller = { workspaceId, keyId: 'system', userId: ownerId ?? '' };
+    await noteUse(app, { caller, times: { admittedAt: job.admittedAt } }, job, outcome);
 }
 
 function whyClosed({ quarantineMs, openMs, halfOpen }: GuardState): FetchOutcome | undefined {
@@ -105,7 +118,7 @@ function isQuarantined(outcome: FetchOutcome): boolean {
 
 /** Builds the job. One page is enough to validate an answer. */
 function jobOf(
-    { run, endpoint }: ExampleCall,
+    { run, endpoint, connection }: ExampleCall,
     at: { values: Values; operation: string; admittedAt: number; deadlineAt: number; siteState: SiteState },
 ): FetchJob {
     const { values, operation, admittedAt, deadlineAt, siteState } = at;
@@ -124,6 +137,7 @@ function jobOf(
         pace: paceOfDomain(siteState),
         ...(siteState.policy === null ? {} : { blockedPaths: siteState.policy.blocked_paths }),
         run: 1,
+        ...(connection === undefined ? {} : { connection: connection.connectionId, connectionRevision: connection.revision }),
     };
 }
 

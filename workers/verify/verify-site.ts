@@ -1,7 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../../shared/app.ts';
+import { type AuthOffer, changesOfTerms, needOf, termsOf } from '../../shared/domain/package/auth.ts';
 import { pacedMs } from '../../shared/domain/package/pace.ts';
-import { callsOf, type ExampleToCall, type Finding, outcomeOf, type RunOutcome } from '../../shared/domain/package/verification.ts';
+import {
+    callsOf,
+    type ExampleToCall,
+    type Finding,
+    outcomeOf,
+    type RunOutcome,
+    type VersionToVerify,
+} from '../../shared/domain/package/verification.ts';
+import type { Endpoint } from '../../shared/domain/types.ts';
+import type { Connection } from '../../shared/store/connections/connections.ts';
+import { lentConnections } from '../../shared/store/connections/lent.ts';
 import { findLatest, type SiteState } from '../../shared/store/registry/schemas.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
 import { callExample } from './call-example.ts';
@@ -22,21 +33,31 @@ export async function verifySite(
 ): Promise<void> {
     const began = performance.now();
     const version = await app.versions.load(run.versionId);
-    const { paces } = await findLatest(app.db, { site: run.site, registrable: run.registrable });
-    const calls = callsInTime({ inOrder: version?.inOrder ?? [], auth: version?.auth ?? [] }, run, {
+    const { paces, takesCookies } = await findLatest(app.db, { site: run.site, registrable: run.registrable });
+    const offer = { auth: version?.auth ?? [], hosts: version?.hosts ?? [] };
+    const lent = offer.auth.length === 0 ? [] : await lentConnections(app.db, { ...run, takesCookies });
+    const lentFor = (endpoint: Endpoint) => {
+        // That a POST reads is a claim of the schema, and nobody's credential is to prove it.
+        const isPlainRead = endpoint.method === 'GET' || endpoint.method === 'HEAD';
+        if (!isPlainRead || needOf(endpoint, offer.auth) !== 'required') return undefined;
+        return lent.find((one) => fitsTerms(one, offer, endpoint));
+    };
+    const isLent = (endpoint: Endpoint) => lentFor(endpoint) !== undefined;
+    const calls = callsInTime({ inOrder: version?.inOrder ?? [], auth: offer.auth, isLent }, run, {
         paces,
         paceMs,
         lastMs: app.config.fetchTimeoutMs,
     });
     const findings: Finding[] = [];
     for (const [place, { endpoint, params }] of calls.entries()) {
+        const connection = lentFor(endpoint);
         const patienceMs = Math.min(app.config.fetchTimeoutMs + pacedMs(endpoint, paces), began + RUN_MS - performance.now());
         if (patienceMs < LEAST_PATIENCE_MS) break;
-        const finding = await callExample(app, { run, endpoint, params, patienceMs, signal });
+        const finding = await callExample(app, { run, endpoint, params, connection, patienceMs, signal });
         if (signal.aborted) return;
         findings.push(finding);
-        // The obstacle applies to the other calls too.
-        if (finding.verdict === 'unknown') break;
+        // The obstacle applies to the other calls too, where it is no credential.
+        if (finding.verdict === 'unknown' && connection === undefined) break;
         const next = calls[place + 1];
         const pauseMs = next === undefined ? 0 : Math.max(paceMs, pacedMs(next.endpoint, paces));
         if (next !== undefined) await pause(pauseMs, undefined, { signal }).catch(() => undefined);
@@ -47,9 +68,15 @@ export async function verifySite(
     if (ended.isRecorded) report(app, run, { outcome, findings, hasDrifted: ended.hasDrifted, durationMs: performance.now() - began });
 }
 
+/** Whether an endpoint may be called with a connection as its owner agreed to. */
+function fitsTerms({ authId, entry, hosts, scopes }: Connection, offer: AuthOffer, endpoint: Endpoint): boolean {
+    const missing = entry.type === 'oauth2' && scopes.length > 0 ? endpoint.scopes.filter((scope) => !scopes.includes(scope)) : [];
+    return missing.length === 0 && changesOfTerms({ entry, hosts }, termsOf(offer, authId), endpoint).length === 0;
+}
+
 /** As many calls as a run has time for at the pace of the site, and at least one. @param pace.lastMs time for the last call */
 function callsInTime(
-    version: Parameters<typeof callsOf>[0],
+    version: VersionToVerify,
     run: verification.VerificationRun,
     { paces, paceMs, lastMs }: { paces: SiteState['paces']; paceMs: number; lastMs: number },
 ): ExampleToCall[] {

@@ -3,15 +3,17 @@ import type { AuthorizeAnswer } from '../../../shared/contracts/oauth.ts';
 import { hostOf, MOST_REDIRECTS, redirectProblem } from '../../../shared/domain/connections/redirect-urls.ts';
 import { redirectUrls, setRedirectUrls } from '../../../shared/store/connections/oauth.ts';
 import { memberCaller } from '../callers.ts';
-import { line, readFields, typed } from '../fields.ts';
+import { type Fields, line, readFields } from '../fields.ts';
 import type { ApiError } from '../internal-api.ts';
 import { type Answer, absent, MANAGERS, type WorkspaceVisit } from '../page.ts';
+import { hasEnded } from './has-ended.ts';
+import { showNew } from './new.ts';
 
 type Problems = Readonly<Record<string, string>>;
 
 /** GET /dashboard/connections: the newest hundred connections that the visitor may use. */
 export async function listConnections(visit: WorkspaceVisit, problems: Problems = {}): Promise<Answer> {
-    const { app, workspace, fields, query } = visit;
+    const { app, workspace } = visit;
     const answer = await visit.ask({ method: 'GET', path: '/v1/connections?limit=100', as: memberCaller(visit) });
     const connections = answer.ok ? (answer.body['data'] as ConnectionEntry[]) : [];
     const mayManage = MANAGERS.includes(workspace.role);
@@ -21,9 +23,8 @@ export async function listConnections(visit: WorkspaceVisit, problems: Problems 
         mayManage,
         redirects,
         most: MOST_REDIRECTS,
-        site: query('site') ?? '',
+        ended: connections.filter(({ status }) => hasEnded(status)).map((one) => one.connection_id),
         problems,
-        typed: typed(fields, ['secret']),
     };
     return { view: 'connections/list', title: 'Connections', model, ...(Object.keys(problems).length > 0 && { status: 422 }) };
 }
@@ -32,25 +33,34 @@ export async function listConnections(visit: WorkspaceVisit, problems: Problems 
 export async function connect(visit: WorkspaceVisit): Promise<Answer> {
     const { fields } = visit;
     const read = readFields(fields, { site: line({ most: 253 }) });
-    if (!read.ok) return listConnections(visit, read.problems);
-    const [value = '', username = '', authId = ''] = ['secret', 'username', 'auth_id'].map((name) => fields.get(name));
+    if (!read.ok) return showNew(visit, read.problems);
+    const authId = fields.get('auth_id') ?? '';
     const body = {
         site: read.values.site,
         ...(authId === '' ? {} : { auth_id: authId }),
         ...(fields.get('shared') === 'on' ? { shared: true } : {}),
-        secret: username === '' ? { value } : { username, password: value },
+        secret: secretIn(fields),
     };
     const answer = await visit.ask({ method: 'POST', path: '/v1/connections', body, as: memberCaller(visit) });
-    return answer.ok ? { to: '/dashboard/connections', notice: 'connected' } : listConnections(visit, problemsOf(answer.refused));
+    return answer.ok ? { to: '/dashboard/connections', notice: 'connected' } : showNew(visit, problemsOf(answer.refused));
+}
+
+/** The secret of a form, by the fields that were filled in. */
+export function secretIn(fields: Fields): object {
+    const [value = '', username = '', clientId = ''] = ['secret', 'username', 'client_id'].map((name) => fields.get(name));
+    if (clientId !== '') return { client_id: clientId, client_secret: value };
+    return username === '' ? { value } : { username, password: value };
 }
 
 /** POST /dashboard/connections/consent: shows a link to the site, since forms may not lead to another origin. */
 export async function beginConsent(visit: WorkspaceVisit): Promise<Answer> {
     const read = readFields(visit.fields, { site: line({ most: 253 }) });
-    if (!read.ok) return listConnections(visit, read.problems);
+    if (!read.ok) return showNew(visit, read.problems);
     const { site } = read.values;
-    const answer = await visit.ask({ method: 'POST', path: '/v1/connections/authorize', body: { site }, as: memberCaller(visit) });
-    if (!answer.ok) return listConnections(visit, problemsOf(answer.refused));
+    const authId = visit.fields.get('auth_id') ?? '';
+    const body = { site, ...(authId === '' ? {} : { auth_id: authId }) };
+    const answer = await visit.ask({ method: 'POST', path: '/v1/connections/authorize', body, as: memberCaller(visit) });
+    if (!answer.ok) return showNew(visit, problemsOf(answer.refused));
     const { authorize_url: url } = answer.body['data'] as AuthorizeAnswer;
     return { view: 'connections/consent', title: `Connect ${site}`, model: { site, url, host: hostOf(url) } };
 }
@@ -85,9 +95,12 @@ function refused(visit: WorkspaceVisit, told: ApiError): Promise<Answer> {
     return listConnections(visit, { '': told.message });
 }
 
-function problemsOf({ message, details }: ApiError): Problems {
+/** What the API refused, beside the field that it is about. */
+export function problemsOf({ message, details }: ApiError): Problems {
     const [first] = details ?? [];
     if (first === undefined) return { '': message };
-    const field = { '/site': 'site', '/auth_id': 'auth_id', '/secret/username': 'username' }[first.path] ?? 'secret';
+    const field =
+        { '/site': 'site', '/auth_id': 'auth_id', '/secret/username': 'username', '/secret/client_id': 'client_id' }[first.path] ??
+        'secret';
     return { [field]: first.message };
 }

@@ -1,8 +1,10 @@
+import { needOf } from '../../../shared/domain/package/auth.ts';
 import { refusesEndpoint } from '../../../shared/domain/site/site-policy.ts';
 import type { Endpoint } from '../../../shared/domain/types.ts';
 import * as schemas from '../../../shared/store/registry/schemas.ts';
 import { siteWarnings } from '../../../shared/store/registry/site-warnings.ts';
 import { endpointHealth, siteTraffic } from '../../../shared/store/usage/traffic.ts';
+import { waysOf } from '../connections/ways.ts';
 import { type Answer, USERS, type Visit } from '../page.ts';
 import { copyAs } from './copy-as.ts';
 import { describeEndpoint, exampleOf } from './describe-endpoint.ts';
@@ -57,9 +59,11 @@ export async function showSite(visit: Visit): Promise<Answer> {
             card,
             warnings,
             traffic,
+            ways: waysOf(loaded.auth).map(({ words }) => words),
             endpoints: shown.map((endpoint) => ({
                 ...describeEndpoint(endpoint, { siteCredits, health: health.get(endpoint.name) }),
                 isRefused: isRefused(endpoint),
+                need: needOf(endpoint, loaded.auth),
                 code: codeWithin(endpoint),
             })),
             total: names.length,

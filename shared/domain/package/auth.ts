@@ -58,11 +58,20 @@ export function offDomainAuthHosts(auth: readonly PackageAuth[], registrable: st
  * Empty: the call may use the connection.
  */
 export function changesOfTerms(agreed: AuthTerms, offered: AuthTerms | undefined, endpoint: Pick<Endpoint, 'url' | 'prepare'>): string[] {
+    return changesAt(hostsOfEndpoint(endpoint), agreed, offered);
+}
+
+/** The same, whatever is called. */
+export function allChangesOfTerms(agreed: AuthTerms, offered: AuthTerms | undefined): string[] {
+    return changesAt(offered?.hosts ?? [], agreed, offered);
+}
+
+function changesAt(hosts: readonly string[], agreed: AuthTerms, offered: AuthTerms | undefined): string[] {
     if (offered === undefined) return [`This version has no entry ${agreed.entry.id} in its auth.`];
     const changes: string[] = [];
     if (canonicalize(sentBy(offered.entry)) !== canonicalize(sentBy(agreed.entry)))
         changes.push(`This version sends the credential in another way: ${wayOf(offered.entry)}; agreed was ${wayOf(agreed.entry)}.`);
-    for (const host of hostsOfEndpoint(endpoint)) {
+    for (const host of hosts) {
         if (offered.hosts.includes(host) && !agreed.hosts.includes(host))
             changes.push(`This version sends the credential to ${host}, which was not agreed to.`);
     }

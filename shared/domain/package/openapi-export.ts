@@ -1,10 +1,11 @@
 import { isTextFormat } from '../fetch/text-template.ts';
 import { createInliner, type Inliner } from '../json/schema/inline.ts';
-import type { Endpoint, JsonObject, PackageDocument } from '../types.ts';
+import type { Endpoint, JsonObject, PackageAuth, PackageDocument } from '../types.ts';
 import { readEndpoint, writtenSteps } from './endpoint.ts';
 import { bodyParamsOf, requestBodyOf, responsesOf } from './openapi-export/bodies.ts';
 import { parametersOf } from './openapi-export/parameters.ts';
 import { createPlaces, type TemplateParts, takeApart } from './openapi-export/places.ts';
+import { securityOf, securitySchemesOf } from './openapi-export/security.ts';
 
 /** Which version of the package it is. */
 export interface PublishedVersion {
@@ -22,11 +23,13 @@ export function exportOpenApi(document: PackageDocument, { version, versionHash,
     const home = endpoints[0]?.parts.origin ?? `https://${document.site}`;
     const placeFor = createPlaces();
     const inliner = createInliner();
+    const { auth = [] } = document;
+    const securitySchemes = securitySchemesOf(auth);
     const paths = new Map<string, JsonObject>();
     for (const { endpoint, parts } of endpoints) {
         const method = endpoint.method.toLowerCase();
         const place = placeFor(method, parts, endpoint.name);
-        paths.set(place, { ...paths.get(place), [method]: operationOf(endpoint, { parts, home, inliner }) });
+        paths.set(place, { ...paths.get(place), [method]: operationOf(endpoint, { parts, home, inliner, auth }) });
     }
     return {
         openapi: '3.1.0',
@@ -38,6 +41,7 @@ export function exportOpenApi(document: PackageDocument, { version, versionHash,
         servers: [{ url: home }],
         security: [],
         paths: Object.fromEntries(paths),
+        ...(securitySchemes === undefined ? {} : { components: { securitySchemes } }),
         'x-routebook': {
             site: document.site,
             intent_category: document.intent_category,
@@ -54,9 +58,10 @@ interface Context {
     /** The origin of the document's own server. */
     home: string;
     inliner: Inliner;
+    auth: readonly PackageAuth[];
 }
 
-function operationOf(endpoint: Endpoint, { parts, home, inliner }: Context): JsonObject {
+function operationOf(endpoint: Endpoint, { parts, home, inliner, auth }: Context): JsonObject {
     const { name, kind, description, effect, hosted, prepare, pagination, bodyFormat } = endpoint;
     const body = requestBodyOf(endpoint, inliner);
     const text = body !== undefined && isTextFormat(bodyFormat) ? endpoint.body : undefined;
@@ -68,6 +73,7 @@ function operationOf(endpoint: Endpoint, { parts, home, inliner }: Context): Jso
         parameters: parametersOf(endpoint, parts, inliner),
         ...(body === undefined ? {} : { requestBody: body }),
         responses: responsesOf(endpoint, inliner),
+        ...(auth.length === 0 ? {} : { security: securityOf(endpoint, auth) }),
         'x-routebook': {
             kind,
             effect,

@@ -149,7 +149,7 @@ function warningsOf(document: PackageDocument): PackageWarning[] {
             code: 'NO_EXAMPLES',
             path: '/endpoints',
             message:
-                'No hosted read endpoint that works without a credential has an example, so this version can never be verified; add examples with the params of a call that works.',
+                'No hosted read endpoint that works without a credential has an example, so this version cannot be verified; add examples with the params of a call that works, or lend a connection to its runs (verify_with).',
         },
     ];
 }

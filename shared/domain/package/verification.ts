@@ -31,11 +31,11 @@ export interface Finding {
 
 /**
  * Whether a verification run may call this endpoint: a hosted read with an example, a POST that says `effect: read` too, that works
- * without a credential. A run never uses a connection of a caller. @param auth of the package
+ * without a credential, or with one that a maintainer lent. A run never uses a connection of a caller. @param auth of the package
  */
-export function isVerifiable(endpoint: Endpoint, auth: readonly PackageAuth[]): boolean {
+export function isVerifiable(endpoint: Endpoint, auth: readonly PackageAuth[], isLent = false): boolean {
     const { hosted, effect, examples } = endpoint;
-    return hosted && effect === 'read' && examples.length > 0 && needOf(endpoint, auth) !== 'required';
+    return hosted && effect === 'read' && examples.length > 0 && (isLent || needOf(endpoint, auth) !== 'required');
 }
 
 /** Whether a verification run can call any endpoint of a package. */
@@ -46,6 +46,14 @@ export function isVerifiablePackage({ endpoints, auth = [] }: Pick<PackageDocume
 export interface ExampleToCall {
     endpoint: Endpoint;
     params: JsonObject;
+}
+
+/** What a run may call of. */
+export interface VersionToVerify {
+    inOrder: Iterable<Endpoint>;
+    auth: readonly PackageAuth[];
+    /** Whether a maintainer lent a connection for an endpoint; absent: nobody did. */
+    isLent?: (endpoint: Endpoint) => boolean;
 }
 
 /** What one run calls is chosen by its number, counted from 1, and by the endpoints that did not pass in the run before. */
@@ -60,15 +68,11 @@ export interface RunPlace {
  * that failures in a row are seen in a large package too.
  * @param most calls that a run has time for; half of them are what was missed, and each run begins half of them further on
  */
-export function callsOf(
-    { inOrder, auth }: { inOrder: Iterable<Endpoint>; auth: readonly PackageAuth[] },
-    { run, missed }: RunPlace,
-    most = MAX_CALLS,
-): ExampleToCall[] {
+export function callsOf({ inOrder, auth, isLent }: VersionToVerify, { run, missed }: RunPlace, most = MAX_CALLS): ExampleToCall[] {
     const all: ExampleToCall[] = [];
     for (const endpoint of inOrder) {
         const [example] = endpoint.examples;
-        if (example !== undefined && isVerifiable(endpoint, auth)) all.push({ endpoint, params: example.params });
+        if (example !== undefined && isVerifiable(endpoint, auth, isLent?.(endpoint))) all.push({ endpoint, params: example.params });
     }
     if (all.length <= most) return all;
     const stride = Math.max(1, Math.floor(most / 2));
@@ -78,9 +82,10 @@ export function callsOf(
     return [...again, ...inTurn].slice(0, most);
 }
 
-/** Failures on our side, or a site that limits our rate. */
+/** Failures on our side, of a credential that was lent, or of a site that limits our rate. */
 const SAYS_NOTHING: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
     'CONCURRENCY_LIMITED',
+    'CONNECTION_REQUIRED',
     'DEADLINE_EXCEEDED',
     'INTERNAL',
     'OVERLOADED',
@@ -95,7 +100,7 @@ const SAYS_NOTHING: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
 /** What the outcome of a hosted fetch says of the schema. */
 export function verdictOf(outcome: FetchOutcome): FindingVerdict {
     if (outcome.ok) return 'passed';
-    return SAYS_NOTHING.has(outcome.code) ? 'unknown' : 'failed';
+    return outcome.isCallers === true || SAYS_NOTHING.has(outcome.code) ? 'unknown' : 'failed';
 }
 
 /** The outcome of a run with this many calls: one failure fails it, and all calls must pass. */

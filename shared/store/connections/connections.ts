@@ -19,6 +19,8 @@ export interface Connection {
     entry: PackageAuth;
     hosts: string[];
     hint: string;
+    /** Its owner lends it to the verification runs of a package that the workspace maintains. */
+    verifies: boolean;
     status: ConnectionStatus;
     /** Counts the values that it had. */
     revision: number;
@@ -32,7 +34,7 @@ export interface Connection {
 
 export const CONNECTION: Columns<Connection> = {
     connectionId: 'id',
-    ...columns('', 'workspace_id', 'owner_id', 'shared', 'site', 'auth_id', 'name', 'entry', 'hosts', 'hint'),
+    ...columns('', 'workspace_id', 'owner_id', 'shared', 'site', 'auth_id', 'name', 'entry', 'hosts', 'hint', 'verifies'),
     ...columns('', 'status', 'revision', 'scopes', 'created_at', 'last_used_at', 'expires_at'),
 };
 
@@ -165,6 +167,7 @@ function columnsOfTerms({ entry, hosts }: AuthTerms) {
 export interface ConnectionChange {
     name?: string | undefined;
     shared?: boolean | undefined;
+    verifies?: boolean | undefined;
     /** Terms that the owner agrees to. */
     terms?: AuthTerms | undefined;
     /** A new value, which lifts a rejection. */
@@ -175,7 +178,7 @@ export interface ConnectionChange {
 export async function changeConnection(
     db: Db,
     { connectionId, workspaceId, site, ownerId }: Connection,
-    { name, shared, terms, value }: ConnectionChange,
+    { name, shared, verifies, terms, value }: ConnectionChange,
     by: By & { userId: string },
 ): Promise<Connection | undefined> {
     const { userId, ...actor } = by;
@@ -184,6 +187,7 @@ export async function changeConnection(
             .where({ id: connectionId })
             .update({
                 ...(name !== undefined && { name }),
+                ...(verifies !== undefined && { verifies }),
                 // What nobody owns becomes the property of who takes it.
                 ...(shared !== undefined && { shared, ...(!shared && ownerId === null && { owner_id: userId }) }),
                 ...(terms !== undefined && columnsOfTerms(terms)),
@@ -191,7 +195,7 @@ export async function changeConnection(
                 revision: trx.raw('revision + 1'),
             });
         if (rows === 0) return undefined;
-        const changed = { name, shared, terms, secret: value };
+        const changed = { name, shared, verify_with: verifies, terms, secret: value };
         const fields = Object.keys(changed).filter((field) => changed[field as keyof typeof changed] !== undefined);
         await recordAct(trx, { ...actor, workspaceId, action: 'connection.changed', target: connectionId, details: { site, fields } });
         return trx('connections').where({ id: connectionId }).first(CONNECTION);
@@ -212,5 +216,5 @@ export async function dropConnectionsOf(trx: Db, { userId, workspaceId }: { user
     const own = () => trx('connections').where({ owner_id: userId, ...(workspaceId !== undefined && { workspace_id: workspaceId }) });
     await queueRevocations(trx, await own().where({ shared: false }).pluck('id'));
     await own().where({ shared: false }).delete();
-    await own().update({ owner_id: null });
+    await own().update({ owner_id: null, verifies: false });
 }

@@ -26,6 +26,8 @@ export interface SiteState {
     siteRate: number | null;
     /** What the latest versions of the domain ask for. */
     paces: HostPaces;
+    /** Whether connections may hold session cookies. */
+    takesCookies: boolean;
     /** The policies of owner and operator combined; null where there is none. */
     policy: StrictestPolicy | null;
     isBlocked: boolean;
@@ -100,7 +102,7 @@ const SITE_STATES: PreparedQuery = {
         select wanted.site, wanted.registrable, coalesce(d.credits, 1) as "siteCredits", d.concurrency as "siteConcurrency",
                 least(d.rate, (d.policy->>'requests_per_minute')::double precision / 60,
                       (d.operator_policy->>'requests_per_minute')::double precision / 60) as "siteRate",
-                coalesce(d.paces, '{}') as paces, d.policy, d.operator_policy,
+                coalesce(d.paces, '{}') as paces, coalesce(d.takes_cookies, true) as "takesCookies", d.policy, d.operator_policy,
                 coalesce(d.is_blocked, false) as "isBlocked", s.versions is not null as "isKnown", ${VERSION_COLUMNS},
                 array(select distinct spell.version_id from latest_spells spell
                       where spell.site = s.site and (spell.ended_at is null
@@ -134,6 +136,7 @@ function toSiteState(row: SiteStateColumns): SiteState {
         siteConcurrency: row.siteConcurrency,
         siteRate: row.siteRate,
         paces: row.paces,
+        takesCookies: row.takesCookies,
         policy: strictest([row.policy, row.operator_policy]),
         isBlocked: row.isBlocked,
         isKnown: row.isKnown,

@@ -13,11 +13,13 @@ export interface Domain {
     concurrency: number | null;
     /** Upstream requests a second. */
     rate: number | null;
+    /** Whether connections may hold session cookies. */
+    takesCookies: boolean;
     blockedAt: Date | null;
     blockReason: string | null;
 }
 
-const DOMAIN: Columns<Domain> = columns('', 'registrable', 'credits', 'concurrency', 'rate', 'blocked_at', 'block_reason');
+const DOMAIN: Columns<Domain> = columns('', 'registrable', 'credits', 'concurrency', 'rate', 'takes_cookies', 'blocked_at', 'block_reason');
 
 export interface DomainSettings {
     credits?: number;
@@ -27,6 +29,8 @@ export interface DomainSettings {
     rate?: number | null;
     /** Hosts that its OAuth may use beside its own. */
     auth_hosts?: string[];
+    /** Whether connections may hold session cookies. */
+    takes_cookies?: boolean;
 }
 
 /** Creates the row of a registrable domain if needed, and locks it to the end of the transaction. */
@@ -37,7 +41,7 @@ export async function lockRegistrable(db: Db, registrable: string): Promise<void
 
 /** How a domain stands; one that nobody touched yet has the defaults. */
 export async function findDomain(db: Db, registrable: string): Promise<Domain> {
-    const untouched = { registrable, credits: 1, concurrency: null, rate: null, blockedAt: null, blockReason: null };
+    const untouched = { registrable, credits: 1, concurrency: null, rate: null, takesCookies: true, blockedAt: null, blockReason: null };
     return (await db('domains').where({ registrable }).first(DOMAIN)) ?? untouched;
 }
 

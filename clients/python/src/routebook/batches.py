@@ -10,7 +10,7 @@ from .lists import Json, pages_of
 from .transport import Transport, segment
 
 #: Fields of items that can be set once as defaults.
-DEFAULTS = ("site", "endpoint", "version", "timeout_ms", "max_results", "max_age")
+DEFAULTS = ("site", "endpoint", "version", "timeout_ms", "max_results", "max_age", "connection")
 #: Larger batches are sent as ndjson.
 MOST_AS_JSON = 10_000
 

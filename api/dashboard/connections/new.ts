@@ -1,0 +1,32 @@
+import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
+import { offerOf } from '../../../shared/fetch/latest-offer.ts';
+import { typed } from '../fields.ts';
+import type { Shown, WorkspaceVisit } from '../page.ts';
+import { type Way, waysOf } from './ways.ts';
+
+type Problems = Readonly<Record<string, string>>;
+
+/** GET /dashboard/connections/new: asks for what a site takes, in the words of its schema. */
+export async function showNew(visit: WorkspaceVisit, problems: Problems = {}): Promise<Shown> {
+    const { app, fields, query } = visit;
+    const written = fields.get('site') ?? query('site') ?? '';
+    const name = normaliseSite(written);
+    const offer = name.ok ? await offerOf(app, name) : undefined;
+    const absent = written !== '' && offer === undefined ? { site: 'There is no such site in the registry.' } : {};
+    const all = { ...absent, ...problems };
+    const ways: readonly Way[] = offer === undefined ? [] : waysOf(offer.auth);
+    return {
+        view: 'connections/new',
+        title: name.ok ? `Connect ${name.site}` : 'Connect a site',
+        model: {
+            site: offer === undefined || !name.ok ? undefined : name.site,
+            written,
+            ways,
+            problems: all,
+            // Problems stand beside the form that was sent.
+            sent: fields.get('auth_id') ?? ways[0]?.id,
+            typed: typed(fields, ['secret']),
+        },
+        ...(Object.keys(all).length > 0 && { status: 422 }),
+    };
+}

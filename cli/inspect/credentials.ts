@@ -1,0 +1,108 @@
+import { headerNameFault } from '../../shared/domain/package/rules/headers.ts';
+import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
+import type { OAuthFlow, PackageAuth } from '../../shared/domain/types.ts';
+import type { Exchange } from './exchange.ts';
+import { namesCredential, wordsOf } from './harmless.ts';
+import { parseJson } from './redact.ts';
+
+/** How a request carries a credential, by names alone. */
+export type Carried = Pick<PackageAuth, 'type' | 'name' | 'prefix'>;
+
+/** Two ways with the same key are one. */
+export function keyOfWay({ type, name = '', prefix = '' }: Carried): string {
+    return `${type} ${name} ${prefix}`;
+}
+
+/** What a recording tells of how its site grants tokens. */
+export interface Granting {
+    tokenUrl: string | undefined;
+    authorizationUrl: string | undefined;
+    flows: Set<OAuthFlow>;
+    scopes: Set<string>;
+}
+
+export function openGranting(): Granting {
+    return { tokenUrl: undefined, authorizationUrl: undefined, flows: new Set(), scopes: new Set() };
+}
+
+/** Names of one sending, not of a person: a package cannot send what a page gave out. */
+const ONE_SENDING: ReadonlySet<string> = new Set(
+    'csrf csrftoken xsrf xsrftoken csrfmiddlewaretoken authenticitytoken requestverificationtoken nonce wpnonce captcha recaptcha sig signature otp pin'.split(
+        ' ',
+    ),
+);
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,60}$/;
+/** Of these the value is computed anew for every request. */
+const SIGNED = /^(?:aws4-.*|digest|hawk|oauth|negotiate|ntlm|signature|mac)$/i;
+const SESSION = /sess|^sid$|\.sid$|[-_]sid$|auth|token|jwt/i;
+const MOST_COOKIES = 50;
+
+/** Every way in which an exchange carries a credential of its sender. Values are looked at, and none is kept. */
+export function carriedBy({ url, requestHeaders }: Exchange): Carried[] {
+    const carried: Carried[] = [];
+    const authorization = requestHeaders.get('authorization');
+    if (authorization !== undefined) carried.push(...byAuthorization(authorization));
+    for (const name of requestHeaders.keys()) {
+        if (name === 'authorization' || name === 'cookie' || !isKeyName(name)) continue;
+        if (headerNameFault(name, { isCredential: true }) === undefined) carried.push({ type: 'header', name });
+    }
+    for (const name of new Set(url.searchParams.keys())) if (isKeyName(name)) carried.push({ type: 'query', name });
+    for (const pair of (requestHeaders.get('cookie') ?? '').split(/;\s*/, MOST_COOKIES)) {
+        const [name = ''] = pair.split('=', 1);
+        if (SESSION.test(name) && /^[A-Za-z._-]+\d{0,2}$/.test(name) && isOwn(name)) carried.push({ type: 'cookie', name });
+    }
+    return carried;
+}
+
+function byAuthorization(value: string): Carried[] {
+    const scheme = /^([A-Za-z][A-Za-z0-9-]{1,24}) +\S/.exec(value)?.[1];
+    if (scheme === undefined) return /^\S+$/.test(value) ? [{ type: 'header', name: 'Authorization' }] : [];
+    const way = scheme.toLowerCase();
+    if (way === 'bearer' || way === 'basic') return [{ type: way }];
+    if (SIGNED.test(way) || /\d{2}/.test(scheme) || findSecrets(scheme) !== undefined) return [];
+    return [{ type: 'header', name: 'Authorization', prefix: `${scheme} ` }];
+}
+
+function isKeyName(name: string): boolean {
+    return namesCredential(name) && isOwn(name);
+}
+
+function isOwn(name: string): boolean {
+    const words = wordsOf(name);
+    if (!NAME.test(name) || /\d{3}/.test(name) || findSecrets(name) !== undefined) return false;
+    return !ONE_SENDING.has(words.join('')) && !words.some((word) => ONE_SENDING.has(word));
+}
+
+/** Adds what an exchange with an authorization server tells (RFC 6749). */
+export function addGranting(granting: Granting, { method, url, body, status }: Exchange): void {
+    const { searchParams } = url;
+    if (method === 'GET' && searchParams.get('response_type') === 'code' && searchParams.has('client_id')) {
+        granting.authorizationUrl ??= bare(url);
+        addScopes(granting, searchParams.get('scope') ?? '');
+    }
+    if (method !== 'POST' || body === undefined || body.text.length > 20_000 || status >= 400) return;
+    const sent = fieldsOf(body);
+    const grant = sent.get('grant_type');
+    if (grant === undefined) return;
+    if (grant !== 'authorization_code' && grant !== 'refresh_token' && grant !== 'client_credentials') return;
+    granting.tokenUrl ??= bare(url);
+    granting.flows.add(grant === 'client_credentials' ? grant : 'authorization_code');
+    addScopes(granting, sent.get('scope') ?? '');
+}
+
+function fieldsOf({ type, text }: { type: string; text: string }): Map<string, string> {
+    if (!/json/.test(type)) return new Map(new URLSearchParams(text));
+    const value = parseJson(text);
+    const pairs = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+    return new Map(pairs.flatMap(([name, field]) => (typeof field === 'string' ? [[name, field] as const] : [])));
+}
+
+function addScopes({ scopes }: Granting, text: string): void {
+    for (const scope of text.slice(0, 2000).split(' ')) {
+        if (/^[A-Za-z][!#-[\]-~]{0,99}$/.test(scope) && scopes.size < 100 && findSecrets(scope) === undefined) scopes.add(scope);
+    }
+}
+
+function bare(url: URL): string {
+    return url.origin + url.pathname;
+}

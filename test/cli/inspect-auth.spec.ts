@@ -1,0 +1,96 @@
+import { expect } from 'chai';
+import { type Call, inspectCalls, SHOP } from './inspect/har.ts';
+
+const SECRET = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4';
+const API = SHOP.replace('//', '//api.');
+
+describe('routebook inspect says how a recording was authenticated', () => {
+    const call = (path: string, headers: Record<string, string> = {}, origin = SHOP): Call => ({
+        url: `${origin}${path}`,
+        headers,
+        json: { ok: true },
+    });
+    async function drafted(calls: readonly Call[]) {
+        const inspected = await inspectCalls(calls, { site: 'shop.example' });
+        expect(JSON.stringify(inspected)).not.to.include(SECRET);
+        const { auth, endpoints } = inspected.package;
+        const needs = Object.fromEntries(endpoints.map(({ url, auth: need }) => [new URL(url).pathname, need]));
+        return { auth, needs, report: inspected.report };
+    }
+
+    const ways: [what: string, call: Call, entry: object][] = [
+        ['a key in a header', call('/orders', { 'X-Api-Key': SECRET }), { id: 'x_api_key', type: 'header', name: 'x-api-key' }],
+        ['a bearer token', call('/orders', { Authorization: `Bearer ${SECRET}` }), { id: 'token', type: 'bearer' }],
+        ['user name and password', call('/orders', { Authorization: `Basic ${btoa(`ada:${SECRET}`)}` }), { id: 'login', type: 'basic' }],
+        [
+            'a token behind a word',
+            call('/orders', { Authorization: `token ${SECRET}` }),
+            { id: 'authorization', type: 'header', name: 'Authorization', prefix: 'token ' },
+        ],
+        ['a key in the query', call(`/orders?api_key=${SECRET}`), { id: 'api_key', type: 'query', name: 'api_key' }],
+    ];
+    for (const [what, carrying, entry] of ways) {
+        it(`by ${what}, and never with which`, async () => {
+            const { auth, needs } = await drafted([carrying, { ...call('/orders'), status: 401 }, call('/open')]);
+            expect(auth).to.deep.equal([entry]);
+            expect(needs).to.deep.equal({ '/orders': 'required', '/open': 'none' });
+        });
+    }
+
+    it('by the cookie of a session, which no endpoint requires, and not beside another credential', async () => {
+        const cookie = { Cookie: `_ga=GA1.2; sessionid=${SECRET}; csrftoken=${SECRET}` };
+        const { auth, needs } = await drafted([call('/orders', cookie)]);
+        expect(auth).to.deep.equal([{ id: 'sessionid', type: 'cookie', name: 'sessionid' }]);
+        expect(needs).to.deep.equal({ '/orders': 'optional' });
+        const both = await drafted([call('/orders', { ...cookie, 'X-Api-Key': SECRET })]);
+        expect(both.auth?.map(({ type }) => type)).to.deep.equal(['header']);
+    });
+
+    it('by OAuth, where the recording has the consent and the token endpoint', async () => {
+        const token: Call = {
+            method: 'POST',
+            url: `${SHOP}/oauth/token`,
+            form: { grant_type: 'authorization_code', code: SECRET, client_secret: SECRET },
+            json: { access_token: SECRET, token_type: 'Bearer' },
+        };
+        const page: Call = {
+            url: `${SHOP}/oauth/authorize?response_type=code&client_id=4711&scope=orders+stock&state=${SECRET}`,
+            status: 302,
+        };
+        const { auth } = await drafted([page, token, call('/orders', { Authorization: `Bearer ${SECRET}` })]);
+        const oauth2 = {
+            authorization_url: `${SHOP}/oauth/authorize`,
+            token_url: `${SHOP}/oauth/token`,
+            scopes: [{ name: 'orders' }, { name: 'stock' }],
+            flows: ['authorization_code'],
+        };
+        expect(auth).to.deep.equal([{ id: 'account', type: 'oauth2', oauth2 }]);
+        const abroad = await drafted([
+            { ...token, url: 'https://accounts.example.net/token' },
+            page,
+            call('/orders', { Authorization: `Bearer ${SECRET}` }),
+        ]);
+        expect(abroad.auth).to.deep.equal([{ id: 'token', type: 'bearer' }]);
+        expect(JSON.stringify(abroad.report.noticed)).to.include('accounts.example.net');
+    });
+
+    it('to the hosts that got it alone', async () => {
+        const { auth } = await drafted([call('/orders', { 'X-Api-Key': SECRET }, API), call('/open')]);
+        expect(auth).to.deep.equal([{ id: 'x_api_key', type: 'header', name: 'x-api-key', hosts: [new URL(API).hostname] }]);
+    });
+
+    it('and requires it of no endpoint that was called without, nor where the site refused nobody', async () => {
+        const keyed = call('/orders', { 'X-Api-Key': SECRET });
+        const refused = { ...call('/mine'), status: 401 };
+        expect((await drafted([keyed, call('/orders'), refused])).needs).to.deep.equal({ '/orders': 'optional' });
+        expect((await drafted([keyed, keyed])).needs).to.deep.equal({ '/orders': 'optional' });
+    });
+
+    it('and knows tokens of one page, and values that are computed for each request, from credentials', async () => {
+        const computed = `AWS4-HMAC-SHA256 Credential=${SECRET}`;
+        const headers = { 'X-Csrf-Token': SECRET, Authorization: computed };
+        const { auth, needs } = await drafted([call(`/orders?nonce=${SECRET}&signature=${SECRET}`, headers)]);
+        expect(auth).to.equal(undefined);
+        expect(needs).to.deep.equal({ '/orders': undefined });
+    });
+});
