@@ -1,12 +1,10 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { freePort } from '../support/free-port.ts';
+import { type StartedClone, startClone } from '../support/started-clone.ts';
 import { needs } from '../support/system-programs.ts';
 
 const run = promisify(execFile);
@@ -32,77 +30,46 @@ interface Shown {
 
 describe('what the README and the documents show', function () {
     this.timeout(240_000);
-    let clone: string;
-    let port: number;
-    let started: ReturnType<typeof spawn>;
-    let printed = '';
+    let clone: StartedClone;
 
     before(async function () {
         needs(this, 'curl', 'npx');
-        clone = mkdtempSync(join(tmpdir(), 'routebook-docs-'));
-        const isOwn = (path: string) => !/^(node_modules|\.git|\.data)(\/|$)/.test(relative(ROOT, path));
-        cpSync(ROOT, clone, { recursive: true, filter: isOwn });
-        symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
-        // The demo shop takes the one above.
-        port = await freePort(2);
-        started = spawn(process.execPath, ['bin/start.ts'], {
-            cwd: clone,
-            env: environment({ PORT: String(port), LOG_LEVEL: 'warn' }),
-            stdio: 'pipe',
-        });
-        started.stdout?.setEncoding('utf8').on('data', (text: string) => {
-            printed += text;
-        });
-        while (!printed.includes('Ctrl-C stops everything')) {
-            await Promise.race([
-                once(started.stdout ?? started, 'data'),
-                once(started, 'exit').then(() => Promise.reject(new Error(`npm start ended: ${printed}`))),
-            ]);
-        }
+        clone = await startClone();
     });
-
-    /** What the command line stores goes into the clone. */
-    const settings = () => ({ XDG_CONFIG_HOME: join(clone, '.data', 'config') });
-
-    after(async () => {
-        if (started?.exitCode === null) {
-            started.kill('SIGINT');
-            await once(started, 'exit');
-        }
-        if (clone === undefined) return;
-        // Where this runs as root, the database is outside of its data folder.
-        for (const made of [realpathSync(join(clone, '.data', 'postgres')), clone]) rmSync(made, { recursive: true, force: true });
-    });
+    after(() => clone?.close());
 
     for (const { file, command, output } of documents().flatMap(shownCommands)) {
         it(`${file}: ${firstLine(command)}`, async () => {
-            const { stdout } = await run('/bin/sh', ['-c', onOurPorts(command, port)], { cwd: clone, env: environment(settings()) });
+            const { stdout } = await run('/bin/sh', ['-c', onOurPorts(command, clone.port)], {
+                cwd: clone.folder,
+                env: clone.environment(),
+            });
             expect(stdout.trim()).to.not.equal('');
-            if (output !== undefined) expect(masked(stdout, port)).to.equal(masked(output, 8080));
+            if (output !== undefined) expect(masked(stdout, clone.port)).to.equal(masked(output, 8080));
         });
     }
 
     for (const { file, text } of documents().flatMap(programs)) {
         it(`${file}: ${firstLine(text)}`, async () => {
-            const program = join(clone, 'program.ts');
-            writeFileSync(program, onOurPorts(text, port).replace("'routebook/client'", `'${pathToFileURL(CLIENT)}'`));
-            const key = readFileSync(join(clone, '.data/demo-key'), 'utf8').trim();
-            const { stdout, stderr } = await run(process.execPath, [program], { env: environment({ ROUTEBOOK_API_KEY: key }) });
+            const program = join(clone.folder, 'program.ts');
+            writeFileSync(program, onOurPorts(text, clone.port).replace("'routebook/client'", `'${pathToFileURL(CLIENT)}'`));
+            const key = readFileSync(join(clone.folder, '.data/demo-key'), 'utf8').trim();
+            const { stdout, stderr } = await run(process.execPath, [program], { env: clone.environment({ ROUTEBOOK_API_KEY: key }) });
             expect(stdout.trim()).to.not.equal('');
             expect(stderr).to.equal('');
         });
     }
 
     it('prints a curl line that works as it stands', async () => {
-        const line = printed.split('\n').find((text) => text.startsWith('curl '));
+        const line = clone.printed.split('\n').find((text) => text.startsWith('curl '));
         const { stdout } = await run('/bin/sh', ['-c', line ?? 'false']);
         expect(JSON.parse(stdout)).to.have.nested.property('data.items[0].title', 'Trail running shoes');
     });
 
     it('prints what the README says it prints', () => {
         const shown = blocks(readFileSync(join(ROOT, 'README.md'), 'utf8')).find(({ text }) => text.startsWith('routebook ready on'));
-        const lines = printed.slice(printed.indexOf('routebook ready on'));
-        expect(masked(lines, port)).to.equal(masked(shown?.text ?? '', 8080));
+        const lines = clone.printed.slice(clone.printed.indexOf('routebook ready on'));
+        expect(masked(lines, clone.port)).to.equal(masked(shown?.text ?? '', 8080));
     });
 
     it('knows why each block that is not run cannot be', () => {
@@ -156,17 +123,10 @@ function masked(text: string, port: number): string {
         .replaceAll(`demo shop ready on port ${port + 1} `, 'demo shop ready on port PORT ')
         .replaceAll(new RegExp(`demo-shop\\.example:${port + 1}`, 'g'), 'demo-shop.example:PORT')
         .replaceAll(/\b(req|usr|wsp|key|ses|rb_live)_(?:[0-9A-Za-z]+|…)/g, '$1_…')
-        .replaceAll(/"(duration_ms|queue_ms|credits_remaining|bytes)":\d+/g, '"$1":0')
+        .replaceAll(/"(duration_ms|queue_ms|credits_remaining|bytes|current)":\d+/g, '"$1":0')
         .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
 }
 
 function firstLine(text: string): string {
     return (text.split('\n')[0] ?? '').replace(/ \\$/, ' …');
-}
-
-function environment(extra: Record<string, string>): NodeJS.ProcessEnv {
-    const kept = Object.entries(process.env).filter(
-        ([name]) => !/^(TEST_|DATABASE_URL|REDIS_URL|PORT|DATA_DIR|HOST|ROUTEBOOK_|EGRESS_)/.test(name),
-    );
-    return { ...Object.fromEntries(kept), ...extra };
 }
