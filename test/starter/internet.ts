@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -32,6 +32,8 @@ export interface Internet {
     proxyUrl: string;
     /** Requests in the order they came, since the last `willAnswer`. */
     asked: Asked[];
+    /** Their headers, in the same order. */
+    headers: IncomingHttpHeaders[];
     /** How often anybody wanted a tunnel to anywhere, ever. */
     tunnels(): number;
     /** Answers for the requests that come next; a request beyond them gets a 500. */
@@ -51,11 +53,13 @@ export async function openInternet(): Promise<Internet> {
         return context;
     };
     const asked: Asked[] = [];
+    const headersOfAsked: IncomingHttpHeaders[] = [];
     let replies: Reply[] = [];
     const sites = createTlsServer({ SNICallback: (name, done) => done(null, contextOf(name)) }, (request, response) => {
         const { status, headers, body } = replies.shift() ?? { status: 500, headers: {}, body: 'nobody said what to answer' };
         text(request).then((sent) => {
             const line = read(request.headers.host ?? '', request.method ?? '', request.url ?? '');
+            headersOfAsked.push(request.headers);
             asked.push(sent === '' ? line : { ...line, body: bodyOf(sent, request.headers['content-type']) });
             response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
         }, ignore);
@@ -74,10 +78,12 @@ export async function openInternet(): Promise<Internet> {
     return {
         proxyUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
         asked,
+        headers: headersOfAsked,
         tunnels: () => tunnels,
         willAnswer(next) {
             replies = [...next];
             asked.length = 0;
+            headersOfAsked.length = 0;
         },
         close() {
             setDefaultCACertificates(trusted);

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { DEMO_SITE, openDemoSite } from '../../bin/demo/site.ts';
 import { loadStarterRegistry, publishDemo } from '../../bin/demo/starter-registry.ts';
+import { needOf } from '../../shared/domain/package/auth.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import { checkPackage } from '../../shared/domain/package/rules.ts';
 import { CATEGORIES } from '../../shared/domain/package/taxonomy.ts';
 import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/site/routebook.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
-import type { Endpoint } from '../../shared/domain/types.ts';
+import type { Endpoint, PackageDocument } from '../../shared/domain/types.ts';
 import { listMaintainers } from '../../shared/store/registry/maintainers.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
@@ -16,9 +17,24 @@ import { type Internet, openInternet } from './internet.ts';
 import { README_ROWS, type Sample, STARTERS } from './packages.ts';
 
 /** What a sample answer may rest on; none is a recording of the live service. */
+/** Sites that want a key of the caller's own. */
+const NEEDING = STARTERS.filter(({ document: { auth = [], endpoints } }) =>
+    endpoints.some((endpoint) => needOf(readEndpoint(endpoint), auth) === 'required'),
+);
+const KEY = 'the-key-of-ada-4711';
 const BASES = ['documentation sample', 'openapi document', 'documentation description'];
 
 describe('the starter registry, as files', () => {
+    it('has ten sites or more that want a key, and every way to say where one gets it is a page with https', () => {
+        expect(NEEDING).to.have.length.of.at.least(10);
+        for (const { document } of NEEDING) {
+            for (const { id, description, obtain_url: url } of document.auth ?? []) {
+                expect(description, `${document.site} ${id}`).to.be.a('string');
+                expect(url ?? 'https://').to.match(/^https:/);
+            }
+        }
+    });
+
     it('has each site in the table of its README, with the documentation and the basis of its answers', () => {
         expect([...README_ROWS.keys()].slice(1)).to.have.members(STARTERS.map(({ document }) => document.site));
         for (const { document, fixture } of STARTERS) {
@@ -77,6 +93,10 @@ describe('the starter registry, published and fetched', () => {
         world = await openWorld({ config: { egressAllow: [], egressProxyUrl: internet.proxyUrl } });
         await loadStarterRegistry(world.app);
         ada = await join(world, { plan: 'enterprise', overrides: { perMinute: 10_000, perHour: 10_000 } });
+        for (const { document } of NEEDING) {
+            const body = { site: document.site, secret: { value: KEY } };
+            dataOf(await ada.call('POST', '/v1/connections?test=false', { body }));
+        }
     });
 
     after(async () => {
@@ -121,7 +141,11 @@ describe('the starter registry, published and fetched', () => {
                 internet.willAnswer(exchanges.map(({ answer }) => answer));
                 const answer = await ada.fetch(document.site, sample.endpoint, sample.params);
                 const { host } = new URL(endpoint.url);
-                expect(internet.asked).to.deep.equal(exchanges.map(({ request }) => ({ host, ...request })));
+                const sent = credentialOf(document, endpoint);
+                expect(internet.asked).to.deep.equal(
+                    exchanges.map(({ request }) => ({ host, ...request, query: { ...request.query, ...sent.query } })),
+                );
+                for (const headers of internet.headers) expect(headers).to.deep.include(sent.headers);
                 expect(dataOf(answer)).to.deep.equal(sample.expect);
                 checkBill(endpoint, exchanges.length, answer);
             });
@@ -148,6 +172,15 @@ describe('the demo shop', () => {
         }
     });
 });
+
+/** What a request carries for an endpoint that needs a key. */
+function credentialOf({ auth = [] }: PackageDocument, endpoint: Endpoint): Record<'query' | 'headers', Record<string, string>> {
+    const [entry] = auth;
+    if (entry === undefined || needOf(endpoint, auth) !== 'required') return { query: {}, headers: {} };
+    const { type, name = '' } = entry;
+    if (type === 'query') return { query: { [name]: KEY }, headers: {} };
+    return { query: {}, headers: type === 'bearer' ? { authorization: `Bearer ${KEY}` } : { [name.toLowerCase()]: KEY } };
+}
 
 function endpointOf(endpoints: readonly Endpoint[], { endpoint: name }: Sample): Endpoint {
     const endpoint = endpoints.find((candidate) => candidate.name === name);
