@@ -120,6 +120,21 @@ describe('scopes of keys on the dashboard', function () {
         );
     });
 
+    it('ask their person before fewer writes only after a password', async () => {
+        const person = await signUp(world);
+        const { keyId } = await makeKey(person);
+        await world.app.db.raw("update web_sessions set confirmed_at = app_now() - interval '1 hour'");
+        const path = `/dashboard/keys/${keyId}`;
+        const set = async (credits: string) => (await person.send(`${path}/confirmation`, { confirm_above: credits }, { from: path })).to;
+        const confirm = `/dashboard/confirm?next=${encodeURIComponent(path)}`;
+        const limit = async () => (await world.app.db('api_keys').where({ id: keyId }).first('confirm_above')).confirm_above;
+        expect([await set('5'), await set('3'), await set('4'), await set('')]).to.deep.equal([path, path, confirm, confirm]);
+        expect(await limit()).to.equal(3);
+        await person.send('/dashboard/confirm', { password: PASSWORD, next: path });
+        expect([await set('4'), await set('')]).to.deep.equal([path, path]);
+        expect(await limit()).to.equal(null);
+    });
+
     it('reach beyond the first ones only for who confirmed a moment ago, in a new key and in a rotated one', async () => {
         const person = await signUp(world);
         const { keyId } = await makeKey(person, { scopes: 'shown', ...FIRST, route_maintain: 'yes' });

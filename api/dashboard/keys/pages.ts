@@ -119,6 +119,8 @@ export const keyPages = [
             const read = readFields(visit.fields, { confirm_above: dayCap });
             if (!read.ok) return one(visit, key, read.problems);
             const { confirm_above: credits } = read.values;
+            const isLooser = key.confirmAbove !== null && (credits === null || credits > key.confirmAbove);
+            if (isLooser && !visit.me.isRecent) return confirmFirst(`/dashboard/keys/${key.keyId}`);
             await visit.app.db.transaction(async (trx) => {
                 await setConfirmAbove(trx, key.keyId, credits);
                 await record(trx, visit, 'key.confirmation_changed', key, { from: key.confirmAbove, to: credits });
