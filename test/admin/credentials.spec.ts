@@ -10,10 +10,13 @@ import { rewrapAll } from '../../shared/store/accounts/sealed-rows.ts';
 import { confirmTotp, pendingTotp, type TotpVerdict, useTotp } from '../../shared/store/accounts/totp.ts';
 import { openRequest } from '../../shared/store/jobs/sealed.ts';
 import { type OpenedDatabase, openDatabase } from '../store/registry.ts';
+import { CONNECTED, connectedPackage } from '../support/connections.ts';
+import { eventually } from '../support/eventually.ts';
 import { join } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { testSecrets } from '../support/secrets.ts';
+import { testSecretKeys, testSecrets } from '../support/secrets.ts';
+import { openSite } from '../support/sites.ts';
 import { openWorld } from '../support/world.ts';
 
 const [OLD, NEW, GONE] = [newSecretKey('old'), newSecretKey('new'), newSecretKey('gone')];
@@ -149,4 +152,48 @@ describe('credentials rotate with jobs', () => {
             await world.close();
         }
     });
+});
+
+describe('credentials rotate with connections', () => {
+    it('fails no call that uses one meanwhile, and leaves nothing to the old key', async () => {
+        const site = await openSite((_request, response) => {
+            response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}');
+        });
+        const config = { egressHosts: new Map([[CONNECTED, ['127.0.0.1']]]), secretKeys: testSecretKeys(`${OLD},${NEW}`) };
+        const world = await openWorld({ config });
+        try {
+            const ada = await join(world, { plan: 'enterprise', overrides: { perMinute: 1e6, perHour: 1e6, perDay: 1e6 } });
+            dataOf(await ada.publish(connectedPackage(CONNECTED, { base: `http://${CONNECTED}:${site.port}` })));
+            dataOf(await ada.call('POST', '/v1/connections', { body: { site: CONNECTED, secret: { value: 'the-key-of-ada-4711' } } }));
+            const rotate = async (keys: string) => {
+                const out: string[] = [];
+                const terminal = { print: (line: string) => out.push(line), complain: () => {} };
+                const env = { DATABASE_URL: world.databaseUrl, DATA_DIR: '/nonexistent', SECRET_KEYS: keys };
+                const code = await runAdmin(['credentials', 'rotate', '--json'], terminal, env);
+                const { tables } = JSON.parse(out.at(-1) ?? '{}') as { tables: { table: string }[] };
+                return { code, keys: tables.find(({ table }) => table === 'connection_keys') };
+            };
+            let isOver = false;
+            const statuses: number[] = [];
+            const calling = Array.from({ length: 4 }, async () => {
+                while (!isOver) statuses.push((await ada.fetch(CONNECTED, 'mine')).status);
+            });
+            const table = 'connection_keys';
+            const rotated = await rotate(`${NEW},${OLD}`);
+            const before = statuses.length;
+            await eventually(
+                async () => statuses.length,
+                (count) => count > before + 20,
+                30_000,
+            );
+            isOver = true;
+            await Promise.all(calling);
+            expect(rotated).to.deep.equal({ code: 0, keys: { table, rewrapped: 1, current: 0, unreadable: 0 } });
+            expect(new Set(statuses)).to.deep.equal(new Set([200]));
+            expect((await rotate(NEW)).keys).to.deep.equal({ table, rewrapped: 0, current: 1, unreadable: 0 });
+        } finally {
+            await world.close();
+            await site.close();
+        }
+    }).timeout(120_000);
 });
