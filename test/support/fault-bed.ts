@@ -22,6 +22,8 @@ export interface FaultBed {
     readonly apis: Running[];
     readonly workers: Running[];
     readonly bases: string[];
+    /** Of the one caller. */
+    readonly apiKey: string;
     readonly redis: OwnRedis;
     readonly postgres: DebianPostgres;
     /** Between our processes and PostgreSQL, and Redis. */
@@ -65,15 +67,22 @@ export const SITE = 'good.test';
 export interface FaultBedOptions {
     /** How long the site takes for each answer. */
     slowMs?: number;
+    /** The site answers these with 404. */
+    isUnknown?: (id: number) => boolean;
     /** Settings of APIs and workers, instead of those of this bed. */
     settings?: Readonly<Record<string, string>>;
     /** A server to use and to remove in the end, and the port of a pooler in front of it. */
     postgres?: { server: DebianPostgres; poolerPort: number };
 }
 
-export async function openFaultBed({ slowMs = 20, settings: own = {}, postgres: given }: FaultBedOptions = {}): Promise<FaultBed> {
+export async function openFaultBed({
+    slowMs = 20,
+    isUnknown = () => false,
+    settings: own = {},
+    postgres: given,
+}: FaultBedOptions = {}): Promise<FaultBed> {
     const seen = new Map<number, number>();
-    const site = await openCountingSite(seen, slowMs);
+    const site = await openCountingSite(seen, { slowMs, isUnknown });
     const [redis, postgres] = await Promise.all([startRedis(), given?.server ?? startDebianPostgres()]);
     await postgres.tool('createdb', ['routebook']);
     await migrateAll(postgres.url('routebook'));
@@ -112,6 +121,7 @@ export async function openFaultBed({ slowMs = 20, settings: own = {}, postgres: 
         apis,
         workers,
         bases,
+        apiKey: caller.apiKey,
         redis,
         postgres,
         databaseRelay,
@@ -269,13 +279,16 @@ async function holdsResolvedLate(db: Db): Promise<{ operation: string; lateMs: n
 /** Some take long, so that anyone who stops has something to wait for. */
 const isSlow = (id: number) => id % 10 === 0;
 
-async function openCountingSite(seen: Map<number, number>, slowMs: number): Promise<{ server: Server; port: number }> {
+async function openCountingSite(
+    seen: Map<number, number>,
+    { slowMs, isUnknown }: Required<Pick<FaultBedOptions, 'slowMs' | 'isUnknown'>>,
+): Promise<{ server: Server; port: number }> {
     const server = createServer((incoming: IncomingMessage, response: ServerResponse) => {
         const id = Number(incoming.url?.split('/').at(-1));
         seen.set(id, (seen.get(id) ?? 0) + 1);
         setTimeout(
             () => {
-                response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id }));
+                response.writeHead(isUnknown(id) ? 404 : 200, { 'content-type': 'application/json' }).end(JSON.stringify({ id }));
             },
             isSlow(id) ? slowMs + 1000 : slowMs,
         );

@@ -62,7 +62,7 @@ class NotYet extends Error {
 }
 
 /** Milliseconds until the next try, by what a job waits for. */
-const LOOKS_MS = { credits: 5000, limits: 1000, storage: 60_000, outage: 5000, changed: 100 };
+const LOOKS_MS = { credits: 5000, limits: 1000, storage: 60_000, changed: 100 };
 /** The longest pause between two tries at full rate limits, in milliseconds. */
 const MOST_LIMITS_MS = 5000;
 
@@ -388,7 +388,9 @@ function idOf({ jobId, operation, batchId }: ClaimedJob): Pick<ClaimedJob, 'jobI
 /** Handles an error before anything was sent: the job waits again, or ends with the refusal. */
 async function waitOn(app: App, job: ClaimedJob, error: unknown): Promise<Waiting | undefined> {
     if (!(error instanceof Refusal || error instanceof NotYet)) {
-        app.log.warn({ part: 'jobs', job_id: job.jobId, err: error }, 'a job failed to start; it will be retried');
+        // Its credits may be held: what takes jobs back when their lease ends releases them too.
+        app.log.warn({ part: 'jobs', job_id: job.jobId, err: error }, 'a job failed to start; it will be taken back');
+        return undefined;
     }
     const waiting = waitingOf(error);
     if (waiting !== undefined) {
@@ -400,9 +402,8 @@ async function waitOn(app: App, job: ClaimedJob, error: unknown): Promise<Waitin
     return undefined;
 }
 
-function waitingOf(error: unknown): Waiting | undefined {
+function waitingOf(error: Refusal | NotYet): Waiting | undefined {
     if (error instanceof NotYet) return error.waiting;
-    if (!(error instanceof Refusal)) return { waitingFor: null, afterMs: LOOKS_MS.outage };
     const waitingFor = WAITS[error.code] ?? null;
     if (waitingFor === 'credits') return { waitingFor, afterMs: LOOKS_MS.credits };
     const step = nextStep({ ...factsOf(error), effect: 'read', isFinal: false, failures: Number.POSITIVE_INFINITY }, 0);

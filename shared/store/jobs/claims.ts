@@ -153,7 +153,14 @@ export async function claimJobs(db: Db, operations: readonly string[], { account
 
 /** Renews the leases of these operations and returns those that this worker still holds. The others were cancelled or taken back. */
 export async function renewLeases(db: Db, operations: readonly string[]): Promise<Set<string>> {
+    // Locked in the order of their ids, as everywhere: otherwise a begin or an end of the same items may deadlock with this.
+    const mine = db('jobs')
+        .whereIn('operation', [...operations])
+        .orderBy('job_id')
+        .forUpdate()
+        .select('job_id');
     const kept = await db('jobs')
+        .whereIn('job_id', mine)
         .whereIn('operation', [...operations])
         .update({ lease_until: db.raw(LEASE) })
         .returning('operation');
