@@ -304,6 +304,8 @@ describe('an app that signs in for somebody', function () {
         const agreed = await signIn({ scope: 'read write' }, { effect_write: 'on' });
         expect(agreed.body['scope']).to.equal('read write');
         expect(await order(agreed.body['access_token'])).not.to.include('FORBIDDEN');
+        const careful = await signIn({ scope: 'read write' }, { effect_write: 'on', confirm_above: '0' });
+        expect(await order(careful.body['access_token'])).to.include('confirm_above');
         const unticked = await signIn({ scope: 'read write' });
         expect(unticked.body['scope']).to.equal('read');
         expect(await order(unticked.body['access_token'])).to.include('FORBIDDEN');

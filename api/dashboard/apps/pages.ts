@@ -1,6 +1,7 @@
 import { EFFECTS, type Scopes } from '../../../shared/domain/accounts/scopes.ts';
 import { placeOf, sourceOf } from '../../../shared/domain/apps/redirect-uri.ts';
 import { EVERY_TOOL } from '../../../shared/domain/apps/resource.ts';
+import { setConfirmAbove } from '../../../shared/store/accounts/api-keys.ts';
 import type { Membership } from '../../../shared/store/accounts/user-sessions.ts';
 import { whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import { addGrant, MOST_GRANTS } from '../../../shared/store/apps/grants.ts';
@@ -35,7 +36,7 @@ async function decide(visit: PersonalVisit): Promise<Answer> {
     if (!('request' in read)) return refuse(visit, read);
     const { request } = read;
     if (fields.get('decision') !== 'allow') return back(visit, request, { error: 'access_denied' });
-    const form = readFields(fields, { cap: dayCap });
+    const form = readFields(fields, { cap: dayCap, confirm_above: dayCap });
     if (!form.ok) return ask(visit, request, form.problems);
     if (form.values.cap === null) return ask(visit, request, { cap: 'Enter how many credits a day the app may spend.' });
     const membership = membershipsOf(visit).find(({ workspaceId }) => workspaceId === fields.get('workspace_id'));
@@ -51,11 +52,13 @@ async function decide(visit: PersonalVisit): Promise<Answer> {
         redirectUri: request.redirectUri,
         challenge: request.challenge,
     };
+    const { confirm_above: confirmAbove } = form.values;
     const made = await whileSignedIn(app.db, me, async (trx) => {
         const grant = await addGrant(trx, order);
         if (grant === undefined) return undefined;
+        if (confirmAbove !== null) await setConfirmAbove(trx, grant.keyId, confirmAbove);
         const { workspaceId, name, scopes, dayCap: cap } = order;
-        const details = { name, app: order.appId, cap, scopes: scopeDetails(scopes) };
+        const details = { name, app: order.appId, cap, confirm_above: confirmAbove, scopes: scopeDetails(scopes) };
         await recordVisit(trx, visit, { workspaceId, action: 'app.granted', target: grant.keyId, details });
         return grant;
     });
