@@ -17,15 +17,28 @@ const WAITING_PER_ACCOUNT = 4;
 const WAITING_PER_PROCESS = 256;
 /** The most writes of one process that use a database connection at the same time, of its 16. */
 const AT_ONCE = 4;
+/** The most orders of jobs and batches that use a connection at the same time: small ones, and those that may change thousands of rows. */
+const ORDERS_AT_ONCE = 4;
+const LARGE_ORDERS_AT_ONCE = 2;
+/** The most orders that wait in one process, and of one account. */
+const WAITING_ORDERS = 2048;
+const WAITING_ORDERS_PER_ACCOUNT = 256;
 
 interface WriteQueues {
     accounts: KeyedQueue<QueueTurn>;
     domains: KeyedQueue<QueueTurn>;
+    orderers: KeyedQueue<QueueTurn>;
+    orders: KeyedQueue<QueueTurn>;
+    largeOrders: KeyedQueue<QueueTurn>;
 }
 
 const queuesOf = perApp((): WriteQueues => {
     const room = { places: WAITING_PER_PROCESS, taken: 0 };
+    const orderRoom = { places: WAITING_ORDERS, taken: 0 };
     return {
+        orderers: createKeyedQueue({ waitingPerKey: WAITING_ORDERS_PER_ACCOUNT, room: orderRoom }),
+        orders: createKeyedQueue({ atOnce: ORDERS_AT_ONCE, room: orderRoom }),
+        largeOrders: createKeyedQueue({ atOnce: LARGE_ORDERS_AT_ONCE, room: orderRoom }),
         accounts: createKeyedQueue({ waitingPerKey: WAITING_PER_ACCOUNT, room }),
         domains: createKeyedQueue({ atOnce: AT_ONCE, room }),
     };
@@ -62,9 +75,29 @@ export function inDomainTurn<Result>({ app, gone }: Writer, registrable: string 
     return queuesOf(app).domains.run({ keys: registrable === undefined ? [] : [registrable], gone, full: processFull }, work);
 }
 
-function accountFull(app: App, { plan }: Caller): Refusal {
-    app.metrics.rateLimited.inc({ plan, window: 'publishing' });
-    const message = `The window publishing is full: one write of this account runs and ${WAITING_PER_ACCOUNT} wait for it.`;
+/**
+ * Runs the orders of one account, and changes of them, one after another. They all lock the account's row, and a change of a large batch
+ * may hold it for a second. Orders that waited for the lock in the database would take the connections that other accounts need.
+ * @param isLarge it may change thousands of rows
+ * @throws Refusal RATE_LIMITED, OVERLOADED, and what `work` throws
+ */
+export function orderInTurn<Result>(
+    { app, caller, gone }: Writer,
+    work: () => Promise<Result>,
+    { isLarge = false }: { isLarge?: boolean } = {},
+): Promise<Result> {
+    const { accountId } = caller as Caller;
+    const { orderers, orders, largeOrders } = queuesOf(app);
+    const full: QueueTurn['full'] = (where) =>
+        where === 'key' ? accountFull(app, caller as Caller, { window: 'jobs', waiting: WAITING_ORDERS_PER_ACCOUNT }) : processFull();
+    return orderers.run({ keys: [accountId], gone, full }, () =>
+        (isLarge ? largeOrders : orders).run({ keys: [], gone, full: processFull }, work),
+    );
+}
+
+function accountFull(app: App, { plan }: Caller, { window, waiting } = { window: 'publishing', waiting: WAITING_PER_ACCOUNT }): Refusal {
+    app.metrics.rateLimited.inc({ plan, window });
+    const message = `The window ${window} is full: one write of this account runs and ${waiting} wait for it.`;
     return new Refusal('RATE_LIMITED', message, { retryAfter: 1 });
 }
 

@@ -4,12 +4,14 @@ import { admitFresh } from '../../shared/fetch/admit.ts';
 import { insufficientCredits } from '../../shared/fetch/hold.ts';
 import { newJobOf } from '../../shared/fetch/new-job.ts';
 import { presentJob, readerOf } from '../../shared/fetch/present-job.ts';
+import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { keepAnswer } from '../../shared/store/fetch/idempotency.ts';
 import { findJob } from '../../shared/store/jobs/jobs.ts';
 import { addJob, type NewJob } from '../../shared/store/jobs/orders.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
+import { orderInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../serve.ts';
 import { mustFit } from './must-fit.ts';
 
@@ -35,7 +37,7 @@ export async function createJob(call: JobCall): Promise<Reply<never>> {
         sessionId: call.header('x-service-session')?.slice(0, 64) ?? null,
     };
     const headers = { location: `/v1/jobs/${job.jobId}` };
-    return app.db.transaction(async (trx) => {
+    const order = async (trx: Db): Promise<Reply<never>> => {
         await addJob(trx, job, expiresIn);
         await mustFit(trx, caller);
         const row = await findJob(trx, readerOf(caller), job.jobId);
@@ -45,5 +47,6 @@ export async function createJob(call: JobCall): Promise<Reply<never>> {
         const isKept = await keepAnswer(trx, app.secrets, keyed, { status: 202, headers, body: text });
         if (!isKept) throw new Refusal('IDEMPOTENCY_IN_PROGRESS', undefined, { retryAfter: 1 });
         return { text, isKept: true, headers };
-    });
+    };
+    return orderInTurn(call, () => app.db.transaction(order));
 }

@@ -9,6 +9,7 @@ import { cancelJob as cancel } from '../../shared/store/jobs/ends.ts';
 import { type FullJobRow, findJob, listJobs as list } from '../../shared/store/jobs/jobs.ts';
 import { deleteResult as remove } from '../../shared/store/jobs/retention.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
+import { orderInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../serve.ts';
 import { waitForEnd } from './wait-for-end.ts';
@@ -50,7 +51,7 @@ export async function cancelJob(call: JobCall): Promise<Reply<never>> {
     const { app, params } = call;
     await countInWindow(call, 'reads');
     await mustFind(call);
-    const done = await cancel(app.db, (call.caller as Caller).workspaceId, params.job_id);
+    const done = await orderInTurn(call, () => cancel(app.db, (call.caller as Caller).workspaceId, params.job_id));
     if (done === 'not cancellable') throw new Refusal('JOB_NOT_CANCELLABLE');
     return answer(call, await mustFind(call));
 }

@@ -9,6 +9,7 @@ import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import * as batches from '../../../shared/store/jobs/batches.ts';
 import { findBatch } from '../../../shared/store/jobs/batches.ts';
 import { countInWindow } from '../../admission/count-in-window.ts';
+import { orderInTurn } from '../../admission/writes.ts';
 import type { Reply } from '../../serve.ts';
 import { mustFit } from '../must-fit.ts';
 import { mustBeConfirmed, mustBeFew } from './create-batch.ts';
@@ -38,7 +39,8 @@ async function change<Body>(call: OneBatch<object, Body>, work: (batchId: string
     await countInWindow(call, 'reads');
     const { batchId } = await mustFindBatch(call);
     // Items that start or end meanwhile may cause a deadlock. The work is idempotent, so it is retried.
-    if (!(await persist(PATIENCE_MS, () => work(batchId)))) throw new Refusal('BATCH_NOT_OPEN');
+    const isDone = await orderInTurn(call, () => persist(PATIENCE_MS, () => work(batchId)), { isLarge: true });
+    if (!isDone) throw new Refusal('BATCH_NOT_OPEN');
     return { answer: viewOf(call, await mustFindBatch(call)) };
 }
 
@@ -61,7 +63,7 @@ export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<
         await mustBeFew(trx, caller);
         return count;
     };
-    const retried = await untilDone(() => app.db.transaction(retry));
+    const retried = await orderInTurn(call, () => untilDone(() => app.db.transaction(retry)), { isLarge: true });
     return { answer: { ...viewOf(call, await mustFindBatch(call)), retried } };
 }
 

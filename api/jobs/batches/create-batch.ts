@@ -13,6 +13,7 @@ import { keepAnswer, setHash } from '../../../shared/store/fetch/idempotency.ts'
 import { addBatch, countOpenBatches, findBatch, type NewBatch } from '../../../shared/store/jobs/batches.ts';
 import { openDrafts } from '../../../shared/store/jobs/drafts.ts';
 import { countInWindow } from '../../admission/count-in-window.ts';
+import { orderInTurn } from '../../admission/writes.ts';
 import type { OnceRules } from '../../answers/idempotency.ts';
 import type { Reply } from '../../serve.ts';
 import { mustFit } from '../must-fit.ts';
@@ -77,7 +78,7 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
             stopAfterFailures: fields.stop_after_failures ?? null,
         };
         const hash = body.hash();
-        return await app.db.transaction(async (trx) => {
+        const order = async (trx: Db): Promise<Reply<never>> => {
             await addBatch(trx, batch);
             await drafts.store(trx);
             await mustFit(trx, caller);
@@ -85,7 +86,8 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
             const row = await findBatch(trx, readerOf(caller), batchId);
             if (row === undefined) throw new Error('a batch that was just stored is not there');
             return keep(call, trx, hash, JSON.stringify({ success: true, data: { ...batchView(row, eta), warnings } }), batchId);
-        });
+        };
+        return await orderInTurn(call, () => app.db.transaction(order), { isLarge: true });
     } finally {
         await drafts.close();
     }
