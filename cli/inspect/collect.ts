@@ -7,10 +7,12 @@ import { addExchange, addressOf, DISPATCHERS, type Group, openGroup, readBody, t
 import type { Element } from './json-elements.ts';
 import { noiseOf } from './noise.ts';
 import { readPage } from './page.ts';
+import { addText } from './page-facts.ts';
 import type { Form } from './page-forms.ts';
 import { parseJson, redact } from './redact.ts';
 import type { Ledger } from './report.ts';
 import { openSeenTexts, type SeenTexts } from './seen-texts.ts';
+import { addressOfPage, addSiteTexts, openSiteTexts, type SiteTexts } from './site-texts.ts';
 
 /** The address of a program, not of one of its routes. */
 const ONE_ADDRESS = /\/$|\.(?:php|cgi|pl|aspx?|jsp|do)$/i;
@@ -24,6 +26,7 @@ export interface Collection {
     granting: Granting;
     /** Origins that refused a request without a credential. */
     refusing: Set<string>;
+    texts: SiteTexts;
     /** How much of the recording belongs to each registrable domain, and its first host that gave a page. */
     domains: Map<string, { weight: number; pageHost: string | undefined }>;
 }
@@ -47,6 +50,7 @@ export async function collect(entries: AsyncIterable<Element>, ledger: Ledger, o
         read: 0,
         groups: new Map(),
         seen: openSeenTexts(),
+        texts: openSiteTexts(),
         granting: openGranting(),
         refusing: new Set(),
         domains: new Map(),
@@ -110,6 +114,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
         if (group.sendings === 0 && group.form === undefined) collection.groups.delete(keyOf(exchange, body));
         return;
     }
+    if (page !== undefined) addSiteTexts(collection.texts, page, exchange.url);
     if (page?.isShell === true && exchange.method === 'GET') {
         ledger.drop('Pages without content', 'a script fills them, and what it fetches is described instead');
         if (group.sendings === 0 && group.form === undefined) collection.groups.delete(keyOf(exchange, body));
@@ -118,8 +123,10 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
     }
     weigh(collection, domain, exchange, page === undefined ? 1 : 5);
     addExchange(group, exchange, { body, json, page, carried }, options.keepsSamples);
+    const caller = URL.parse(exchange.requestHeaders.get('referer') ?? '');
+    if (page === undefined && caller !== null) addText(group.pages.callers, collection.texts.titles.get(addressOfPage(caller)) ?? '');
     if (json !== undefined) collection.seen.remember(json);
-    for (const form of page?.forms ?? []) takeForm(collection, form, exchange.url, ledger);
+    for (const form of page?.forms ?? []) takeForm(collection, form, { url: exchange.url, title: page?.texts.title ?? '' }, ledger);
 }
 
 function namedValues({ body }: Exchange): Json {
@@ -156,7 +163,7 @@ function groupFor({ groups }: Collection, exchange: Exchange, body: SentBody): G
     return made;
 }
 
-function takeForm(collection: Collection, form: Form, page: URL, ledger: Ledger): void {
+function takeForm(collection: Collection, form: Form, { url: page, title }: { url: URL; title: string }, ledger: Ledger): void {
     if (!isOnDomain(form.action.hostname, domainOf(page.hostname)) && form.action.hostname !== page.hostname) {
         ledger.drop('Forms', 'they are sent to another site');
     } else if (form.asksForPassword) ledger.drop('Forms', 'they ask for a password, and a package carries no credentials');
@@ -176,6 +183,8 @@ function takeForm(collection: Collection, form: Form, page: URL, ledger: Ledger)
         const key = `${address.key}  form`;
         const known = collection.groups.get(key) ?? openGroup(address);
         known.form = joinForms(known.form, factsOf(form, page));
+        addText(known.pages.callers, title);
+        addText(known.pages.submits, form.submit);
         if (collection.groups.size < MAX_GROUPS) collection.groups.set(key, known);
     }
 }

@@ -4,16 +4,41 @@ import { wordsOf } from './harmless.ts';
 
 /**
  * What an endpoint is for, in the words of its name and of the fields that its answers have: names that the schema of the draft holds
- * too, never a value.
+ * too, never a value. @param lead what pages of the site say of it, in place of the words of its name
  */
-export function describeEndpoint({ name, kind, params = [], response }: PackageEndpoint): string {
-    const said = sentence(name.split('_'));
-    const { fields, isList } = fieldsOf(response?.schema);
+export function describeEndpoint({ name, kind, params = [], response }: PackageEndpoint, lead?: string): string {
+    const said = leadOf(sentence(name.split('_')), lead);
+    const selected = selectedFields(response?.select);
+    const { fields, isList } = selected.length > 0 ? { fields: selected, isList: true } : fieldsOf(response?.schema);
     const answered = fields.length === 0 ? '' : isList ? ` Each item has ${joined(fields)}.` : ` Answers with ${joined(fields)}.`;
     const asked = params.filter(({ required }) => required).map((param) => wordsOf(param.name).join(' '));
     const by = asked.length === 0 ? '' : ` Needs ${joined(asked.slice(0, MOST_FIELDS))}.`;
     return `${said}${kind === 'paginate' ? ', page by page' : ''}.${by}${answered}`;
 }
+
+/** One word of a page tells less than the name. */
+function leadOf(byName: string, lead: string | undefined): string {
+    if (lead === undefined) return byName;
+    const said = lead.replace(/[\s.:…]+$/, '');
+    return /\s/.test(said) ? sentence([said]) : `${byName} (“${said}”)`;
+}
+
+/** The names of what is selected of each item of a page. */
+function selectedFields(select: unknown): string[] {
+    const items = isObject(select) ? select['items'] : undefined;
+    const [entry] = Array.isArray(items) ? items : [];
+    const value = isObject(entry) ? entry['value'] : undefined;
+    return isObject(value) ? Object.keys(value).slice(0, MOST_FIELDS) : [];
+}
+
+/** Page and order of a list are the caller's, however often a recording says the same. */
+export function isPlaceInList(name: string): boolean {
+    return wordsOf(name).some((word) => PLACES.has(word));
+}
+
+const PLACES: ReadonlySet<string> = new Set(
+    'page offset start skip limit size count cursor after before sort order orderby sortby direction dir lang locale language'.split(' '),
+);
 
 /** What a site offers, by the names of its first endpoints. */
 export function describeSite(site: string, endpoints: readonly PackageEndpoint[]): string {

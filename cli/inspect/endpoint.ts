@@ -1,11 +1,11 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { JsonObject, JsonSchema, Kind, Method, PackageEndpoint } from '../../shared/domain/types.ts';
-import { describeEndpoint, describeParam } from './describe.ts';
 import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
 import { wordsOf } from './harmless.ts';
 import { headersOf } from './headers.ts';
 import { nameEndpoint, wantedEndpointName } from './naming.ts';
+import { selectOf } from './page-lists.ts';
 import { paginationOf } from './pagination.ts';
 import { requestOf } from './params.ts';
 import { asksForWords } from './segments.ts';
@@ -50,8 +50,6 @@ export function draftEndpoint(group: Group, names: Set<string>): DraftedEndpoint
         response: responseOf(group, isPage),
         ...(paging ?? {}),
     };
-    for (const param of request.params) param.description = describeParam(param);
-    endpoint.description = describeEndpoint(endpoint);
     return { ok: true, endpoint, notes: notesOf(group, request.left, isForm) };
 }
 
@@ -115,7 +113,10 @@ function effectOf({ method, operation }: Group, kind: Kind, paginates: boolean):
 }
 
 function responseOf(group: Group, isPage: boolean): NonNullable<PackageEndpoint['response']> {
-    if (isPage) return { type: 'html' };
+    if (isPage) {
+        const select = group.method === 'GET' ? selectOf(group.pages.lists) : undefined;
+        return select === undefined ? { type: 'html' } : { type: 'html', select };
+    }
     if (group.answers.json > 0) {
         const schema = dataSchema(group.shape);
         return schema === undefined ? { type: 'json' } : { type: 'json', schema };

@@ -7,6 +7,7 @@ import { isProgramWord, namesCredential } from './harmless.ts';
 import { addHeader, fixedHeader } from './headers.ts';
 import { namedOf, type Operation, operationOf } from './operation.ts';
 import type { Page } from './page.ts';
+import { addPage, mergePages, openPages, type PageFacts } from './page-facts.ts';
 import { parseJson } from './redact.ts';
 import { decode, type Piece, readSegment } from './segments.ts';
 import { addShape, mergeShape, openShape, type Shape } from './shape.ts';
@@ -32,6 +33,7 @@ export interface Group {
     answers: { json: number; html: number; text: number; none: number };
     shape: Shape;
     skeleton: Set<number>;
+    pages: PageFacts;
     embedded: Set<string>;
     /** Answers that named a next page in a Link header. */
     links: number;
@@ -90,6 +92,7 @@ export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' 
         answers: { json: 0, html: 0, text: 0, none: 0 },
         shape: openShape(),
         skeleton: new Set(),
+        pages: openPages(),
         embedded: new Set(),
         links: 0,
         sample: undefined,
@@ -191,12 +194,13 @@ function addFields(body: Body, fields: ReadonlyMap<string, Json[]>): void {
     }
 }
 
-function addAnswer(group: Group, { answer, answerHeaders, status }: Exchange, json: Json | undefined, page: Page | undefined): void {
+function addAnswer(group: Group, { answer, answerHeaders, status, url }: Exchange, json: Json | undefined, page: Page | undefined): void {
     if (status === 204 || status === 304 || (status >= 300 && status < 400) || answer.type === '') group.answers.none++;
     else if (/json/.test(answer.type)) group.answers.json++;
     else if (/html/.test(answer.type)) group.answers.html++;
     else group.answers.text++;
     if (json !== undefined) addShape(group.shape, json);
+    if (page !== undefined) addPage(group.pages, page, url);
     for (const mark of page?.skeleton ?? []) group.skeleton.add(mark);
     for (const place of page?.embedded ?? []) group.embedded.add(place);
     if (/;\s*rel="?next"?/i.test(answerHeaders.get('link') ?? '')) group.links++;
@@ -225,6 +229,7 @@ export function mergeGroups(group: Group, more: Group): void {
     for (const sort of ['json', 'html', 'text', 'none'] as const) group.answers[sort] += more.answers[sort];
     mergeShape(group.shape, more.shape);
     for (const mark of more.skeleton) group.skeleton.add(mark);
+    mergePages(group.pages, more.pages);
     for (const place of more.embedded) group.embedded.add(place);
     group.links += more.links;
     group.sample ??= more.sample;

@@ -14,6 +14,7 @@ import { addAuth } from './auth.ts';
 import { guessCategory } from './category.ts';
 import { type Collection, collect, domainOf } from './collect.ts';
 import { describeSite } from './describe.ts';
+import { describeByPages } from './describe-pages.ts';
 import { draftEndpoint } from './endpoint.ts';
 import type { ExampleCandidate } from './example-candidate.ts';
 import { addExamples } from './examples.ts';
@@ -90,15 +91,18 @@ async function draft(collection: Collection, ledger: Ledger, options: InspectOpt
     const { site, domain } = siteOf(collection, options);
     const routes = routesOf(collection, domain, ledger);
     const drafted = draftAll(routes, ledger);
+    const described = describeByPages(drafted, collection.texts, collection.seen);
     const guess = guessCategory([site, ...routes.flatMap(wordsOf)]);
     const whole: PackageDocument = {
         format: 'routebook/1',
         site,
         title: options.title ?? site,
-        description: describeSite(
-            site,
-            drafted.map(({ endpoint }) => endpoint),
-        ),
+        description:
+            described.site ??
+            describeSite(
+                site,
+                drafted.map(({ endpoint }) => endpoint),
+            ),
         intent_category: options.category ?? guess.category,
         endpoints: await addExamples(drafted, options.confirmExample),
     };
@@ -112,12 +116,13 @@ async function draft(collection: Collection, ledger: Ledger, options: InspectOpt
     const leftToDo = [...settled.leftToDo];
     if (options.category === undefined && guess.isGuess)
         leftToDo.push({ path: '/intent_category', message: 'Hardly anything tells the category; choose one.' });
-    const found = settled.package.endpoints.map(({ name, kind, method, url }) => ({
+    const found = settled.package.endpoints.map(({ name, kind, method, url, params = [] }) => ({
         name,
         kind: kind ?? 'api_call',
         method,
         url,
         samples: groups.get(name)?.sendings ?? 0,
+        byPages: [name, ...params.map((param) => `${name} ${param.name}`)].filter((one) => described.byPages.has(one)).length,
     }));
     return { package: settled.package, report: { read: collection.read, found, ...ledger.lines(), leftToDo } };
 }
@@ -176,7 +181,14 @@ function fromDocument(document: unknown, options: InspectOptions): Inspected {
     const { package: imported, carried, notCarried, leftToDo } = importDocument(document, { ...options, single: true });
     const whole = notCarried.filter(({ scope }) => scope === 'operation');
     const parts = notCarried.filter(({ scope }) => scope !== 'operation');
-    const found = imported.endpoints.map(({ name, kind, method, url }) => ({ name, kind: kind ?? 'api_call', method, url, samples: 0 }));
+    const found = imported.endpoints.map(({ name, kind, method, url }) => ({
+        name,
+        kind: kind ?? 'api_call',
+        method,
+        url,
+        samples: 0,
+        byPages: 0,
+    }));
     return {
         package: imported,
         report: {

@@ -12,6 +12,8 @@ export interface Form {
     hidden: { name: string; isToken: boolean; word: string | undefined }[];
     /** A selector that matches this form alone on its page, made of what its author wrote. */
     selector: string | undefined;
+    /** What is written on the button that sends it. */
+    submit: string;
     asksForPassword: boolean;
     takesFiles: boolean;
     /** It says neither where nor how it is sent: a script does that. */
@@ -55,12 +57,18 @@ export function readForms($: CheerioAPI, page: URL): Form[] {
                     fields: fieldsOf($, inputs),
                     hidden: hiddenOf(inputs),
                     selector: selectorOf($, form),
+                    submit: submitOf(form),
                     asksForPassword: types.includes('password'),
                     takesFiles: types.includes('file'),
                     isScripted: written === undefined && form.attr('method') === undefined,
                 },
             ];
         });
+}
+
+function submitOf(form: Selection): string {
+    const button = form.find('button:not([type]), button[type="submit" i], input[type="submit" i]').first();
+    return (button.text() || button.attr('value') || '').replaceAll(/\s+/g, ' ').trim().slice(0, 60);
 }
 
 /** Elements of a page. */

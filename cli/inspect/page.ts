@@ -1,9 +1,11 @@
 import { type CheerioAPI, load } from 'cheerio';
 import { saysLogin } from '../../shared/domain/fetch/login-words.ts';
 import { type Form, readForms } from './page-forms.ts';
+import { listsOf, type PageList } from './page-lists.ts';
+import { type PageTexts, textsOf } from './page-texts.ts';
 import { hashOf } from './values.ts';
 
-/** What a page shows about the routes of its site; no text of it. */
+/** What a page shows about the routes of its site. */
 export interface Page {
     /** A page without content, which a script fills with what it fetches. */
     isShell: boolean;
@@ -12,6 +14,8 @@ export interface Page {
     forms: Form[];
     /** Names of places where data stand in the page as JSON. */
     embedded: string[];
+    lists: PageList[];
+    texts: PageTexts;
     /** Hashes of the elements with their classes: pages of one route have much in common. */
     skeleton: Set<number>;
 }
@@ -30,10 +34,12 @@ export function readPage(html: string, url: URL): Page {
     const hasScripts = $('script').length > 0;
     const skeleton = skeletonOf($);
     const isLogin = forms.some(({ asksForPassword }) => asksForPassword) && headingsOf($).some(saysLogin);
+    const lists = listsOf($);
+    const texts = textsOf($, url);
     $('script, style, noscript, template, svg, head, pre, code, textarea').remove();
     const text = $('body').text().replaceAll(/\s+/g, ' ').trim();
     const isEmpty = hasScripts && forms.length === 0 && text.length < LITTLE_TEXT && embedded.length === 0;
-    return { isShell: isEmpty || isTemplate(text), isLogin, forms, embedded, skeleton };
+    return { isShell: isEmpty || isTemplate(text), isLogin, forms, embedded, lists, texts, skeleton };
 }
 
 /** Whether the text of a page has places that a script is to fill. An article may show one or two, a page that is all filled no more. */

@@ -1,4 +1,5 @@
 import type { Json, JsonObject, JsonSchema, PackageParam } from '../../shared/domain/types.ts';
+import { isPlaceInList } from './describe.ts';
 import type { Body, Group } from './groups.ts';
 import { wordsOf } from './harmless.ts';
 import { identifier, nameParams } from './naming.ts';
@@ -87,15 +88,6 @@ function isValueInName(name: string): boolean {
 }
 
 const VALUE_IN_NAME = { name: '…', why: 'its name holds a value' };
-
-/** Page and order of a list are the caller's, however often a recording says the same. */
-function isPlaceInList(name: string): boolean {
-    return wordsOf(name).some((word) => PLACES.has(word));
-}
-
-const PLACES: ReadonlySet<string> = new Set(
-    'page offset start skip limit size count cursor after before sort order orderby sortby direction dir lang locale language'.split(' '),
-);
 
 /** What stood in every sending is required; one sending alone tells it only of what names a thing or the words of a search. */
 function isRequired(name: string, values: Values, sendings: number): boolean {

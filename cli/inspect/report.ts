@@ -4,7 +4,15 @@ import type { Kind, Method } from '../../shared/domain/types.ts';
 export interface InspectReport {
     /** Exchanges that were read. */
     read: number;
-    found: { name: string; kind: Kind; method: Method; url: string; samples: number }[];
+    found: {
+        name: string;
+        kind: Kind;
+        method: Method;
+        url: string;
+        samples: number;
+        /** How many of it and its params are described in the words of pages. */
+        byPages: number;
+    }[];
     dropped: { what: string; why: string }[];
     redacted: { where: string; kind: string }[];
     /** Things worth knowing about endpoints of the draft: data embedded in a page, pages that need signing in … */

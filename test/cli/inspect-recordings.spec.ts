@@ -178,12 +178,13 @@ describe('routebook inspect, on what Chromium recorded of applications that nobo
                 expect(published.status, JSON.stringify(published.body)).to.equal(201);
                 const reads = inspected.package.endpoints.filter(({ examples }) => examples !== undefined);
                 expect(reads.length).to.be.greaterThan(3);
-                for (const { name: endpoint, examples = [] } of reads) {
+                for (const { name: endpoint, examples = [], response } of reads) {
                     const call = () => ada.fetch(host, endpoint, examples[0]?.params ?? {});
                     const first = await call();
                     // A page is turned into markdown within half a second, which a busy machine may not have.
                     const answer = /too much work/.test(JSON.stringify(first.body)) ? await call() : first;
                     expect(answer.status, `${endpoint} ${JSON.stringify(answer.body)}`).to.equal(200);
+                    if (response?.select !== undefined) expect(dataOf<{ items: unknown[] }>(answer).items, endpoint).not.to.be.empty;
                 }
                 const endpoint = inspected.package.endpoints.find(({ url }) => compared.find.test(url));
                 const fetched = dataOf<Record<string, unknown>>(await ada.fetch(host, endpoint?.name ?? ''));

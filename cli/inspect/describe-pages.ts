@@ -1,0 +1,184 @@
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import type { PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
+import { describeEndpoint, describeParam, isPlaceInList } from './describe.ts';
+import { isVarying } from './fold.ts';
+import type { Group } from './groups.ts';
+import { addText, type Texts } from './page-facts.ts';
+import { mayBeSaid, mostSaid, sharedText, siteParts } from './said.ts';
+import type { SeenTexts } from './seen-texts.ts';
+import { decode, readSegment } from './segments.ts';
+import type { SiteLink, SiteTexts } from './site-texts.ts';
+
+export interface Drafted {
+    endpoint: PackageEndpoint;
+    group: Group;
+}
+
+/** What of a draft is described in the words of pages: the site itself, endpoints by name, and params as `endpoint param`. */
+export interface Described {
+    site: string | undefined;
+    byPages: ReadonlySet<string>;
+}
+
+/**
+ * Describes endpoints and params by what the pages of the site say: titles, headings and descriptions of its pages, labels of its forms
+ * and texts of its links, as far as the author of the program wrote them. What no page says is described by names.
+ */
+export function describeByPages(drafted: readonly Drafted[], texts: SiteTexts, seen: SeenTexts): Described {
+    const byPages = new Set<string>();
+    const ofSite = siteParts(drafted.map(({ group }) => group.pages.titles));
+    const about = siteAbout(drafted, seen);
+    const links = linksByRoute(drafted, texts);
+    for (const one of drafted) {
+        const { endpoint, group } = one;
+        const here = links.get(one) ?? { texts: new Map(), targets: new Set<string>(), from: new Set<Drafted>(), params: new Map() };
+        for (const param of endpoint.params ?? []) {
+            const told = toldOfParam(param, one, here, texts, seen);
+            param.description = told === undefined ? describeParam(param) : told;
+            if (told !== undefined) byPages.add(`${endpoint.name} ${param.name}`);
+        }
+        const lead = leadOf(group, here, ofSite, about).find((text) => text !== '' && mayBeSaid(text, seen)) ?? leadOfLinks(one, here);
+        endpoint.description = describeEndpoint(endpoint, lead);
+        if (lead !== undefined) byPages.add(endpoint.name);
+    }
+    return { site: about, byPages };
+}
+
+/** The description that most pages of a site carry. */
+function siteAbout(drafted: readonly Drafted[], seen: SeenTexts): string | undefined {
+    const all: Texts = new Map();
+    for (const { group } of drafted) for (const [text, times] of group.pages.abouts) addText(all, text, times);
+    const [most] = [...all].sort(([, a], [, b]) => b - a);
+    const isOfSite = most !== undefined && drafted.filter(({ group }) => group.pages.abouts.has(most[0])).length > 1;
+    return isOfSite && mayBeSaid(most[0], seen) ? most[0] : undefined;
+}
+
+/** What may describe an endpoint, the best first. */
+function leadOf(group: Group, links: RouteLinks, ofSite: ReadonlySet<string>, about: string | undefined): string[] {
+    const { addresses, titles, headings, abouts, submits, callers } = group.pages;
+    const isFixed = !group.segments.some(isVarying) && [...group.query.values()].every(({ different }) => different.size <= 1);
+    const pages = { isFixed, addresses: addresses.size };
+    const own = sharedText(abouts, { ...pages, isWhole: true }, new Set(about === undefined ? [] : [about]));
+    const title = sharedText(titles, pages, ofSite);
+    const heading = sharedText(headings, pages, ofSite);
+    const both = title === '' || heading === '' ? [] : [overlaps(title, heading) ? longer(title, heading) : `${title}: ${heading}`];
+    const caller = mostSaid(
+        new Map([...callers].map(([text, times]) => [sharedText(new Map([[text, 1]]), { isFixed: true, addresses: 1 }, ofSite), times])),
+    );
+    const isForm = group.form !== undefined && (group.method === 'POST' || addresses.size === 0);
+    const submit = mostSaid(submits);
+    const form = isForm && submit !== '' ? [caller === '' ? submit : `${submit}, the form of “${caller}”`, submit] : [];
+    const link = links.targets.size > 1 || isFixed ? mostSaid(links.texts) : '';
+    const calledBy = group.answers.json > 0 && callers.size > 0 ? [...callers.keys()].map((text) => `Called by the page “${text}”`) : [];
+    const isHome = group.segments.every(({ core }) => core === '') && group.dispatch.length === 0;
+    const home = isHome ? [[...titles.keys()][0] ?? '', [...headings.keys()][0] ?? ''] : [];
+    return [...form, own, ...both, title, heading, link, ...home, ...calledBy.slice(0, 3)];
+}
+
+/** Where nothing on its pages is the same for all, the pages that lead there tell what they are. */
+function leadOfLinks({ endpoint }: Drafted, { from }: RouteLinks): string | undefined {
+    const names = [...from].map((one) => one.endpoint.name).filter((name) => name !== endpoint.name);
+    return names.length === 0 ? undefined : `${endpoint.name.replaceAll('_', ' ')}, to which links of ${joined(names.slice(0, 3))} lead`;
+}
+
+function overlaps(one: string, other: string): boolean {
+    const [a, b] = [one.toLowerCase(), other.toLowerCase()];
+    return a.includes(b) || b.includes(a);
+}
+
+function longer(one: string, other: string): string {
+    return other.length > one.length ? other : one;
+}
+
+interface RouteLinks {
+    texts: Texts;
+    targets: Set<string>;
+    from: Set<Drafted>;
+    /** Texts of the links that give a query param, by its name. */
+    params: Map<string, { texts: Texts; from: Set<Drafted> }>;
+}
+
+function linksByRoute(drafted: readonly Drafted[], { links }: SiteTexts): Map<Drafted, RouteLinks> {
+    const reads = drafted.filter(({ group }) => group.method === 'GET');
+    const byLength = Map.groupBy(reads, ({ group }) => group.segments.length);
+    const known = new Map<string, Drafted | undefined>();
+    const routeOf = (url: URL) => {
+        const address = `${url.origin}${url.pathname}${url.search}`;
+        if (!known.has(address)) known.set(address, matching(byLength, url));
+        return known.get(address);
+    };
+    const found = new Map<Drafted, RouteLinks>();
+    for (const link of links) {
+        if (link.to.pathname === link.from.pathname && link.to.search === link.from.search) continue;
+        const to = routeOf(link.to);
+        if (to !== undefined) addLink(found, to, routeOf(link.from), link);
+    }
+    return found;
+}
+
+function addLink(found: Map<Drafted, RouteLinks>, to: Drafted, from: Drafted | undefined, { to: url, text }: SiteLink): void {
+    const links = found.get(to) ?? { texts: new Map(), targets: new Set<string>(), from: new Set<Drafted>(), params: new Map() };
+    found.set(to, links);
+    addText(links.texts, text);
+    links.targets.add(url.pathname + url.search);
+    if (from !== undefined) links.from.add(from);
+    for (const name of url.searchParams.keys()) {
+        const param = links.params.get(name) ?? { texts: new Map(), from: new Set<Drafted>() };
+        links.params.set(name, param);
+        addText(param.texts, text);
+        if (from !== undefined) param.from.add(from);
+    }
+}
+
+/** The route that an address belongs to; where several do, the one that says most of it. */
+function matching(byLength: ReadonlyMap<number, readonly Drafted[]>, url: URL): Drafted | undefined {
+    const pieces = url.pathname.slice(1).split('/').map(readSegment);
+    let best: { one: Drafted; weight: number } | undefined;
+    for (const one of byLength.get(pieces.length) ?? []) {
+        const { segments, origin, dispatch } = one.group;
+        const fits =
+            origin === url.origin &&
+            segments.every((piece, place) => isVarying(piece) || decode(piece.core) === decode(pieces[place]?.core ?? '')) &&
+            dispatch.every(([name, value]) => url.searchParams.get(name) === value);
+        const weight = dispatch.length * 100 + segments.filter((piece) => !isVarying(piece)).length;
+        if (fits && weight > (best?.weight ?? -1)) best = { one, weight };
+    }
+    return best?.one;
+}
+
+/** What a param means by the label of a field that is called so, or by the pages whose links give it. */
+function toldOfParam(
+    param: PackageParam,
+    { group, endpoint }: Drafted,
+    links: RouteLinks,
+    { labels }: SiteTexts,
+    seen: SeenTexts,
+): string | undefined {
+    const { name, source } = param;
+    const label = [...(labels.get(name) ?? [])].sort(([, a], [, b]) => b - a).find(([text]) => mayBeSaid(text, seen))?.[0];
+    if (label !== undefined && (source !== 'path' || group.form !== undefined)) return withLabel(param, label);
+    if (source === 'body') return undefined;
+    const given = source === 'path' ? links : links.params.get(name);
+    if (given === undefined) return undefined;
+    if (isPlaceInList(name)) {
+        const texts = [...given.texts.keys()].filter((text) => text.length <= 24 && mayBeSaid(text, seen)).slice(0, 4);
+        if (texts.length > 0) return `${describeParam(param)} Links give it: ${texts.map((text) => `“${text}”`).join(', ')}.`;
+    }
+    const pages = [...given.from].filter(({ endpoint: one }) => one !== endpoint);
+    const sources = (pages.length > 0 ? pages : [...given.from]).map(({ endpoint: one }) => one.name);
+    return sources.length === 0 ? undefined : `${bareOf(param)} as links of ${joined([...new Set(sources)].slice(0, 3))} give it.`;
+}
+
+function bareOf(param: PackageParam): string {
+    return describeParam(param).replace(/(?:, as lists and links of the site name it)?\.$/, ',');
+}
+
+function withLabel(param: PackageParam, label: string): string {
+    const { schema } = param;
+    const type = isObject(schema) ? schema['type'] : undefined;
+    return type === 'boolean' && !/^\W*whether/i.test(label) ? `Whether “${label}” is chosen.` : `${label.replace(/[.:…\s]+$/, '')}.`;
+}
+
+function joined(names: readonly string[]): string {
+    return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}

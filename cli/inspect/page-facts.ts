@@ -1,0 +1,56 @@
+import type { Page } from './page.ts';
+import { addLists, type ListFacts, mergeLists, openLists } from './page-lists.ts';
+import { hashOf } from './values.ts';
+
+/** What all pages of one route say together, and how many different addresses they stood at. */
+export interface PageFacts {
+    addresses: Set<number>;
+    titles: Texts;
+    headings: Texts;
+    abouts: Texts;
+    /** What its form is sent by. */
+    submits: Texts;
+    /** Titles of the pages that its form stands on, or that called it. */
+    callers: Texts;
+    lists: ListFacts;
+}
+
+/** Texts and how many pages have them. */
+export type Texts = Map<string, number>;
+
+const MOST_TEXTS = 40;
+
+/** Of a route without pages yet. */
+export function openPages(): PageFacts {
+    return {
+        addresses: new Set(),
+        titles: new Map(),
+        headings: new Map(),
+        abouts: new Map(),
+        submits: new Map(),
+        callers: new Map(),
+        lists: openLists(),
+    };
+}
+
+/** Takes in one page. @param url where it stood */
+export function addPage(facts: PageFacts, { texts, lists }: Page, url: URL): void {
+    if (facts.addresses.size < MOST_TEXTS) facts.addresses.add(hashOf(url.pathname + url.search));
+    addText(facts.titles, texts.title);
+    addText(facts.headings, texts.heading);
+    addText(facts.abouts, texts.about);
+    addLists(facts.lists, lists);
+}
+
+/** Counts a text; an empty one says nothing. */
+export function addText(texts: Texts, text: string, times = 1): void {
+    if (text !== '' && (texts.has(text) || texts.size < MOST_TEXTS)) texts.set(text, (texts.get(text) ?? 0) + times);
+}
+
+/** Adds what `more` holds to `facts`. */
+export function mergePages(facts: PageFacts, more: PageFacts): void {
+    for (const address of more.addresses) facts.addresses.add(address);
+    for (const sort of ['titles', 'headings', 'abouts', 'submits', 'callers'] as const)
+        for (const [text, times] of more[sort]) addText(facts[sort], text, times);
+    mergeLists(facts.lists, more.lists);
+}

@@ -1,0 +1,68 @@
+import type { CheerioAPI } from 'cheerio';
+import { separated } from './exchange.ts';
+
+/** What a page says of itself, and where its links lead: kept until it is known which of it the program wrote. */
+export interface PageTexts {
+    title: string;
+    heading: string;
+    /** Its meta description. */
+    about: string;
+    links: { to: URL; text: string }[];
+    /** What fields of any form are called, by their names. */
+    labels: Map<string, string>;
+}
+
+const MAX_LINKS = 300;
+const MAX_FIELDS = 200;
+const LONGEST = 200;
+
+/** Reads the texts of a page that stood at `url`. */
+export function textsOf($: CheerioAPI, url: URL): PageTexts {
+    const base = URL.parse($('base[href]').first().attr('href') ?? '', url) ?? url;
+    const links = $('a[href]')
+        .toArray()
+        .slice(0, MAX_LINKS)
+        .flatMap((element) => {
+            const link = $(element);
+            const to = URL.parse(link.attr('href') ?? '', base);
+            const text = lineOf(link.text()) || lineOf(link.attr('title') ?? link.attr('aria-label') ?? '');
+            return to === null || !/^https?:$/.test(to.protocol) || text === '' ? [] : [{ to: separated(to), text }];
+        });
+    return {
+        title: lineOf($('head > title').first().text()),
+        heading: lineOf($('h1').first().text()) || lineOf($('h2').first().text()),
+        about: lineOf($('meta[name="description" i], meta[property="og:description" i]').first().attr('content') ?? ''),
+        links,
+        labels: labelsOf($),
+    };
+}
+
+function labelsOf($: CheerioAPI): Map<string, string> {
+    const byId = new Map<string, string>();
+    for (const element of $('label[for]').toArray().slice(0, MAX_FIELDS)) byId.set($(element).attr('for') ?? '', lineOf($(element).text()));
+    const labels = new Map<string, string>();
+    for (const element of $('input[name], select[name], textarea[name]').toArray().slice(0, MAX_FIELDS)) {
+        const field = $(element);
+        const name = field.attr('name') ?? '';
+        const type = (field.attr('type') ?? '').toLowerCase();
+        if (labels.has(name) || /^(?:hidden|password|image|button)$/.test(type)) continue;
+        if (type === 'submit') {
+            const text = lineOf(field.attr('value') ?? '');
+            if (text !== '') labels.set(name, `Button “${text}”`);
+            continue;
+        }
+        const around = field.closest('label');
+        const own = around.length === 0 ? '' : lineOf(around.contents().not('select, textarea').text());
+        const cell = lineOf(field.closest('td').prev('td, th').text());
+        const said = [byId.get(field.attr('id') ?? '') ?? '', own, ...HINTS.map((hint) => lineOf(field.attr(hint) ?? '')), cell];
+        const label = said.find((text) => /\p{L}{2}/u.test(text));
+        if (label !== undefined && label.length <= 100) labels.set(name, label.replace(/[\s:*]+$/, ''));
+    }
+    return labels;
+}
+
+const HINTS = ['aria-label', 'placeholder', 'title'];
+
+function lineOf(text: string): string {
+    return text.slice(0, 1000).replaceAll(/\s+/g, ' ').trim().slice(0, LONGEST);
+}

@@ -1,0 +1,76 @@
+import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
+import { personalKind } from './harmless.ts';
+import type { Texts } from './page-facts.ts';
+import type { SeenTexts } from './seen-texts.ts';
+
+const LONGEST = 160;
+
+/** Whether a text of a page may stand in a draft: a few words of its author, without numbers, names of people and what was typed. */
+export function mayBeSaid(text: string, seen: SeenTexts): boolean {
+    if (text.length < 2 || text.length > LONGEST || !/\p{L}{2}/u.test(text) || /\d{3}|[@<>{}\\]|:\/\//.test(text)) return false;
+    if (findSecrets(text) !== undefined || personalKind(text) !== undefined || seen.wasName(text)) return false;
+    return !text.split(/[^\p{L}\p{N}_-]+/u).some((word) => word !== '' && (seen.wasName(word) || seen.wasName(word.toLowerCase())));
+}
+
+/** ` - `, ` | `, `: ` and other signs between the parts of a title. */
+const SEPARATORS = /\s+[-–—|·•»«/]+\s+|\s*[|»«]\s*|:\s+/;
+
+function partsOf(title: string): string[] {
+    return title
+        .split(SEPARATORS)
+        .map((part) => part.trim())
+        .filter((part) => part !== '');
+}
+
+/** The parts that stand in the titles of most routes: how the site is called. @param titles those of each route */
+export function siteParts(titles: readonly Texts[]): ReadonlySet<string> {
+    const routes = titles.filter((texts) => texts.size > 0);
+    const counts = new Map<string, number>();
+    for (const texts of routes)
+        for (const part of new Set([...texts.keys()].flatMap(partsOf))) counts.set(part, (counts.get(part) ?? 0) + 1);
+    const least = Math.max(2, routes.length * 0.5);
+    return new Set([...counts].filter(([, count]) => count >= least).map(([part]) => part));
+}
+
+/**
+ * What the titles or headings of one route have in common, without the name of the site. What differs between its pages was not
+ * written by the author of the program; of a single page with an address that varies nothing is known.
+ */
+export function sharedText(
+    texts: Texts,
+    pages: { isFixed: boolean; addresses: number; isWhole?: boolean },
+    ofSite: ReadonlySet<string>,
+): string {
+    const all = [...texts.keys()].map((text) => partsOf(text).filter((part) => !ofSite.has(part)));
+    const [first] = all;
+    if (first === undefined) return '';
+    if (texts.size === 1) return pages.isFixed || pages.addresses > 1 ? first.join(' – ') : '';
+    const shared = first.filter((part) => all.every((parts) => parts.includes(part)));
+    if (shared.length > 0) return shared.join(' – ');
+    if (pages.isWhole === true) return '';
+    const words = all.map((parts) => parts.join(' ').split(/[\s/]+/));
+    const ends = words.map((some) => [...some].reverse());
+    const start = commonStart(words);
+    return trimmed(start.length > 0 ? start : commonStart(ends).reverse());
+}
+
+/** Without the small words that led to what differs. */
+function trimmed(words: readonly string[]): string {
+    const first = words.findIndex((word) => !SMALL.test(word));
+    return first === -1 ? '' : words.slice(first, words.findLastIndex((word) => !SMALL.test(word)) + 1).join(' ');
+}
+
+const SMALL = /^(?:of|for|in|by|on|to|from|with|the|a|an|and|named|at|about|\W+)$/i;
+
+function commonStart(lists: readonly string[][]): string[] {
+    const [first = []] = lists;
+    const length = first.findIndex((word, place) => lists.some((other) => other[place] !== word));
+    return length === -1 ? [...first] : first.slice(0, length);
+}
+
+/** The text that most have, where more than half of all say it. */
+export function mostSaid(texts: Texts): string {
+    const total = [...texts.values()].reduce((sum, count) => sum + count, 0);
+    const [found] = [...texts].sort(([, a], [, b]) => b - a);
+    return found !== undefined && found[1] * 2 >= total ? found[0] : '';
+}

@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { load } from 'cheerio';
+import { listsOf } from '../../cli/inspect/page-lists.ts';
+import { checkPackage } from '../../shared/domain/package/rules.ts';
+import { endpointOf, inspectCalls, SHOP } from './inspect/har.ts';
+
+const TOPICS = ['harbour', 'tides', 'ropes', 'sails', 'anchors', 'lamps'];
+
+const article = (topic: string) =>
+    `<article class="entry"><h2 class="entry-title"><a href="/articles/${101 + TOPICS.indexOf(topic)}">All about ${topic} and more</a></h2>
+    <time datetime="2026-11-0${TOPICS.indexOf(topic) + 1}">some day</time><p class="entry-summary">What ${topic} are good for, at length.</p></article>`;
+
+function page(title: string, main: string, head = ''): string {
+    const menu = '<nav><ul><li><a href="/">Home</a></li><li><a href="/articles?page=1">Articles</a></li></ul></nav>';
+    return `<!doctype html><html><head><title>${title} – Boat Shop</title>${head}</head><body>${menu}<main>${main}</main></body></html>`;
+}
+
+const articles = (topics: readonly string[]) => page('Articles', `<h1>Articles</h1>${topics.map(article).join('')}`);
+const detail = (topic: string) => page(topic, `<h1>${topic}</h1><p>Long enough to be read by somebody who likes ${topic}.</p>`);
+const SEARCH = `<form action="/find" method="get"><label for="words">Words to look for</label><input id="words" name="q"><button>Search articles</button></form>`;
+
+const visit = () =>
+    inspectCalls([
+        { url: `${SHOP}/`, html: page('Welcome', `<h1>Welcome</h1><p>Long enough to be read by somebody.</p>${SEARCH}`) },
+        { url: `${SHOP}/articles?page=1`, html: articles(TOPICS.slice(0, 3)) },
+        { url: `${SHOP}/articles?page=2`, html: articles(TOPICS.slice(3)) },
+        { url: `${SHOP}/articles/101`, html: detail('harbour') },
+        { url: `${SHOP}/articles/102`, html: detail('tides') },
+        { url: `${SHOP}/find?q=rope`, html: page('Results', `<h1>Results of your search</h1>${TOPICS.slice(0, 2).map(article).join('')}`) },
+        { url: `${SHOP}/find?q=sail`, html: page('Results', `<h1>Results of your search</h1>${TOPICS.slice(2, 5).map(article).join('')}`) },
+    ]);
+
+describe('routebook inspect reads pages', () => {
+    it('selects the items of a list, with the fields that most of them have', async () => {
+        const found = await visit();
+        const { response } = endpointOf(found, 'GET /articles');
+        expect(response).to.deep.include({ type: 'html' });
+        expect(response?.select).to.deep.equal({
+            items: [
+                {
+                    selector: 'article.entry',
+                    value: {
+                        title: 'a[href]',
+                        url: { selector: 'a[href]', value: 'href' },
+                        date: { selector: 'time', value: 'datetime' },
+                        summary: 'p.entry-summary',
+                    },
+                },
+            ],
+        });
+        expect(checkPackage(found.package, { isPortAllowed: () => true }).ok).to.equal(true);
+    });
+
+    it('describes endpoints and params by titles, headings and labels, and never by what differs between pages', async () => {
+        const { package: drafted } = await visit();
+        const text = JSON.stringify(drafted);
+        const described = (path: string) => drafted.endpoints.find(({ url }) => new URL(url).pathname === path);
+        expect(described('/articles')?.description).to.include('Articles');
+        expect(described('/find')?.description).to.include('Results of your search');
+        expect(described('/find')?.params?.find(({ name }) => name === 'q')?.description).to.include('Words to look for');
+        for (const topic of TOPICS) expect(text).not.to.include(topic);
+    });
+
+    it('takes menus, footers and choices of a form for no list', () => {
+        const menu = TOPICS.map((topic) => `<li><a href="/${topic}">About ${topic}, a long text</a></li>`).join('');
+        const options = TOPICS.map((topic) => `<option>${topic}</option>`).join('');
+        const html = `<body><nav><ul>${menu}</ul></nav><footer><ul>${menu}</ul></footer><select>${options}</select></body>`;
+        expect(listsOf(load(html))).to.deep.equal([]);
+    });
+
+    it('reads rows of a table by their headings', () => {
+        const rows = TOPICS.map((topic, place) => `<tr><td><a href="/${topic}">${topic}</a></td><td>${place * 3} pieces</td></tr>`).join(
+            '',
+        );
+        const [list] = listsOf(load(`<body><table id="stock"><tr><th>Name</th><th>In stock</th></tr>${rows}</table></body>`));
+        expect(list?.items).to.equal(TOPICS.length);
+        expect([...(list?.fields.keys() ?? [])]).to.include.members(['name', 'in_stock']);
+    });
+
+    it('takes no time by how deep or wide a page is', () => {
+        const deep = `<body>${'<div>'.repeat(3000)}x${'</div>'.repeat(3000)}</body>`;
+        const wide = `<body><ul>${'<li class="row"><a href="/x">some text</a></li>'.repeat(20_000)}</ul></body>`;
+        for (const html of [deep, wide]) expect(listsOf(load(html)).length).to.be.at.most(3);
+    });
+});
