@@ -207,6 +207,6 @@ describe('questions to the person of an agent', function () {
         const { isError, said } = await agent.use('fetch', call);
         expect(isError, JSON.stringify(said)).to.equal(false);
         expect(agent.asked).to.have.length(1);
-        expect(agent.asked[0]).to.include({ mode: 'url', url: `${world.app.publicUrl()}/docs/api/connections` });
+        expect(agent.asked[0]).to.include({ mode: 'url', url: `${world.app.publicUrl()}/dashboard/connections/new?site=${site}` });
     });
 });

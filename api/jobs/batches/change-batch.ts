@@ -7,7 +7,6 @@ import { persist, untilDone } from '../../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import * as batches from '../../../shared/store/jobs/batches.ts';
-import { findBatch } from '../../../shared/store/jobs/batches.ts';
 import { countInWindow } from '../../admission/count-in-window.ts';
 import { orderInTurn } from '../../admission/writes.ts';
 import type { Reply } from '../../serve.ts';
@@ -52,13 +51,15 @@ export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<
     await countInWindow(call, 'reads');
     const found = await mustFindBatch(call);
     const { batchId } = found;
+    judgeAgain(call, found);
     const { codes } = body;
     const prices = await pricesOf(call, batchId);
     const retry = async (trx: Db): Promise<number> => {
         const count = await batches.retryBatch(trx, batchId, { keyId, accountId, codes, prices });
         if (count === undefined) throw new Refusal('BATCH_NOT_OPEN');
         if (count === 0) return 0;
-        judgeAgain(call, (await findBatch(trx, readerOf(caller), batchId)) ?? found);
+        // It may cost more at current prices.
+        judgeAgain(call, (await batches.findBatch(trx, readerOf(caller), batchId)) ?? found);
         await mustFit(trx, caller);
         await mustBeFew(trx, caller);
         return count;
