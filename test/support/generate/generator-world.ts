@@ -84,7 +84,8 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
     const revoked = await keys.createKey(db, { workspaceId: good.workspaceId, userId: good.userId, name: 'revoked' });
     await keys.revokeKey(db, revoked.keyId);
     await db.raw('update users set suspended_at = app_now() where id = ?', [suspended.userId]);
-    const finders = await Promise.all(Array.from({ length: FINDERS }, () => join(world)));
+    const finders: Person[] = [];
+    while (finders.length < FINDERS) finders.push(await join(world));
     const hash = await publishAll(good, shop.port, odd.port);
     await sites.blockDomain(db, 'blocked.test', 'its owner asked');
     const usedKey = { 'idempotency-key': USED_KEY };
