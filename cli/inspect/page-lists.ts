@@ -231,7 +231,10 @@ function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
 
 function headingsOf($: CheerioAPI, row: Node | undefined): string[] {
     const table = $(row === undefined ? [] : [row]).closest('table');
-    const cells = table.find('tr').first().children('th').toArray();
+    const first = table.find('tr').first();
+    // A row that holds data too has one of its things in its `th`.
+    if (first.children('td').length > 0) return [];
+    const cells = first.children('th').toArray();
     return cells.map((cell) => namedByAuthor(lineOf($(cell).text())) ?? '');
 }
 

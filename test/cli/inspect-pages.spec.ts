@@ -77,6 +77,13 @@ describe('routebook inspect reads pages', () => {
         expect([...(list?.fields.keys() ?? [])]).to.include.members(['name', 'in_stock']);
     });
 
+    it('takes no name of a thing for the heading of a column', () => {
+        const rows = TOPICS.map((topic) => `<tr><th>${topic}</th><td><a href="/${topic}/edit">About ${topic}</a></td></tr>`).join('');
+        const lists = listsOf(load(`<body><table id="stock">${rows}</table></body>`));
+        expect(lists).to.have.length(1);
+        expect(JSON.stringify(lists.map(({ fields, ...list }) => [list, ...fields]))).not.to.include(TOPICS[0]);
+    });
+
     it('takes no time by how deep or wide a page is', () => {
         const deep = `<body>${'<div>'.repeat(3000)}x${'</div>'.repeat(3000)}</body>`;
         const wide = `<body><ul>${'<li class="row"><a href="/x">some text</a></li>'.repeat(20_000)}</ul></body>`;
