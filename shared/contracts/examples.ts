@@ -116,6 +116,7 @@ const CONNECTION: JsonObject = {
     type: 'header',
     name: 'My shop account',
     shared: false,
+    verify_with: false,
     owner: 'usr_1aS5dF7gHj3K',
     hosts: [SHOP],
     scopes: [],

@@ -34,6 +34,8 @@ export interface GeneratorWorld {
     cursors: Record<string, [name: string, value: string][]>;
     /** Monitors whose calls are refused with these codes. */
     brokenMonitors: { code: RefusalCode; monitorId: string }[];
+    /** A connection of the workspace `other` to a site that it does not maintain. */
+    unlendable: string;
     /** A job that ended. */
     endedJob: string;
     /** A batch that ended. */
@@ -100,6 +102,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
     const claims = await keepClaims(world, good);
     const tested = await connectTested(world, good, shop.port);
     await keepConsents(world, good);
+    const unlendable = dataOf<{ connection_id: string }>(await other.call('POST', '/v1/connections', { body: OWN_KEY }));
     const [connection = '', patched = ''] = await keepConnections(world, good);
     const jobs = await makeJobs(good);
     const webhooks = await keepWebhooks(world, good, shop.port);
@@ -221,6 +224,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         finders: finders.map(({ apiKey }) => apiKey ?? ''),
         keeper: good.workspaceId,
         brokenMonitors: monitors.broken,
+        unlendable: unlendable.connection_id,
         endedJob: jobs.ended,
         endedBatch: batches.ended,
         cursors,
@@ -258,10 +262,12 @@ async function keepClaims({ app: { db } }: World, { workspaceId, userId }: Perso
     return { proven, open };
 }
 
+const OWN_KEY = { site: CONNECTED, secret: { value: 'a-key-of-my-own' } };
+
 /** Two connections, of which none goes; those made later go at the commit, so that the workspace may have more. */
 async function keepConnections({ app: { db } }: World, person: Person): Promise<string[]> {
-    const body = { site: CONNECTED, secret: { value: 'a-key-of-my-own' } };
-    const made = async () => dataOf<{ connection_id: string }>(await person.call('POST', '/v1/connections', { body })).connection_id;
+    const made = async () =>
+        dataOf<{ connection_id: string }>(await person.call('POST', '/v1/connections', { body: OWN_KEY })).connection_id;
     const kept = [await made(), await made()];
     const names = kept.map((id) => `'${id}'`).join(', ');
     await db.raw(`

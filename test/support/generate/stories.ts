@@ -89,6 +89,16 @@ const STORIES: Readonly<Record<string, (fixture: GeneratorWorld) => Mutation[]>>
         field('a secret of another type', { secret: { username: 'a', password: 'b' } }, ['VALIDATION_ERROR']),
         field('an empty secret', { secret: {} }, ['VALIDATION_ERROR']),
         field('agreement that is none', { agree: false }, ['VALIDATION_ERROR']),
+        {
+            name: 'lending for a site that another workspace maintains',
+            codes: ['NOT_MAINTAINER'],
+            apply: (draft) => ({
+                ...draft,
+                places: { ...draft.places, connection_id: fixture.unlendable },
+                headers: { ...draft.headers, authorization: `Bearer ${fixture.keys.other}` },
+                body: { verify_with: true },
+            }),
+        },
     ],
     postWebhook: () => receivers(),
     patchWebhook: (fixture) => [...receivers(), ...foreignWebhook(fixture)],
