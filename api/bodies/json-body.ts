@@ -46,12 +46,13 @@ const TOO_COMPLEX: Detail = {
 };
 
 /** Tells without parsing: the parser would take the turns of others. */
-function hasTooMuch(payload: Buffer): boolean {
+function hasTooMuch(payload: Buffer | string): boolean {
     return hasMoreValues(payload, MOST_VALUES) || isJsonTooDeep(payload, MOST_LEVELS);
 }
 
 /** Reads a JSON text that is a part of a body, such as a line. Undefined where it is not well-formed. */
 export function readJsonPart(text: string, guarded: Guarded): JsonBody | undefined {
+    if (text.length > BODY_BYTES && hasTooMuch(text)) return { value: undefined, faults: [TOO_COMPLEX] };
     let value: Json;
     try {
         value = JSON.parse(text) as Json;

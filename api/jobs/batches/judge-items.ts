@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { App } from '../../../shared/app.ts';
 import { type BatchItem, batchItem } from '../../../shared/contracts/batches.ts';
 import type { FetchRequest } from '../../../shared/contracts/fetch.ts';
@@ -12,6 +11,7 @@ import type { NewItem } from '../../../shared/store/jobs/drafts.ts';
 import { judgeEndpoint, judgeSite } from '../../auth/key-scopes.ts';
 import { isTooComplex, readJsonPart } from '../../bodies/json-body.ts';
 import { prepare, problemsOf } from '../../plugins/input.ts';
+import { batchTurn } from './batch-turns.ts';
 import { type BatchBody, type ItemText, MOST_DETAILS } from './read-items.ts';
 
 /** How long items are validated before the event loop is yielded, in milliseconds. */
@@ -66,7 +66,7 @@ export async function judgeItems(app: App, caller: Caller, body: BatchBody, keep
     let turn = performance.now();
     for await (const one of body.items) {
         if (performance.now() - turn > TURN_MS) {
-            await nextTurn();
+            await batchTurn(app, caller);
             turn = performance.now();
         }
         const read = readItem(one, body, names);

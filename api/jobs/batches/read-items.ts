@@ -1,14 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
 import { type BatchFields, type BatchQuery, type BatchRequest, batchEnvelope } from '../../../shared/contracts/batches.ts';
+import { BODY_BYTES } from '../../../shared/contracts/contract.ts';
 import { type Metadata, metadata } from '../../../shared/contracts/jobs.ts';
 import { BATCH_ARRIVAL_MS, BATCH_BODIES } from '../../../shared/domain/jobs/bounds.ts';
 import { type SplitBody, splitItems } from '../../../shared/domain/json/split-items.ts';
 import { type Detail, type DetailCode, type ItemDetail, Refusal } from '../../../shared/refusals.ts';
+import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { arriving } from '../../bodies/arriving.ts';
 import { emptyBody, isJsonType, isTooComplex, readJsonPart } from '../../bodies/json-body.ts';
 import { prepare, problemsOf } from '../../plugins/input.ts';
 import type { Call } from '../../serve.ts';
+import { batchTurn } from './batch-turns.ts';
 
 export type BatchCall = Call<object, BatchQuery, BatchRequest>;
 
@@ -81,8 +84,11 @@ async function openJson(call: BatchCall, hash: Hash): Promise<BatchBody> {
     const body = Buffer.concat(pieces);
     if (body.length === 0) throw emptyBody();
     if (!isUtf8(body)) throw new Refusal('INVALID_JSON');
-    const split = splitItems(body, 'items');
-    const envelope = readJsonPart(split?.rest ?? body.toString(), { guard: true });
+    const split = await splitItems(body, 'items', JSON_BODY.items, () => batchTurn(call.app, call.caller as Caller));
+    if (split !== undefined && split.count > JSON_BODY.items) refuse([tooMany(JSON_BODY.items)]);
+    const rest = split?.rest ?? body;
+    if (rest.length > BODY_BYTES) refuse([wrong('', 'TOO_COMPLEX', `Send at most ${BODY_BYTES / 1024} KiB beside the list items.`)]);
+    const envelope = readJsonPart(rest.toString(), { guard: true });
     if (envelope === undefined) throw new Refusal('INVALID_JSON');
     if (isTooComplex(envelope)) refuse(envelope.faults);
     const { value, error } = prepared.validate(envelope.value);
@@ -91,7 +97,6 @@ async function openJson(call: BatchCall, hash: Hash): Promise<BatchBody> {
     if (items.length > 0) refuse([wrong('/items', 'REPEATED', 'Send this field only once.')]);
     const count = split?.count ?? 0;
     if (count === 0) refuse([wrong('/items', 'INVALID_VALUE', 'A batch needs at least one item.')]);
-    if (count > JSON_BODY.items) refuse([tooMany(JSON_BODY.items)]);
     return { fields, items: itemsOf(split), hash: () => hash.digest('hex'), isLines: false };
 }
 

@@ -1,7 +1,7 @@
-import { endOfString } from './tokens.ts';
-
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
@@ -10,7 +10,7 @@ const CLOSE_OBJECT = 0x7d;
 /** A JSON object with a long list in it. */
 export interface SplitBody {
     /** The object with an empty list in its place. */
-    rest: string;
+    rest: Buffer;
     /** How many items the list has. */
     count: number;
     /** The texts of the items; a text may be empty or no JSON. */
@@ -21,15 +21,17 @@ export interface SplitBody {
  * Takes the list at a key of the outermost object apart without parsing it: parsing thousands of items at once would take the turns of
  * others. What is not well-formed shows when the parts are parsed. Undefined where the object has no list at this key.
  * @param body UTF-8
+ * @param most items; of a list with more, `count` is one more and the others are not counted
+ * @param nextTurn lets others have their turn; called between slices of the body
  */
-export function splitItems(body: Buffer, key: string): SplitBody | undefined {
-    const list = findList(body, key);
+export async function splitItems(body: Buffer, key: string, most: number, nextTurn: () => Promise<void>): Promise<SplitBody | undefined> {
+    const list = await findList(body, key, most, nextTurn);
     if (list === undefined) return undefined;
-    const { from, to, commas } = list;
-    const isEmpty = commas.length === 0 && body.toString('utf8', from + 1, to).trim() === '';
+    const { from, to, commas, isEmpty } = list;
+    if (commas.length >= most) return { rest: Buffer.alloc(0), count: most + 1, *items() {} };
     const ends = isEmpty ? [] : [...commas, to];
     return {
-        rest: `${body.toString('utf8', 0, from)}[]${body.toString('utf8', to + 1)}`,
+        rest: Buffer.concat([body.subarray(0, from), Buffer.from('[]'), body.subarray(to + 1)]),
         count: ends.length,
         *items() {
             let begin = from + 1;
@@ -41,28 +43,48 @@ export function splitItems(body: Buffer, key: string): SplitBody | undefined {
     };
 }
 
-/** Where the list begins and ends, and the commas between its items. */
-function findList(body: Buffer, key: string): { from: number; to: number; commas: number[] } | undefined {
+/** Bytes of a slice: at most about a millisecond. */
+const SLICE = 128 * 1024;
+
+/** Where the list begins and ends, and the commas between its items; no further than the last comma that is allowed. */
+async function findList(
+    body: Buffer,
+    key: string,
+    most: number,
+    nextTurn: () => Promise<void>,
+): Promise<{ from: number; to: number; commas: number[]; isEmpty: boolean } | undefined> {
     const name = Buffer.from(JSON.stringify(key));
     const commas: number[] = [];
     let depth = 0;
     let from: number | undefined;
     let isWanted = false;
+    /** Where the string begins that is being read. */
+    let opened: number | undefined;
+    /** The first character behind the beginning of the list that is no space. */
+    let content: number | undefined;
+    let pause = SLICE;
     for (let at = 0; at < body.length; at++) {
-        const sign = body[at];
-        if (sign === QUOTE) {
-            const end = endOfString(body, at + 1);
-            if (end === -1) return undefined;
-            if (depth === 1) isWanted = body.subarray(at, end).equals(name);
-            at = end - 1;
-        } else if (sign === OPEN_ARRAY || sign === OPEN_OBJECT) {
+        if (at >= pause) {
+            await nextTurn();
+            pause = at + SLICE;
+        }
+        const sign = body[at] ?? SPACE;
+        if (from !== undefined && sign > SPACE) content ??= at;
+        if (opened !== undefined) {
+            if (sign === BACKSLASH) at += 1;
+            else if (sign === QUOTE) {
+                if (depth === 1) isWanted = body.subarray(opened, at + 1).equals(name);
+                opened = undefined;
+            }
+        } else if (sign === QUOTE) opened = at;
+        else if (sign === OPEN_ARRAY || sign === OPEN_OBJECT) {
             if (depth === 1 && isWanted && sign === OPEN_ARRAY) from = at;
             depth += 1;
         } else if (sign === CLOSE_ARRAY || sign === CLOSE_OBJECT) {
             depth -= 1;
-            if (depth === 1 && from !== undefined) return { from, to: at, commas };
+            if (depth === 1 && from !== undefined) return { from, to: at, commas, isEmpty: content === at };
         } else if (sign === COMMA) {
-            if (depth === 2 && from !== undefined) commas.push(at);
+            if (depth === 2 && from !== undefined && commas.push(at) >= most) return { from, to: at, commas, isEmpty: false };
             if (depth === 1) isWanted = false;
         }
     }

@@ -1,0 +1,11 @@
+import type { App } from '../../../shared/app.ts';
+import type { Caller } from '../../../shared/store/accounts/callers.ts';
+import { createClientTurns } from '../../admission/client-turns.ts';
+import { perApp } from '../../admission/per-app.ts';
+
+const turnsOf = perApp(() => createClientTurns());
+
+/** The next turn of the event loop for work on batches, account by account: slices of fifty bodies at once would make one long turn. */
+export function batchTurn(app: App, { accountId }: Caller): Promise<void> {
+    return turnsOf(app).wait(accountId);
+}
