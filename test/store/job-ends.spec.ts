@@ -67,6 +67,29 @@ describe('the turn of a job', () => {
         await world.app.db('batches').where({ workspace_id: eve.workspaceId }).delete();
     });
 
+    it('comes for everybody while a long order or change of one account is under way', async () => {
+        const [eve, bob] = [await join(world, { plan: 'pro' }), await join(world, { plan: 'pro' })];
+        const items = [{ params: { id: 1 } }, { params: { id: 2 } }];
+        const batch = dataOf<{ batch_id: string }>(
+            await eve.call('POST', '/v1/batches', { body: { defaults: { site: SITE, endpoint: 'product' }, items } }),
+        );
+        dataOf(await bob.call('POST', '/v1/jobs', { body: { site: SITE, endpoint: 'product', params: { id: 3 } } }));
+        const order = await world.app.db.transaction();
+        try {
+            await order.raw('select from job_accounts where account_id = ? for update', [eve.workspaceId]);
+            await order.raw('select from batches where batch_id = ? for update', [batch.batch_id]);
+            const accounts = async () => {
+                const claimed = await claimJobs(world.app.db, [newId('op'), newId('op')], { accounts: new Map(), sites: new Map() });
+                return claimed.map(({ accountId }) => accountId);
+            };
+            expect(await accounts()).to.have.members([eve.workspaceId, bob.workspaceId]);
+        } finally {
+            await order.rollback();
+        }
+        for (const { workspaceId } of [eve, bob]) await world.app.db('jobs').where({ workspace_id: workspaceId }).delete();
+        await world.app.db('batches').where({ workspace_id: eve.workspaceId }).delete();
+    });
+
     it('passes over sites that have nothing free, however many of their jobs wait', async () => {
         for (let one = 0; one < 3; one++) await order(SITE);
         const other = await order(OTHER);

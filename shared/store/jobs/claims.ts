@@ -72,8 +72,9 @@ const dueOf = (ofLine: string) => `
 
 /**
  * Claims up to `operations.length` jobs for a worker, one per operation. Accounts take turns, and within an account its batches and its
- * single jobs, longest waiting first; of each the longest due job. Returns none while another process claims jobs. Only one job whose worker
- * died runs at a time, in the whole fleet.
+ * single jobs, longest waiting first; of each the longest due job. Returns none while another process claims jobs. It waits for no row:
+ * what an order of one account has locked must not hold up the claims of all. Only one job whose worker died runs at a time, in the whole
+ * fleet.
  */
 export async function claimJobs(db: Db, operations: readonly string[], { accounts, sites }: Rests): Promise<ClaimedJob[]> {
     const most = operations.length;
@@ -86,8 +87,8 @@ export async function claimJobs(db: Db, operations: readonly string[], { account
                 select account_id from job_accounts where open_items > 0
                 union select account_id from batches where finished_at is null and queued > 0
             ), ready as (
-                select a.account_id, a.served_at, r.most
-                from job_accounts a join active using (account_id)
+                select a.account_id, coalesce(t.served_at, '-infinity') as served_at, r.most
+                from job_accounts a join active using (account_id) left join job_turns t on t.line = a.account_id
                 left join unnest(cast(:accounts as text[]), cast(:accountsMost as integer[])) as r (account_id, most) using (account_id)
                 where coalesce(r.most, 1) > 0
                     and not exists (select from job_pauses p where p.account_id in ('', a.account_id) and p.site = '')
@@ -95,8 +96,9 @@ export async function claimJobs(db: Db, operations: readonly string[], { account
                 select a.account_id, a.served_at, a.most, null as batch_id, null as key_id, a.served_at as line_served_at, j.*
                 from ready a ${dueOf('q.account_id = a.account_id and q.batch_id is null')}
                 union all
-                select a.account_id, a.served_at, a.most, b.batch_id, b.key_id, b.served_at, j.*
-                from ready a join batches b using (account_id) ${dueOf('q.batch_id = b.batch_id')}
+                select a.account_id, a.served_at, a.most, b.batch_id, b.key_id, coalesce(t.served_at, '-infinity'), j.*
+                from ready a join batches b using (account_id) left join job_turns t on t.line = b.batch_id
+                ${dueOf('q.batch_id = b.batch_id')}
                 where b.finished_at is null and b.status = 'running' and b.queued > 0 and b.due_at <= app_now()
             ), due as (
                 select l.*, row_number() over (partition by account_id order by turn, line_served_at, batch_id) as account_turn from lines l
@@ -123,18 +125,12 @@ export async function claimJobs(db: Db, operations: readonly string[], { account
                 from taken t join unnest(cast(:operations as text[])) with ordinality as o (operation, place) using (place)
                 where j.job_id = t.job_id
                 returning ${columnList(CLAIMED)}, t.account_id as "accountId", coalesce(t.key_id, j.key_id) as "keyId"
-            ), served_batches as (
-                -- Locked in the order of their ids, as everywhere.
-                update batches b set served_at = fleet_now()
-                from (select batch_id from batches where batch_id in (select "batchId" from claimed) order by batch_id for update) o
-                where b.batch_id = o.batch_id
-                returning 1
             ), served as (
-                update job_accounts a set served_at = fleet_now()
-                from (select account_id from job_accounts where account_id in (select "accountId" from claimed)
-                          and (select count(*) from served_batches) >= 0
-                      order by account_id for update) o
-                where a.account_id = o.account_id
+                insert into job_turns (line, served_at)
+                select line, fleet_now() from (
+                    select "accountId" from claimed union select "batchId" from claimed where "batchId" is not null
+                ) l (line)
+                on conflict (line) do update set served_at = excluded.served_at
             )
             select * from claimed`,
             {

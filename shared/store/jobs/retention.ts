@@ -25,6 +25,8 @@ export async function sweepJobs(db: Db, days: number, limit = 500): Promise<void
             .delete();
     });
     await db('batches').whereRaw("finished_at < app_now() - ? * interval '1 day'", [ROW_DAYS]).delete();
+    // Without a row an account or batch counts as longest waiting, which it is after a day.
+    await db('job_turns').whereRaw("served_at < fleet_now() - interval '1 day'").delete();
 }
 
 /** Locks jobs that ended `days` days ago, with their accounts, and returns their ids. */
