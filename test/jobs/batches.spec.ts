@@ -553,6 +553,31 @@ for (const topology of TOPOLOGIES) {
             }
         });
 
+        it('frees the credits of an item that could not start and is cancelled then', async () => {
+            const eve = await someone();
+            const pause = { accountId: eve.workspaceId, site: null };
+            await pauseJobs(world.app.db, pause);
+            const batch = await ordered(eve, { items: products(1) });
+            const lock = await world.app.db.transaction();
+            try {
+                await lock.raw('select from batches where batch_id = ? for update', [batch.batch_id]);
+                await resumeJobs(world.app.db, pause);
+                const cancelStart = () =>
+                    world.app.db.raw(
+                        "select pg_cancel_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+                    );
+                await eventually(cancelStart, ({ rows }) => rows.length > 0);
+                await eventually(async () => world.logged.some(({ message }) => /failed to start/.test(String(message))), Boolean);
+            } finally {
+                await lock.rollback();
+            }
+            await remove(eve, batch);
+            await eventually(
+                async () => (await world.app.credits.balance(eve.workspaceId))?.held,
+                (held) => held === 0,
+            );
+        });
+
         it('is counted by what its items wait for', async () => {
             const eve = await someone();
             const batch = await ordered(eve, { items: products(3) });

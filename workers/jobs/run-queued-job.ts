@@ -133,7 +133,12 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
         await count(app, caller, windowsOfJobs(caller.figures), lease);
         isCounted = true;
         const hold = await holdWhole(app, order, admitted);
-        const begun = await tools.attempts.begin({ ...idOf(job), accountId: caller.accountId, held: hold.amount });
+        const beginning = tools.attempts.begin({ ...idOf(job), accountId: caller.accountId, held: hold.amount });
+        const begun = await beginning.catch(async (error: unknown) => {
+            // A job that is cancelled now is taken back by nobody.
+            await app.credits.release(order);
+            throw error;
+        });
         if (begun !== 'begun') {
             await app.credits.release(order);
             return await notBegun(app, job, begun);
@@ -388,7 +393,6 @@ function idOf({ jobId, operation, batchId }: ClaimedJob): Pick<ClaimedJob, 'jobI
 /** Handles an error before anything was sent: the job waits again, or ends with the refusal. */
 async function waitOn(app: App, job: ClaimedJob, error: unknown): Promise<Waiting | undefined> {
     if (!(error instanceof Refusal || error instanceof NotYet)) {
-        // Its credits may be held: what takes jobs back when their lease ends releases them too.
         app.log.warn({ part: 'jobs', job_id: job.jobId, err: error }, 'a job failed to start; it will be taken back');
         return undefined;
     }
