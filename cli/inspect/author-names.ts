@@ -1,14 +1,14 @@
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import { isProgramWord, personalKind } from './harmless.ts';
 
-/** Whether an id, a class or a property was written by the author of a page: words alone, and no numbers or letters that a build made. */
+/** Whether an id, class or property was chosen by an author: words only, nothing that a build generated. */
 export function isAuthorsName(name: string): boolean {
     if (name.length < 2 || name.length > 50 || !/^[A-Za-z][\w-]*$/.test(name) || /\d{2}/.test(name)) return false;
     const words = name.split(/[-_]+/).filter((word) => word !== '');
     return words.length <= 6 && words.every((word) => word.length === 1 || isProgramWord(word)) && findSecrets(name) === undefined;
 }
 
-/** The heading of a column as a name of a field, or `undefined` where it may hold more than the author's words. */
+/** Converts the heading of a column to a field name; undefined if it may contain data. */
 export function namedByAuthor(text: string): string | undefined {
     if (text.length > 40 || /\d/.test(text) || personalKind(text) !== undefined) return undefined;
     const words = text

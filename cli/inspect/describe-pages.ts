@@ -14,15 +14,15 @@ export interface Drafted {
     group: Group;
 }
 
-/** What of a draft is described in the words of pages: the site itself, endpoints by name, and params as `endpoint param`. */
+/** The site's description, and what else pages describe: endpoints by name, and params as `endpoint param`. */
 export interface Described {
     site: string | undefined;
     byPages: ReadonlySet<string>;
 }
 
 /**
- * Describes endpoints and params by what the pages of the site say: titles, headings and descriptions of its pages, labels of its forms
- * and texts of its links, as far as the author of the program wrote them. What no page says is described by names.
+ * Describes endpoints and params with texts of the site's pages: titles, headings, meta descriptions, labels and link texts that contain no
+ * data. The rest is described by its names.
  */
 export function describeByPages(drafted: readonly Drafted[], texts: SiteTexts, seen: SeenTexts): Described {
     const byPages = new Set<string>();
@@ -33,9 +33,9 @@ export function describeByPages(drafted: readonly Drafted[], texts: SiteTexts, s
         const { endpoint, group } = one;
         const here = links.get(one) ?? { texts: new Map(), targets: new Set<string>(), from: new Set<Drafted>(), params: new Map() };
         for (const param of endpoint.params ?? []) {
-            const told = toldOfParam(param, one, here, texts, seen);
-            param.description = told === undefined ? describeParam(param) : told;
-            if (told !== undefined) byPages.add(`${endpoint.name} ${param.name}`);
+            const described = describeParamByPages(param, one, here, texts, seen);
+            param.description = described ?? describeParam(param);
+            if (described !== undefined) byPages.add(`${endpoint.name} ${param.name}`);
         }
         const lead = leadOf(group, here, ofSite, about).find((text) => text !== '' && mayBeSaid(text, seen)) ?? leadOfLinks(one, here);
         endpoint.description = describeEndpoint(endpoint, lead);
@@ -53,7 +53,7 @@ function siteAbout(drafted: readonly Drafted[], seen: SeenTexts): string | undef
     return isOfSite && mayBeSaid(most[0], seen) ? most[0] : undefined;
 }
 
-/** What may describe an endpoint, the best first. */
+/** Candidates for the description of an endpoint, best first. */
 function leadOf(group: Group, links: RouteLinks, ofSite: ReadonlySet<string>, about: string | undefined): string[] {
     const { addresses, titles, headings, abouts, submits, callers } = group.pages;
     const isFixed = !group.segments.some(isVarying) && [...group.query.values()].every(({ different }) => different.size <= 1);
@@ -75,7 +75,7 @@ function leadOf(group: Group, links: RouteLinks, ofSite: ReadonlySet<string>, ab
     return [...form, own, ...both, title, heading, link, ...home, ...calledBy.slice(0, 3)];
 }
 
-/** Where nothing on its pages is the same for all, the pages that lead there tell what they are. */
+/** Describes an endpoint by the pages that link to it, if its own pages have no text in common. */
 function leadOfLinks({ endpoint }: Drafted, { from }: RouteLinks): string | undefined {
     const names = [...from].map((one) => one.endpoint.name).filter((name) => name !== endpoint.name);
     return names.length === 0 ? undefined : `${endpoint.name.replaceAll('_', ' ')}, to which links of ${joined(names.slice(0, 3))} lead`;
@@ -94,7 +94,7 @@ interface RouteLinks {
     texts: Texts;
     targets: Set<string>;
     from: Set<Drafted>;
-    /** Texts of the links that give a query param, by its name. */
+    /** Texts of links with a query param, by its name. */
     params: Map<string, { texts: Texts; from: Set<Drafted> }>;
 }
 
@@ -130,7 +130,7 @@ function addLink(found: Map<Drafted, RouteLinks>, to: Drafted, from: Drafted | u
     }
 }
 
-/** The route that an address belongs to; where several do, the one that says most of it. */
+/** The route of an address; of several, the one with the most fixed parts. */
 function matching(byLength: ReadonlyMap<number, readonly Drafted[]>, url: URL): Drafted | undefined {
     const pieces = url.pathname.slice(1).split('/').map(readSegment);
     let best: { one: Drafted; weight: number } | undefined;
@@ -146,8 +146,8 @@ function matching(byLength: ReadonlyMap<number, readonly Drafted[]>, url: URL): 
     return best?.one;
 }
 
-/** What a param means by the label of a field that is called so, or by the pages whose links give it. */
-function toldOfParam(
+/** Describes a param by the label of a field of its name, or by the pages that link with it. */
+function describeParamByPages(
     param: PackageParam,
     { group, endpoint }: Drafted,
     links: RouteLinks,

@@ -1,16 +1,16 @@
+import { addLists, type ListFacts, mergeLists, openLists } from './list-facts.ts';
 import type { Page } from './page.ts';
-import { addLists, type ListFacts, mergeLists, openLists } from './page-lists.ts';
 import { hashOf } from './values.ts';
 
-/** What all pages of one route say together, and how many different addresses they stood at. */
+/** Texts and lists of all pages of one route, and the addresses of these pages. */
 export interface PageFacts {
     addresses: Set<number>;
     titles: Texts;
     headings: Texts;
     abouts: Texts;
-    /** What its form is sent by. */
+    /** Labels of the buttons that submit its form. */
     submits: Texts;
-    /** Titles of the pages that its form stands on, or that called it. */
+    /** Titles of the pages that have its form or call it. */
     callers: Texts;
     lists: ListFacts;
 }
@@ -20,7 +20,7 @@ export type Texts = Map<string, number>;
 
 const MOST_TEXTS = 40;
 
-/** Of a route without pages yet. */
+/** The facts of a route without pages. */
 export function openPages(): PageFacts {
     return {
         addresses: new Set(),
@@ -33,7 +33,7 @@ export function openPages(): PageFacts {
     };
 }
 
-/** Takes in one page. @param url where it stood */
+/** Adds one page. @param url its address */
 export function addPage(facts: PageFacts, { texts, lists }: Page, url: URL): void {
     if (facts.addresses.size < MOST_TEXTS) facts.addresses.add(hashOf(url.pathname + url.search));
     addText(facts.titles, texts.title);
@@ -42,12 +42,12 @@ export function addPage(facts: PageFacts, { texts, lists }: Page, url: URL): voi
     addLists(facts.lists, lists);
 }
 
-/** Counts a text; an empty one says nothing. */
+/** Counts a text, unless it is empty. */
 export function addText(texts: Texts, text: string, times = 1): void {
     if (text !== '' && (texts.has(text) || texts.size < MOST_TEXTS)) texts.set(text, (texts.get(text) ?? 0) + times);
 }
 
-/** Adds what `more` holds to `facts`. */
+/** Adds `more` to `facts`. */
 export function mergePages(facts: PageFacts, more: PageFacts): void {
     for (const address of more.addresses) facts.addresses.add(address);
     for (const sort of ['titles', 'headings', 'abouts', 'submits', 'callers'] as const)

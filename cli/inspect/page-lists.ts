@@ -1,43 +1,33 @@
 import type { CheerioAPI } from 'cheerio';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import { isAuthorsName, namedByAuthor } from './author-names.ts';
-import { hashOf } from './values.ts';
+import { isAuthorsName } from './author-names.ts';
+import { fieldsOf, MAX_INSIDE, MOSTLY } from './list-fields.ts';
+import { classesOf, lineOf, type Node, tagOf } from './page-elements.ts';
 
-type Elements = ReturnType<CheerioAPI>;
-type Node = ReturnType<typeof elementsOf>[number];
-
-function elementsOf($: CheerioAPI) {
-    return $('*').toArray();
-}
-
-/** A list on a page: elements of one kind that follow each other, and what stands in each of them. No text of the page. */
+/** A list on a page: sibling elements of one kind. It has selectors only, never a text of the page. */
 export interface PageList {
     selector: string;
-    /** What entries of `select` find in its items, by name; a list of bare texts has none. */
+    /** Entries of `select` for its items, by field name. Empty for a list of plain texts. */
     fields: Map<string, JsonObject>;
-    /** The attribute that is selected where the items are links themselves. */
+    /** The attribute to select if the items are links themselves. */
     attribute: string | undefined;
     items: number;
     weight: number;
 }
 
 const MAX_PARENTS = 2500;
-/** Groups of siblings that are looked at closely. */
+/** The most groups of siblings that are examined. */
 const MAX_GROUPS = 12;
 const MAX_ITEMS = 40;
-const MAX_INSIDE = 60;
-const MAX_FIELDS = 10;
 const MOST_LISTS = 3;
-/** Of all items, how many have to have a field, and how many have to differ. */
-const MOSTLY = 0.6;
-/** Of the text of a page, how much stands in its list. */
+/** The least share of a page's text that its list has. */
 const MUCH = 0.15;
 
-/** Parts of a page that are the same on all pages of its site. */
+/** Names of navigation and other parts that all pages of a site share. */
 const CHROME =
     /(?:^|[-_\s])(?:nav|navbar|navigation|\w*menu|breadcrumbs?|footer|sidebar|pagination|pager|paging|toolbar|tabs?|hidden)(?:$|[-_\s])/i;
 
-/** The lists of a page, the one with most of its text first: at most three. Forms to choose from, menus and footers are none. */
+/** Finds at most three lists on a page, the one with the most text first. Options of forms, menus and footers do not count. */
 export function listsOf($: CheerioAPI): PageList[] {
     const body = $('body').get(0);
     if (body === undefined) return [];
@@ -56,13 +46,13 @@ export function listsOf($: CheerioAPI): PageList[] {
     return [...found.values()].sort((a, b) => b.weight - a.weight).slice(0, MOST_LISTS);
 }
 
-/** How much stands in each element of a page, and which of them have several others in them and are no chrome. */
+/** Text and size of each element, and the elements outside of navigation that have several children. */
 interface Measured {
     sizes: Map<Node, { text: number; nodes: number }>;
     content: Set<Node>;
 }
 
-/** One pass over the page, whatever nests in it. */
+/** Measures a page in one pass and without recursion, since pages may be deeply nested. */
 function measure(body: Node): Measured {
     const page: Measured = { sizes: new Map(), content: new Set() };
     const stack: { node: Node; isChrome: boolean; isLeft: boolean }[] = [{ node: body, isChrome: false, isLeft: false }];
@@ -121,7 +111,7 @@ function siblingsIn($: CheerioAPI, parent: Node): Node[][] {
     return [...kinds].filter(([kind, nodes]) => nodes.length >= leastOf(kind)).map(([, nodes]) => nodes);
 }
 
-/** Two rows are a list; two blocks may stand beside each other for other reasons. */
+/** Two rows make a list. Two blocks may be neighbours for other reasons. */
 function leastOf(kind: string): number {
     if (/^(?:tr|article)/.test(kind)) return 2;
     return kind.endsWith('.') ? 4 : 3;
@@ -183,241 +173,7 @@ function selectorOf($: CheerioAPI, parent: Node, items: readonly Node[], page: M
     return undefined;
 }
 
-/** Whether a selector finds these, or these and as many again of the same kind. */
+/** Whether a selector finds as many elements. */
 function isSame($: CheerioAPI, selector: string, items: readonly Node[]): boolean {
     return $(selector).length === items.length;
-}
-
-interface Seen {
-    entry: JsonObject;
-    wanted: string;
-    /** Hashes of what was found, one for each item that has it. */
-    values: number[];
-    rank: number;
-}
-
-/** What stands in most of the items and differs among them. */
-function fieldsOf($: CheerioAPI, items: readonly Node[]): Map<string, JsonObject> {
-    const headings = tagOf($(items.slice(0, 1))) === 'tr' ? headingsOf($, items[0]) : [];
-    const seen = new Map<string, Seen>();
-    for (const item of items) {
-        const here = new Set<string>();
-        for (const { entry, wanted, value, rank } of valuesIn($, item, headings)) {
-            const key = JSON.stringify(entry);
-            if (here.has(key) || value === '') continue;
-            here.add(key);
-            const known = seen.get(key) ?? { entry, wanted, values: [], rank };
-            known.values.push(hashOf(value));
-            seen.set(key, known);
-        }
-    }
-    const fields = new Map<string, JsonObject>();
-    const said = new Set<string>();
-    for (const { entry, wanted, values } of [...seen.values()].sort((a, b) => a.rank - b.rank)) {
-        const column = values.join(' ');
-        if (values.length < items.length * MOSTLY || new Set(values).size < 2 || said.has(column) || fields.size >= MAX_FIELDS) continue;
-        said.add(column);
-        fields.set(freeName(wanted, fields), entry);
-    }
-    return fields;
-}
-
-function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
-    for (let count = 1; ; count++) {
-        const name = count === 1 ? wanted : `${wanted}_${count}`;
-        if (!taken.has(name)) return name;
-    }
-}
-
-function headingsOf($: CheerioAPI, row: Node | undefined): string[] {
-    const table = $(row === undefined ? [] : [row]).closest('table');
-    const first = table.find('tr').first();
-    // A row that holds data too has one of its things in its `th`.
-    if (first.children('td').length > 0) return [];
-    const cells = first.children('th').toArray();
-    return cells.map((cell) => namedByAuthor(lineOf($(cell).text())) ?? '');
-}
-
-interface Value {
-    entry: JsonObject;
-    wanted: string;
-    value: string;
-    /** Texts of links first, then columns and classes, then what surrounds them. */
-    rank: number;
-}
-
-function* valuesIn($: CheerioAPI, item: Node, headings: readonly string[]): Generator<Value> {
-    const whole = $(item);
-    const inside = whole.find('*').toArray().slice(0, MAX_INSIDE);
-    const isRow = tagOf(whole) === 'tr';
-    const links = inside.filter((node) => tagOf($(node)) === 'a' && $(node).attr('href') !== undefined && lineOf($(node).text()) !== '');
-    const first = links.slice(0, MAX_LINKS).sort((a, b) => weightOfLink($, b) - weightOfLink($, a))[0];
-    if (first !== undefined) {
-        const link = $(first);
-        const selector = isRow ? `${cellOf($, first, item)} a[href]` : selectorInside(link, 'a[href]', whole);
-        const column = headings[placeInRow($, first, item)];
-        yield { entry: { selector }, wanted: column || 'title', value: lineOf(link.text()), rank: 0 };
-        yield { entry: { selector, value: 'href' }, wanted: 'url', value: link.attr('href') ?? '', rank: 1 };
-    }
-    if (isRow) {
-        for (const [place, cell] of whole.children().toArray().entries()) {
-            const tag = tagOf($(cell));
-            if (tag !== 'td' && tag !== 'th') continue;
-            const wanted = headings[place] || named($(cell)) || `column_${place + 1}`;
-            yield { entry: { selector: `> ${tag}:nth-child(${place + 1})` }, wanted, value: lineOf($(cell).text()), rank: 2 };
-        }
-    }
-    for (const node of inside) {
-        const element = $(node);
-        const tag = tagOf(element);
-        const date = tag === 'time' ? element.attr('datetime') : undefined;
-        if (date !== undefined)
-            yield { entry: { selector: selectorInside(element, 'time', whole), value: 'datetime' }, wanted: 'date', value: date, rank: 3 };
-        const source = tag === 'img' ? element.attr('src') : undefined;
-        if (source !== undefined && !source.startsWith('data:'))
-            yield { entry: { selector: selectorInside(element, 'img', whole), value: 'src' }, wanted: 'image', value: source, rank: 5 };
-        const property = element.attr('itemprop');
-        if (property !== undefined && isAuthorsName(property))
-            yield { entry: { selector: `[itemprop="${property}"]` }, wanted: fieldName(property), value: lineOf(element.text()), rank: 3 };
-        const name = named(element);
-        if (isRow || name === undefined || node === first) continue;
-        const isLeaf = element.find('[class]').length === 0 || element.children().length === 0;
-        if (isLeaf)
-            yield { entry: { selector: selectorInside(element, tag, whole) }, wanted: name, value: lineOf(element.text()), rank: 4 };
-    }
-    const bare = /^(?:h[1-6]|p|strong|b|dt|dd|em|small|code)$/;
-    for (const node of isRow ? [] : inside) {
-        const tag = tagOf($(node));
-        if (bare.test(tag) && named($(node)) === undefined && whole.find(tag).length === 1)
-            yield { entry: { selector: tag }, wanted: /^h\d/.test(tag) ? 'heading' : 'text', value: lineOf($(node).text()), rank: 4 };
-    }
-}
-
-const MAX_LINKS = 12;
-
-/** How well the text of a link says what an item is: titles do, dates and buttons do not. */
-function weightOfLink($: CheerioAPI, node: Node): number {
-    const link = $(node);
-    const names = `${link.attr('class') ?? ''} ${link.attr('itemprop') ?? ''} ${link.parent().attr('class') ?? ''}`;
-    const isTitle = /title|name|headline|subject/i.test(names) || link.closest('h1, h2, h3, h4, h5, dt').length > 0;
-    const isSmall = link.find('time').length > 0 || /date|time|author|user|tag|category|more|button|icon|edit/i.test(names);
-    return (isTitle ? 4 : 0) - (isSmall ? 2 : 0) + Math.min(lineOf(link.text()).length, 60) / 60;
-}
-
-/** `a.name`, or the tag alone where it has no class of an author. */
-function selectorInside(element: Elements, bare: string, whole: Elements): string {
-    const [name] = classesOf(element);
-    const tag = tagOf(element);
-    if (name !== undefined && whole.find(`${tag}.${name}`).length <= whole.find(bare).length) return `${tag}.${name}`;
-    return bare;
-}
-
-function placeInRow($: CheerioAPI, node: Node, row: Node): number {
-    const cell = $(node).closest('td, th');
-    return $(row).children().index(cell);
-}
-
-function cellOf($: CheerioAPI, node: Node, row: Node): string {
-    return `> ${tagOf($(node).closest('td, th'))}:nth-child(${placeInRow($, node, row) + 1})`;
-}
-
-function named(element: Elements): string | undefined {
-    const [name] = classesOf(element);
-    return name === undefined ? undefined : fieldName(name);
-}
-
-/** `archive-article-title` → `title`, `postDate` → `date`: the last word says what it is. */
-function fieldName(name: string): string {
-    const words = name
-        .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
-        .toLowerCase()
-        .split(/[^a-z0-9]+/)
-        .filter((word) => /[a-z]/.test(word));
-    return words.slice(-1)[0]?.replace(/^[^a-z]+/, '') || 'text';
-}
-
-/** Classes that an author chose, and that do not say what state an element is in. */
-function classesOf(element: Elements): string[] {
-    return (element.attr('class') ?? '').split(/\s+/).filter((name) => isAuthorsName(name) && !STATES.test(name));
-}
-
-const STATES =
-    /(?:^|[-_])(?:active|selected|current|first|last|odd|even|open|closed|new|visited|hover|hidden|visible|disabled|row\d*|col\d*|col-.*|clearfix|left|right|dark|light|alt)$/i;
-
-function lineOf(text: string): string {
-    return text.slice(0, 2000).replaceAll(/\s+/g, ' ').trim();
-}
-
-function tagOf(element: Elements): string {
-    return String(element.prop('tagName') ?? '').toLowerCase();
-}
-
-/** What several pages of one route have in common: the list that stands on most of them. */
-export interface ListFacts {
-    pages: number;
-    lists: Map<
-        string,
-        { pages: number; weight: number; attribute: string | undefined; fields: Map<string, { entry: JsonObject; pages: number }> }
-    >;
-}
-
-/** Of a route without pages yet. */
-export function openLists(): ListFacts {
-    return { pages: 0, lists: new Map() };
-}
-
-const MOST_KEPT = 30;
-
-/** Takes in the lists of one page. */
-export function addLists(facts: ListFacts, lists: readonly PageList[]): void {
-    facts.pages++;
-    for (const { selector, fields, attribute, weight } of lists) {
-        if (!facts.lists.has(selector) && facts.lists.size >= MOST_KEPT) continue;
-        const known = facts.lists.get(selector) ?? { pages: 0, weight: 0, attribute, fields: new Map() };
-        known.pages++;
-        known.weight += weight;
-        for (const [name, entry] of fields) {
-            const field = known.fields.get(name);
-            if (field === undefined) known.fields.set(name, { entry, pages: 1 });
-            else if (JSON.stringify(field.entry) === JSON.stringify(entry)) field.pages++;
-        }
-        facts.lists.set(selector, known);
-    }
-}
-
-/** Adds what `more` holds to `facts`. */
-export function mergeLists(facts: ListFacts, more: ListFacts): void {
-    facts.pages += more.pages;
-    for (const [selector, list] of more.lists) {
-        const known = facts.lists.get(selector);
-        if (known === undefined) facts.lists.set(selector, list);
-        else {
-            known.pages += list.pages;
-            known.weight += list.weight;
-            for (const [name, field] of list.fields) {
-                const same = known.fields.get(name);
-                if (same === undefined) known.fields.set(name, field);
-                else if (JSON.stringify(same.entry) === JSON.stringify(field.entry)) same.pages += field.pages;
-            }
-        }
-    }
-}
-
-/** `select` of the list that most pages of a route have, or `undefined` where they have none in common. */
-export function selectOf({ pages, lists }: ListFacts): JsonObject | undefined {
-    const shared = [...lists]
-        .filter(([, list]) => list.pages >= pages / 2)
-        .sort(([, a], [, b]) => b.pages - a.pages || b.weight - a.weight);
-    const [found] = shared;
-    if (found === undefined) return undefined;
-    const [selector, list] = found;
-    const fields = [...list.fields].filter(([, field]) => field.pages >= list.pages / 2);
-    if (fields.length > 0)
-        return { items: [{ selector, value: Object.fromEntries(fields.map(([name, { entry }]) => [name, plainEntry(entry)])) }] };
-    return list.attribute === undefined ? { items: [selector] } : { items: [selector], urls: [{ selector, value: list.attribute }] };
-}
-
-function plainEntry(entry: JsonObject) {
-    const { selector, ...rest } = entry;
-    return Object.keys(rest).length === 0 ? (selector ?? '') : entry;
 }

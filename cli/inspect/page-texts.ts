@@ -1,14 +1,14 @@
 import type { CheerioAPI } from 'cheerio';
 import { separated } from './exchange.ts';
 
-/** What a page says of itself, and where its links lead: kept until it is known which of it the program wrote. */
+/** Texts and links of a page. Which of them may appear in a draft is decided later (said.ts). */
 export interface PageTexts {
     title: string;
     heading: string;
     /** Its meta description. */
     about: string;
     links: { to: URL; text: string }[];
-    /** What fields of any form are called, by their names. */
+    /** Labels of form fields, by the names of the fields. */
     labels: Map<string, string>;
 }
 
@@ -16,7 +16,7 @@ const MAX_LINKS = 300;
 const MAX_FIELDS = 200;
 const LONGEST = 200;
 
-/** Reads the texts of a page that stood at `url`. */
+/** Reads the texts of a page. @param url its address */
 export function textsOf($: CheerioAPI, url: URL): PageTexts {
     const base = URL.parse($('base[href]').first().attr('href') ?? '', url) ?? url;
     const links = $('a[href]')

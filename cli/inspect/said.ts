@@ -5,7 +5,7 @@ import type { SeenTexts } from './seen-texts.ts';
 
 const LONGEST = 160;
 
-/** Whether a text of a page may stand in a draft: a few words of its author, without numbers, names of people and what was typed. */
+/** Whether a text of a page may appear in a draft: a few words, without numbers, names of people or typed values. */
 export function mayBeSaid(text: string, seen: SeenTexts): boolean {
     if (text.length < 2 || text.length > LONGEST || !/\p{L}{2}/u.test(text) || /\d{3}|[@<>{}\\]|:\/\//.test(text)) return false;
     if (findSecrets(text) !== undefined || personalKind(text) !== undefined || seen.wasName(text)) return false;
@@ -22,7 +22,7 @@ function partsOf(title: string): string[] {
         .filter((part) => part !== '');
 }
 
-/** The parts that stand in the titles of most routes: how the site is called. @param titles those of each route */
+/** The parts that most routes have in their titles, such as the name of the site. @param titles the titles of each route */
 export function siteParts(titles: readonly Texts[]): ReadonlySet<string> {
     const routes = titles.filter((texts) => texts.size > 0);
     const counts = new Map<string, number>();
@@ -33,8 +33,8 @@ export function siteParts(titles: readonly Texts[]): ReadonlySet<string> {
 }
 
 /**
- * What the titles or headings of one route have in common, without the name of the site. What differs between its pages was not
- * written by the author of the program; of a single page with an address that varies nothing is known.
+ * The common part of the titles or headings of one route, without the name of the site. Parts that differ between its pages may be
+ * data. With a single page whose address varies, nothing is known to be common.
  */
 export function sharedText(
     texts: Texts,
@@ -54,7 +54,7 @@ export function sharedText(
     return trimmed(start.length > 0 ? start : commonStart(ends).reverse());
 }
 
-/** Without the small words that led to what differs. */
+/** Removes small words at both ends, which led to the part that differs. */
 function trimmed(words: readonly string[]): string {
     const first = words.findIndex((word) => !SMALL.test(word));
     return first === -1 ? '' : words.slice(first, words.findLastIndex((word) => !SMALL.test(word)) + 1).join(' ');
@@ -68,7 +68,7 @@ function commonStart(lists: readonly string[][]): string[] {
     return length === -1 ? [...first] : first.slice(0, length);
 }
 
-/** The text that most have, where more than half of all say it. */
+/** The most frequent text, if it has at least half of all counts. */
 export function mostSaid(texts: Texts): string {
     const total = [...texts.values()].reduce((sum, count) => sum + count, 0);
     const [found] = [...texts].sort(([, a], [, b]) => b - a);

@@ -1,12 +1,12 @@
 import type { Page } from './page.ts';
 import { addText, type Texts } from './page-facts.ts';
 
-/** What the pages of a site say beyond one route: where their links lead, what fields are called, and how pages are titled. Bounded. */
+/** Links, labels of fields and titles of all pages of a site. Their number is bounded. */
 export interface SiteTexts {
     links: SiteLink[];
-    /** What fields of forms are called, by their names. */
+    /** Labels of form fields, by the names of the fields. */
     labels: Map<string, Texts>;
-    /** Titles of pages by address, of those too that a script fills. */
+    /** Titles of pages by address, including pages that a script fills. */
     titles: Map<string, string>;
 }
 
@@ -20,12 +20,12 @@ const MOST_LINKS = 4000;
 const MOST_NAMES = 500;
 const MOST_PAGES = 1000;
 
-/** Of a site without pages yet. */
+/** The texts of a site without pages. */
 export function openSiteTexts(): SiteTexts {
     return { links: [], labels: new Map(), titles: new Map() };
 }
 
-/** Takes in the texts of one page that stood at `url`. */
+/** Adds the texts of one page. @param url its address */
 export function addSiteTexts({ links, labels, titles }: SiteTexts, { texts }: Page, url: URL): void {
     if (titles.size < MOST_PAGES && texts.title !== '') titles.set(addressOfPage(url), texts.title);
     for (const { to, text } of texts.links) if (links.length < MOST_LINKS && to.host === url.host) links.push({ from: url, to, text });
@@ -36,7 +36,7 @@ export function addSiteTexts({ links, labels, titles }: SiteTexts, { texts }: Pa
     }
 }
 
-/** A page by its address, as a Referer header names it. */
+/** The address of a page as a Referer header has it. */
 export function addressOfPage({ origin, pathname, search }: URL): string {
     return `${origin}${pathname}${search}`;
 }

@@ -15,5 +15,5 @@ export const scopes = () =>
         routes: Joi.array()
             .items(Joi.string().valid(...ROUTE_SCOPES))
             .required(),
-        ip_allow: names().required().description('Addresses and CIDR ranges that may use the key; null: any'),
+        ip_allow: names().required().description('Addresses and CIDR ranges that may use the key; null: all'),
     });

@@ -30,7 +30,7 @@ export interface BatchOptions<Item, Verdict> {
     maxTotal?: number;
     /** Batches in flight; 2 by default. */
     maxInFlight?: number;
-    /** Longest wait for a place in a batch, in milliseconds. Absent: any. */
+    /** Longest wait for a place in a batch, in milliseconds. Absent: unlimited. */
     maxWaitMs?: number;
 }
 

@@ -37,9 +37,9 @@ export type Admission = { ok: true; isProbe: boolean } | { ok: false; waitMs: nu
 export interface TurnOrder {
     host: string;
     registrable: string;
-    /** Requests a second to the whole domain; absent: any. */
+    /** Requests a second to the whole domain; absent: unlimited. */
     rate?: number | undefined;
-    /** Requests a minute to the host; absent: any. */
+    /** Requests a minute to the host; absent: unlimited. */
     perMinute?: number | undefined;
     /** The turn of a connection (`turnOfConnection`), which a 429 to it alone pauses. */
     own?: string | undefined;

@@ -1,0 +1,159 @@
+import type { CheerioAPI } from 'cheerio';
+import type { JsonObject } from '../../shared/domain/types.ts';
+import { isAuthorsName, namedByAuthor } from './author-names.ts';
+import { classesOf, type Elements, lineOf, type Node, tagOf } from './page-elements.ts';
+import { hashOf } from './values.ts';
+
+/** The most elements of an item that are read. */
+export const MAX_INSIDE = 60;
+const MAX_FIELDS = 10;
+/** The share of items that must have a field. */
+export const MOSTLY = 0.6;
+
+interface Seen {
+    entry: JsonObject;
+    wanted: string;
+    /** Hashes of the values, one per item that has the field. */
+    values: number[];
+    rank: number;
+}
+
+/** Finds the fields that most items have and that differ between items. */
+export function fieldsOf($: CheerioAPI, items: readonly Node[]): Map<string, JsonObject> {
+    const headings = tagOf($(items.slice(0, 1))) === 'tr' ? headingsOf($, items[0]) : [];
+    const seen = new Map<string, Seen>();
+    for (const item of items) {
+        const here = new Set<string>();
+        for (const { entry, wanted, value, rank } of valuesIn($, item, headings)) {
+            const key = JSON.stringify(entry);
+            if (here.has(key) || value === '') continue;
+            here.add(key);
+            const known = seen.get(key) ?? { entry, wanted, values: [], rank };
+            known.values.push(hashOf(value));
+            seen.set(key, known);
+        }
+    }
+    const fields = new Map<string, JsonObject>();
+    const said = new Set<string>();
+    for (const { entry, wanted, values } of [...seen.values()].sort((a, b) => a.rank - b.rank)) {
+        const column = values.join(' ');
+        if (values.length < items.length * MOSTLY || new Set(values).size < 2 || said.has(column) || fields.size >= MAX_FIELDS) continue;
+        said.add(column);
+        fields.set(freeName(wanted, fields), entry);
+    }
+    return fields;
+}
+
+function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
+    for (let count = 1; ; count++) {
+        const name = count === 1 ? wanted : `${wanted}_${count}`;
+        if (!taken.has(name)) return name;
+    }
+}
+
+function headingsOf($: CheerioAPI, row: Node | undefined): string[] {
+    const table = $(row === undefined ? [] : [row]).closest('table');
+    const first = table.find('tr').first();
+    // A row that holds data too has one of its things in its `th`.
+    if (first.children('td').length > 0) return [];
+    const cells = first.children('th').toArray();
+    return cells.map((cell) => namedByAuthor(lineOf($(cell).text())) ?? '');
+}
+
+interface Value {
+    entry: JsonObject;
+    wanted: string;
+    value: string;
+    /** Lowest first: texts of links, then columns and classes, then their surroundings. */
+    rank: number;
+}
+
+function* valuesIn($: CheerioAPI, item: Node, headings: readonly string[]): Generator<Value> {
+    const whole = $(item);
+    const inside = whole.find('*').toArray().slice(0, MAX_INSIDE);
+    const isRow = tagOf(whole) === 'tr';
+    const links = inside.filter((node) => tagOf($(node)) === 'a' && $(node).attr('href') !== undefined && lineOf($(node).text()) !== '');
+    const first = links.slice(0, MAX_LINKS).sort((a, b) => weightOfLink($, b) - weightOfLink($, a))[0];
+    if (first !== undefined) {
+        const link = $(first);
+        const selector = isRow ? `${cellOf($, first, item)} a[href]` : selectorInside(link, 'a[href]', whole);
+        const column = headings[placeInRow($, first, item)];
+        yield { entry: { selector }, wanted: column || 'title', value: lineOf(link.text()), rank: 0 };
+        yield { entry: { selector, value: 'href' }, wanted: 'url', value: link.attr('href') ?? '', rank: 1 };
+    }
+    if (isRow) {
+        for (const [place, cell] of whole.children().toArray().entries()) {
+            const tag = tagOf($(cell));
+            if (tag !== 'td' && tag !== 'th') continue;
+            const wanted = headings[place] || named($(cell)) || `column_${place + 1}`;
+            yield { entry: { selector: `> ${tag}:nth-child(${place + 1})` }, wanted, value: lineOf($(cell).text()), rank: 2 };
+        }
+    }
+    for (const node of inside) {
+        const element = $(node);
+        const tag = tagOf(element);
+        const date = tag === 'time' ? element.attr('datetime') : undefined;
+        if (date !== undefined)
+            yield { entry: { selector: selectorInside(element, 'time', whole), value: 'datetime' }, wanted: 'date', value: date, rank: 3 };
+        const source = tag === 'img' ? element.attr('src') : undefined;
+        if (source !== undefined && !source.startsWith('data:'))
+            yield { entry: { selector: selectorInside(element, 'img', whole), value: 'src' }, wanted: 'image', value: source, rank: 5 };
+        const property = element.attr('itemprop');
+        if (property !== undefined && isAuthorsName(property))
+            yield { entry: { selector: `[itemprop="${property}"]` }, wanted: fieldName(property), value: lineOf(element.text()), rank: 3 };
+        const name = named(element);
+        if (isRow || name === undefined || node === first) continue;
+        const isLeaf = element.find('[class]').length === 0 || element.children().length === 0;
+        if (isLeaf)
+            yield { entry: { selector: selectorInside(element, tag, whole) }, wanted: name, value: lineOf(element.text()), rank: 4 };
+    }
+    const bare = /^(?:h[1-6]|p|strong|b|dt|dd|em|small|code)$/;
+    for (const node of isRow ? [] : inside) {
+        const tag = tagOf($(node));
+        if (bare.test(tag) && named($(node)) === undefined && whole.find(tag).length === 1)
+            yield { entry: { selector: tag }, wanted: /^h\d/.test(tag) ? 'heading' : 'text', value: lineOf($(node).text()), rank: 4 };
+    }
+}
+
+const MAX_LINKS = 12;
+
+/** How well the text of a link names an item: titles do, dates and buttons do not. */
+function weightOfLink($: CheerioAPI, node: Node): number {
+    const link = $(node);
+    const names = `${link.attr('class') ?? ''} ${link.attr('itemprop') ?? ''} ${link.parent().attr('class') ?? ''}`;
+    const isTitle = /title|name|headline|subject/i.test(names) || link.closest('h1, h2, h3, h4, h5, dt').length > 0;
+    const isSmall = link.find('time').length > 0 || /date|time|author|user|tag|category|more|button|icon|edit/i.test(names);
+    return (isTitle ? 4 : 0) - (isSmall ? 2 : 0) + Math.min(lineOf(link.text()).length, 60) / 60;
+}
+
+/** `a.name`, or the tag alone where it has no class of an author. */
+function selectorInside(element: Elements, bare: string, whole: Elements): string {
+    const [name] = classesOf(element);
+    const tag = tagOf(element);
+    if (name !== undefined && whole.find(`${tag}.${name}`).length <= whole.find(bare).length) return `${tag}.${name}`;
+    return bare;
+}
+
+function placeInRow($: CheerioAPI, node: Node, row: Node): number {
+    const cell = $(node).closest('td, th');
+    return $(row).children().index(cell);
+}
+
+function cellOf($: CheerioAPI, node: Node, row: Node): string {
+    return `> ${tagOf($(node).closest('td, th'))}:nth-child(${placeInRow($, node, row) + 1})`;
+}
+
+function named(element: Elements): string | undefined {
+    const [name] = classesOf(element);
+    return name === undefined ? undefined : fieldName(name);
+}
+
+/** `archive-article-title` → `title`, `postDate` → `date`: the last word says what it is. */
+function fieldName(name: string): string {
+    const words = name
+        .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
+        .toLowerCase()
+        .split(/[^a-z0-9]+/)
+        .filter((word) => /[a-z]/.test(word));
+    return words.slice(-1)[0]?.replace(/^[^a-z]+/, '') || 'text';
+}
