@@ -37,7 +37,11 @@ export interface Admitted {
 type Asked = Pick<FetchOrder, 'caller' | 'body'>;
 
 /** With its cursor opened, whose version it runs. */
-type Question = Asked & { cursor?: OpenedCursor | undefined };
+type Question = Asked & {
+    cursor?: OpenedCursor | undefined;
+    /** Whether problems name similar params; true by default. */
+    suggests?: boolean;
+};
 
 /**
  * Resolves a call to its endpoint and price, or to the reason why its package refuses it. It uses the remembered site state where the call
@@ -77,10 +81,10 @@ async function fromMemory(app: App, question: Question): Promise<Admitted | unde
 }
 
 /** Judges a call whose endpoint is known. @throws Refusal as `admit` does */
-export async function judgeFound(app: App, { caller, body, cursor }: Question, found: Found): Promise<Admitted> {
+export async function judgeFound(app: App, { caller, body, cursor, suggests }: Question, found: Found): Promise<Admitted> {
     await judgeEffect(app, caller, found);
     refuseWithoutPages(found, body);
-    const values = await bindValues(found, body);
+    const values = await bindValues(found, body, suggests);
     judgeUrl(found.policy, () => buildUrl(found.endpoint, withStandIns(found.endpoint, values)));
     const connection = await chooseConnection(app, caller, found, body);
     if (cursor !== undefined) judgeCursor(cursor, values, connection);
@@ -105,15 +109,15 @@ function refuseWithoutPages({ endpoint }: Found, body: FetchRequest): void {
  * Validates the params of a call: on the event loop within the step limit of one turn, otherwise in a thread.
  * @throws Refusal INVALID_PARAMS, SERVICE_UNAVAILABLE
  */
-export async function bindValues(found: Found, { params = {} }: FetchRequest): Promise<Values> {
-    const bound = bindHere(found, params) ?? (await bindAside(found, params));
+export async function bindValues(found: Found, { params = {} }: FetchRequest, suggests = true): Promise<Values> {
+    const bound = bindHere(found, params, suggests) ?? (await bindAside(found, params));
     if (bound.ok) return bound.values;
     throw new Refusal('INVALID_PARAMS', undefined, { details: bound.problems });
 }
 
-function bindHere({ endpoint }: Found, params: JsonObject): Binding | undefined {
+function bindHere({ endpoint }: Found, params: JsonObject, suggests: boolean): Binding | undefined {
     try {
-        return bindParams(endpoint, params, createParamJudge({ steps: WORK_OF_A_TURN }));
+        return bindParams(endpoint, params, createParamJudge({ steps: WORK_OF_A_TURN }), suggests);
     } catch (error) {
         if (error instanceof TooMuchWork) return undefined;
         throw error;
@@ -197,7 +201,13 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
     const loaded = await app.versions.load(version.versionId);
     const endpoint = loaded?.endpoints.get(name);
     if (loaded === undefined || endpoint === undefined) {
-        return keep(new Refusal('ENDPOINT_NOT_FOUND', undefined, { didYouMean: didYouMean(name, [...(loaded?.endpoints.keys() ?? [])]) }));
+        const extras = {
+            // Computed when it is read, since it takes up to 10 ms and a batch may name 100,000 unknown endpoints.
+            get didYouMean() {
+                return didYouMean(name, [...(loaded?.endpoints.keys() ?? [])]);
+            },
+        };
+        return keep(new Refusal('ENDPOINT_NOT_FOUND', undefined, extras));
     }
     if (!endpoint.hosted) return keep(new Refusal('ENDPOINT_NOT_HOSTED'));
     if (isTooComplex(endpoint)) return keep(new Refusal('ENDPOINT_NOT_HOSTED', TOO_COMPLEX));

@@ -50,6 +50,8 @@ describe('the params of a call', () => {
         expect(binding.ok ? '' : binding.problems[0]?.message).to.equal('The endpoint products has no such parameter; did you mean page?');
         const none = bindParams(anEndpoint(), { x: 1 }, validate);
         expect(none.ok ? '' : none.problems[0]?.message).to.equal('The endpoint products has no such parameter; it takes none.');
+        const brief = bindParams(anEndpoint(search), { query: 'x', pages: 1 }, validate, false);
+        expect(brief.ok ? '' : brief.problems[0]?.message).to.equal('The endpoint products has no such parameter.');
     });
 
     it('are never coerced', () => {

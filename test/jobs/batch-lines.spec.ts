@@ -93,6 +93,12 @@ describe('a batch that comes as lines', function () {
         expect([detailsOf(answer).length, problemsOf(answer)]).to.deep.equal([100, 11_995]);
     });
 
+    it('counts unknown endpoints and params of all lines', async () => {
+        const wrong = (at: number) => (at % 2 === 0 ? { endpoint: `produkt${at}` } : { params: { id: 1, [`idd${at}`]: 2 } });
+        const answer = await send(Array.from({ length: 10_000 }, (_, at) => wrong(at)));
+        expect([detailsOf(answer).length, problemsOf(answer)]).to.deep.equal([100, 10_000]);
+    });
+
     it('refuses a line of more than 256 KiB, and no others', async () => {
         const answer = await send(`{"params":{"id":1}}\n{"params":{"id":1},"x":"${'y'.repeat(257 * 1024)}"}\n{"params":{"id":2}}`);
         expect(detailsOf(answer)).to.deep.equal(['/lines/2 TOO_COMPLEX']);

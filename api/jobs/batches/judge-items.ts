@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { App } from '../../../shared/app.ts';
 import { type BatchItem, batchItem } from '../../../shared/contracts/batches.ts';
 import type { FetchRequest } from '../../../shared/contracts/fetch.ts';
@@ -16,6 +17,9 @@ import { type BatchBody, type ItemText, MOST_DETAILS } from './read-items.ts';
 
 /** How long items are validated before the event loop is yielded, in milliseconds. */
 const TURN_MS = 10;
+
+/** The most endpoints of a batch that are kept in memory. An item of another one is looked up again. */
+const MOST_KNOWN = 1000;
 
 /** Totals of the items of a batch. */
 export interface Judged {
@@ -41,7 +45,7 @@ type Known = { found: Found; needs: Effect } | { refusal: Refusal };
  * @throws Refusal VALIDATION_ERROR with the first problems of all items; errors that do not concern an item, such as SERVICE_UNAVAILABLE
  */
 export async function judgeItems(app: App, caller: Caller, body: BatchBody, keep: (item: NewItem) => Promise<void>): Promise<Judged> {
-    const known = new Map<string, Known>();
+    const known = new LRUCache<string, Known>({ max: MOST_KNOWN });
     const names = new Set<string>();
     const details: ItemDetail[] = [];
     let problems = 0;
@@ -75,7 +79,8 @@ export async function judgeItems(app: App, caller: Caller, body: BatchBody, keep
             continue;
         }
         try {
-            const item = await judgeItem(app, caller, { ...body.fields.defaults, ...read.item }, known);
+            const suggests = details.length < MOST_DETAILS;
+            const item = await judgeItem(app, caller, { ...body.fields.defaults, ...read.item }, { known, suggests });
             if (judged.items === 0) judged.firstUnit = item.job.unit;
             judged.items += 1;
             judged.greatestCost += item.cost;
@@ -121,7 +126,7 @@ async function judgeItem(
     app: App,
     caller: Caller,
     { custom_id: customId, ...asked }: BatchItem,
-    known: Map<string, Known>,
+    { known, suggests }: { known: LRUCache<string, Known>; suggests: boolean },
 ): Promise<{ job: NewItem; cost: number }> {
     const { site, endpoint } = asked;
     if (site === undefined || endpoint === undefined) throw missing(site === undefined ? 'site' : 'endpoint');
@@ -131,7 +136,7 @@ async function judgeItem(
     judgeSite(sites, found.site);
     judgeEndpoint(endpoints, found.endpoint.name);
     // The price is confirmed for the batch, not per item.
-    const { price, connection } = await judgeFound(app, { caller: { ...caller, confirmAbove: null }, body }, found);
+    const { price, connection } = await judgeFound(app, { caller: { ...caller, confirmAbove: null }, body, suggests }, found);
     const job = { ...(await orderedCall(app, body, { found, price, connection }, needs)), customId: customId ?? null };
     return { job, cost: price.unit * price.maxUnits };
 }
@@ -143,7 +148,7 @@ function missing(field: 'site' | 'endpoint'): Refusal {
 }
 
 /** @throws Refusal the error that a call of this endpoint would get */
-async function lookUp(app: App, body: FetchRequest, known: Map<string, Known>): Promise<Extract<Known, { found: Found }>> {
+async function lookUp(app: App, body: FetchRequest, known: LRUCache<string, Known>): Promise<Extract<Known, { found: Found }>> {
     const question = JSON.stringify([body.site, body.endpoint, body.version]);
     let answer = known.get(question);
     if (answer === undefined) {
