@@ -153,7 +153,7 @@ describe('monitors on the dashboard', function () {
     it('say how many a plan has', async () => {
         for (let made = 0; made < 3; made++) expect((await add()).status).to.equal(303);
         const refused = await add();
-        expect([refused.status, wordsOf(refused.html).includes('at most 3 monitors')]).to.deep.equal([422, true]);
+        expect([refused.status, wordsOf(refused.html).includes('up to 3 monitors')]).to.deep.equal([422, true]);
     });
 
     describe('in a browser', () => {
