@@ -62,6 +62,31 @@ describe('scopes of keys on the dashboard', function () {
         });
     });
 
+    it('of a key for an agent begin with reads and a daily cap, and with nothing of the account', async () => {
+        const person = await signUp(world);
+        const { html } = await person.get('/dashboard/keys?for=agent');
+        const ticked = [...html.matchAll(/name="(route_\w+|effect_\w+)" value="yes" checked/g)].map(([, name]) => name);
+        expect(ticked).to.have.members(['route_fetch', 'route_catalog', 'route_jobs', 'effect_read']);
+        const shown = Object.fromEntries(
+            [...html.matchAll(/<input [^>]*name="(preset|cap)"[^>]* value="(\w*)"/g)].map(([, k, v]) => [k, v]),
+        );
+        expect(shown).to.deep.equal({ preset: 'agent', cap: '100' });
+        const { apiKey, keyId } = await makeKey(person, { preset: 'agent', cap: '25' });
+        expect((await keyOf(apiKey)).scopes).to.deep.equal({
+            effects: ['read'],
+            sites: null,
+            endpoints: null,
+            connections: [],
+            routes: ['fetch', 'catalog', 'jobs'],
+            ip_allow: null,
+        });
+        expect(await publishes(apiKey)).to.equal('routes: publish');
+        expect(wordsOf((await person.get(`/dashboard/keys/${keyId}`)).html)).to.include('of 25 spent today');
+        const uncapped = await person.send('/dashboard/keys', { name: 'x', expires: 'never', preset: 'agent', cap: '' });
+        expect(uncapped.status).to.equal(422);
+        expect(wordsOf(uncapped.html)).to.include('how many credits a day the agent may spend').and.include('New key for an agent');
+    });
+
     it('name the connections that the key may use: none, some, or all', async () => {
         const person = await signUp(world);
         const connectionsOf = async (connections: string) => {
@@ -154,12 +179,16 @@ describe('scopes of keys on the dashboard', function () {
         await makeKey(person);
     });
 
-    it('go on with a rotated key', async () => {
+    it('go on with a rotated key, as do its cap and the price above which it asks', async () => {
         const person = await signUp(world);
         const { apiKey, keyId } = await makeKey(person, { scopes: 'shown', route_fetch: 'yes', effect_read: 'yes', sites: 'shop.test' });
+        await person.send(`/dashboard/keys/${keyId}/cap`, { cap: '30' });
+        await person.send(`/dashboard/keys/${keyId}/confirmation`, { confirm_above: '5' });
         const { html } = await person.send(`/dashboard/keys/${keyId}/rotate`, { overlap: 'hour' });
-        const next = /rb_live_[0-9A-Za-z]{36}/.exec(html)?.[0] ?? '';
-        expect((await keyOf(next)).scopes).to.deep.equal((await keyOf(apiKey)).scopes);
+        const next = await keyOf(/rb_live_[0-9A-Za-z]{36}/.exec(html)?.[0] ?? '');
+        expect(next.scopes).to.deep.equal((await keyOf(apiKey)).scopes);
+        const row = await world.app.db('api_keys').where({ id: next.id }).first('day_cap', 'confirm_above');
+        expect(row).to.deep.equal({ day_cap: 30, confirm_above: 5 });
     });
 
     it('stand in the audit with everything else that is done with keys, and from where', async () => {

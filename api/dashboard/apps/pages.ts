@@ -1,4 +1,4 @@
-import { EFFECTS, type Scopes } from '../../../shared/domain/accounts/scopes.ts';
+import { AGENT_SCOPES, EFFECTS, type Scopes } from '../../../shared/domain/accounts/scopes.ts';
 import { placeOf, sourceOf } from '../../../shared/domain/apps/redirect-uri.ts';
 import { EVERY_TOOL } from '../../../shared/domain/apps/resource.ts';
 import { setConfirmAbove } from '../../../shared/store/accounts/api-keys.ts';
@@ -6,15 +6,12 @@ import type { Membership } from '../../../shared/store/accounts/user-sessions.ts
 import { whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import { addGrant, MOST_GRANTS } from '../../../shared/store/apps/grants.ts';
 import { isLocked } from '../authorize.ts';
-import { dayCap } from '../billing/caps.ts';
+import { AGENT_CAP, dayCap } from '../billing/caps.ts';
 import { type Problems, readFields, typed } from '../fields.ts';
 import { scopeDetails } from '../keys/scope-fields.ts';
 import { type Answer, absent, type PersonalVisit, personalPage, type Shown, USERS } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
 import { type AppRequest, PARAMETERS, readRequest } from './read-request.ts';
-
-/** The daily credit cap that the page suggests. */
-const FIRST_CAP = 100;
 
 /** The OAuth consent page. The other steps of the flow are in api/apps. */
 export const appPages = [
@@ -122,7 +119,7 @@ function ask(visit: PersonalVisit, request: AppRequest, problems: Problems): Sho
             mayWrite: effects.includes('write'),
             workspaces: memberships.map(({ workspaceId, name }) => ({ value: workspaceId, label: name })),
             workspaceId: membership?.workspaceId,
-            cap: String(FIRST_CAP),
+            cap: String(AGENT_CAP),
             problems,
             typed: typed(fields),
         },
@@ -135,15 +132,12 @@ function membershipsOf({ me }: PersonalVisit): Membership[] {
     return me.workspaces.filter((membership) => USERS.includes(membership.role) && !isLocked(me, membership));
 }
 
-/** The scopes of a granted app: no publishing routes, and no connections until somebody adds them to its key. */
+/** The scopes of a granted app: those of an agent's key, with the effects and the site that the person consented to. */
 function scopesOf({ resource, effects }: AppRequest, mayWrite: boolean): Scopes {
     return {
+        ...AGENT_SCOPES,
         effects: EFFECTS.filter((effect) => effect === 'read' || (mayWrite && effects.includes('write'))),
         sites: resource === EVERY_TOOL ? null : [resource.slice(EVERY_TOOL.length + 1)],
-        endpoints: null,
-        connections: [],
-        routes: ['fetch', 'catalog', 'jobs'],
-        ip_allow: null,
     };
 }
 

@@ -1,5 +1,5 @@
 import type { Act } from '../../../shared/domain/accounts/acts.ts';
-import { FIRST_SCOPES, isWider, type Scopes } from '../../../shared/domain/accounts/scopes.ts';
+import { AGENT_SCOPES, FIRST_SCOPES, isWider, type Scopes } from '../../../shared/domain/accounts/scopes.ts';
 import { describeScopes } from '../../../shared/domain/accounts/scopes-text.ts';
 import type { JsonObject } from '../../../shared/domain/types.ts';
 import type { Db } from '../../../shared/platform/db.ts';
@@ -16,7 +16,7 @@ import {
 } from '../../../shared/store/accounts/api-keys.ts';
 import { whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import { keyCap, setKeyCap } from '../../../shared/store/credits/spending.ts';
-import { dayCap } from '../billing/caps.ts';
+import { AGENT_CAP, dayCap } from '../billing/caps.ts';
 import { line, oneOf, type Problems, readFields, typed } from '../fields.ts';
 import { curlLine } from '../first-call.ts';
 import { type Answer, absent, MANAGERS, type Sent, type Shown, USERS, type WorkspaceVisit, workspacePage } from '../page.ts';
@@ -44,6 +44,17 @@ const TOO_MANY = `A workspace can have at most ${MOST_KEYS} active keys. Revoke 
 
 const keyName = line({ most: 60 });
 
+/** What the form for a new key begins with. */
+const PRESETS = {
+    program: { scopes: FIRST_SCOPES, cap: '', placeholder: 'laptop' },
+    agent: { scopes: AGENT_SCOPES, cap: String(AGENT_CAP), placeholder: 'my agent' },
+} as const;
+type Preset = keyof typeof PRESETS;
+
+function presetOf(name: string | undefined): Preset {
+    return name === 'agent' ? 'agent' : 'program';
+}
+
 /** The keys of a workspace: everybody has their own, owners and admins see and revoke all of them. */
 export const keyPages = [
     workspacePage({ method: 'GET', path: '/dashboard/keys', audience: USERS, respond: (visit) => list(visit, {}) }),
@@ -53,18 +64,21 @@ export const keyPages = [
         audience: USERS,
         respond: async (visit) => {
             const { app, fields, me, workspace } = visit;
-            const read = readFields(fields, { name: keyName, expires: oneOf(['never', 'month', 'quarter', 'year']) });
+            const preset = presetOf(fields.get('preset'));
+            const read = readFields(fields, { name: keyName, expires: oneOf(['never', 'month', 'quarter', 'year']), cap: dayCap });
             if (!read.ok) return list(visit, read.problems);
-            const scopes = readScopeFields(fields, FIRST_SCOPES);
+            const { name, expires, cap } = read.values;
+            if (preset === 'agent' && cap === null) return list(visit, { cap: 'Enter how many credits a day the agent may spend.' });
+            const scopes = readScopeFields(fields, PRESETS[preset].scopes);
             if (!scopes.ok) return list(visit, scopes.problems);
             if (mayNotHold(visit, scopes.values)) return confirmFirst('/dashboard/keys');
-            const { name, expires } = read.values;
             const { workspaceId } = workspace;
             const order = { workspaceId, userId: me.userId, name, expiresIn: EXPIRIES[expires], scopes: scopes.values };
             const made = await whileSignedIn(app.db, me, async (trx) => {
                 const key = await addKey(trx, order);
                 if (key === undefined) return undefined;
-                const details = { name, expires, scopes: scopeDetails(scopes.values) };
+                if (cap !== null) await setKeyCap(trx, key.keyId, cap);
+                const details = { name, expires, cap, scopes: scopeDetails(scopes.values) };
                 await recordVisit(trx, visit, { workspaceId, action: 'key.created', target: key.keyId, details });
                 return key;
             });
@@ -214,6 +228,7 @@ async function ownKey(visit: WorkspaceVisit): Promise<ListedKey> {
 
 async function list(visit: WorkspaceVisit, problems: Problems): Promise<Shown> {
     const keys = await visibleKeys(visit);
+    const preset = presetOf(visit.fields.get('preset') ?? visit.query('for'));
     return {
         view: 'keys/list',
         title: 'Keys',
@@ -226,7 +241,9 @@ async function list(visit: WorkspaceVisit, problems: Problems): Promise<Shown> {
             apps: keys.filter(({ state, isGrant }) => state === 'active' && isGrant),
             over: keys.filter(({ state }) => state !== 'active').slice(0, 50),
             expiries: EXPIRY_CHOICES,
-            scopes: shownScopes(visit.fields, FIRST_SCOPES),
+            preset,
+            ...PRESETS[preset],
+            scopes: shownScopes(visit.fields, PRESETS[preset].scopes),
         },
     };
 }

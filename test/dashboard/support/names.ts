@@ -93,6 +93,8 @@ export const MEANINGS: Readonly<Record<string, keyof Private | undefined>> = {
         'confirm_above',
         'cap',
     ),
+    // What a form for a new key begins with.
+    ...none('for', 'preset'),
     // Of links into the API, and of the head of a page.
     ...none('dry_run', 'format', 'intent', 'viewport', 'description'),
     // The forms' own: the tests of forms send each of them.
