@@ -27,9 +27,21 @@ export interface Progress {
     end(): void;
 }
 
-/** The terminal of this process. */
-export function openTerminal({ mayColour }: { mayColour: boolean }): Terminal {
-    const { stdin, stdout, stderr } = process;
+/** What a terminal reads and writes. Only those of a process can be a TTY. */
+export interface Streams {
+    stdin: AsyncIterable<unknown> & { isTTY?: boolean };
+    stdout: Output;
+    stderr: Output;
+}
+
+interface Output {
+    write(text: string): unknown;
+    isTTY?: boolean;
+    columns?: number;
+}
+
+/** The terminal of this process, unless other streams are given. */
+export function openTerminal({ mayColour }: { mayColour: boolean }, { stdin, stdout, stderr }: Streams = process): Terminal {
     const isColourful = { out: mayColour && stdout.isTTY === true, error: mayColour && stderr.isTTY === true };
     return {
         print: (line) => void stdout.write(`${line}\n`),
@@ -38,7 +50,7 @@ export function openTerminal({ mayColour }: { mayColour: boolean }): Terminal {
         paintError: painting(isColourful.error),
         isColourful,
         columns: stdout.columns ?? 80,
-        tableWidth: stdout.isTTY === true ? stdout.columns : Number.POSITIVE_INFINITY,
+        tableWidth: stdout.isTTY === true && stdout.columns !== undefined ? stdout.columns : Number.POSITIVE_INFINITY,
         isInteractive: stdin.isTTY === true && stderr.isTTY === true,
         async readAll() {
             const chunks: Buffer[] = [];

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { ownEnvironment } from './own-environment.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../cli/bin/routebook.js', import.meta.url));
+const KEPT = fileURLToPath(new URL('./kept-command-line.ts', import.meta.url));
 
 export interface Ran {
     code: number | null;
@@ -26,6 +27,8 @@ interface RunOptions {
     interrupt?: Promise<unknown>;
     /** Is told the process that runs. */
     started?: (pid: number) => void;
+    /** Starts the program itself, as it is where something is piped in, interrupted, or asks for the process. */
+    isProcess?: boolean;
 }
 
 /** Somebody at a terminal of their own: a folder to work in, another for their settings, and nothing else of this machine's environment. */
@@ -40,10 +43,16 @@ export interface CommandLine {
 export function openCommandLine(env: Record<string, string> = {}): CommandLine {
     const home = mkdtempSync(join(tmpdir(), 'routebook-command-line-'));
     const folder = mkdtempSync(join(home, 'work-'));
+    let kept: ReturnType<typeof keepCommandLine> | undefined;
     return {
         folder,
         credentials: join(home, 'config', 'routebook', 'credentials.json'),
-        async run(args, { input = '', env: more = {}, interrupt, started } = {}) {
+        async run(args, { input, env: more = {}, interrupt, started, isProcess = false } = {}) {
+            if (!isProcess && (input ?? interrupt ?? started) === undefined) {
+                kept ??= keepCommandLine(folder, { ...ownEnvironment(home), XDG_CONFIG_HOME: join(home, 'config') });
+                const ran = await kept.run(args, { ...env, ...more });
+                return { ...ran, ...lastLine(ran.stdout) };
+            }
             const child = spawn(process.execPath, [PROGRAM, ...args], {
                 cwd: folder,
                 env: { ...ownEnvironment(home), XDG_CONFIG_HOME: join(home, 'config'), ...env, ...more },
@@ -51,11 +60,39 @@ export function openCommandLine(env: Record<string, string> = {}): CommandLine {
             started?.(child.pid ?? 0);
             void interrupt?.then(() => child.kill('SIGINT'));
             const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
-            child.stdin.on('error', () => {}).end(input);
+            child.stdin.on('error', () => {}).end(input ?? '');
             const [code] = (await once(child, 'close')) as [number | null];
             return { code, stdout: stdout(), stderr: stderr(), ...lastLine(stdout()) };
         },
-        close: () => rmSync(home, { recursive: true, force: true }),
+        close() {
+            kept?.close();
+            rmSync(home, { recursive: true, force: true });
+        },
+    };
+}
+
+type Output = Pick<Ran, 'code' | 'stdout' | 'stderr'>;
+
+/** One process that runs a command after the other, each as if it were alone: a start of Node for each takes longer than most commands. */
+function keepCommandLine(cwd: string, env: Record<string, string>) {
+    const child: ChildProcess = fork(KEPT, { cwd, env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'], serialization: 'advanced' });
+    const waiting = new Map<number, PromiseWithResolvers<Output>>();
+    let last = 0;
+    child.on('message', ({ id, ...ran }: Output & { id: number }) => {
+        waiting.get(id)?.resolve(ran);
+        waiting.delete(id);
+    });
+    child.on('exit', (code) => {
+        for (const { reject } of waiting.values()) reject(new Error(`the command line ended with ${code}`));
+    });
+    return {
+        run(args: readonly string[], settings: Record<string, string>): Promise<Output> {
+            const ran = Promise.withResolvers<Output>();
+            waiting.set(++last, ran);
+            child.send({ id: last, args, env: { ...env, ...settings } });
+            return ran.promise;
+        },
+        close: () => child.disconnect(),
     };
 }
 
