@@ -1,10 +1,13 @@
 import { Script } from 'node:vm';
 
-/** Time limit of a task whose parent died. A live parent ends a task earlier. */
-const ORPHAN_MS = 10_000;
-
 /** Memory growth after which the child collects garbage between two tasks. */
 const UNTIDY_BYTES = 16 * 1024 * 1024;
+
+/** What a parent sends to its child. `mostMs` bounds a task whose parent died: a live parent ends it earlier. */
+export interface ToChild<Task> {
+    task: Task;
+    mostMs: number;
+}
 
 /** What a child sends to its parent: that it is idle, or the end of a task. `bug` is the stack of an error. */
 export type FromChild = { ready: true } | { answer?: unknown; bug?: string; cpuMs: number };
@@ -17,7 +20,7 @@ export function answerTasks<Task>(answer: (task: Task) => unknown): void {
     const send = (message: FromChild) => process.send?.(message);
     const base = process.memoryUsage.rss();
     const script = new Script('run()');
-    process.on('message', (task: Task) => {
+    process.on('message', ({ task, mostMs }: ToChild<Task>) => {
         const before = process.cpuUsage();
         const cpuMs = () => {
             const { user, system } = process.cpuUsage(before);
@@ -31,7 +34,7 @@ export function answerTasks<Task>(answer: (task: Task) => unknown): void {
             }
         };
         Reflect.set(globalThis, 'run', run);
-        script.runInThisContext({ timeout: ORPHAN_MS });
+        script.runInThisContext({ timeout: mostMs });
         Reflect.deleteProperty(globalThis, 'run');
         // By then nothing holds the task and its answer any more.
         setImmediate(() => {

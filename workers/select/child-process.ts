@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { BESIDE_CALLS, lowerChildPriority } from '../../shared/platform/low-priority.ts';
-import type { FromChild } from './child-loop.ts';
+import type { FromChild, ToChild } from './child-loop.ts';
 
 /** A task for a child, and its limits. */
 export interface Order {
@@ -124,7 +124,7 @@ export function startChild(file: URL, args: readonly string[], events: { changed
                 keepAlive(child, true);
                 current = { order, done };
                 // A child that exits meanwhile says so by its exit.
-                child.send(order.task, () => {});
+                child.send({ task: order.task, mostMs: 2 * LONGEST * order.cpuMs } satisfies ToChild<object>, () => {});
                 watch(current);
             });
         },

@@ -3,8 +3,16 @@ import { saysNothing } from '../upstream/bodyless.ts';
 import { MAX_OUTPUT } from './measure.ts';
 import type { RawPage, ResponseRules } from './read-page.ts';
 
-/** HTML, XML and feeds have their own processes. A column of CSV is named in each row, so that a small body may be a long text. */
+/**
+ * The types that are parsed in time proportional to their size. HTML, XML and feeds have their own processes. A column of CSV is named in
+ * each row, so that a small body may be a long text.
+ */
 const INLINE_TYPES: ReadonlySet<ResponseType> = new Set(['json', 'ndjson', 'text', 'binary']);
+
+/** Whether a page is parsed in time proportional to its size. */
+export function costsItsSize(page: RawPage): boolean {
+    return INLINE_TYPES.has(page.type) || saysNothing(page);
+}
 
 /** Largest body to read inline. A round trip to a process costs 0.2 to 0.4 ms of CPU; reading such a body inline costs less. */
 const INLINE_BODY = 16 * 1024;
@@ -18,7 +26,7 @@ const INLINE_WORK = 128 * 1024;
  * milliseconds at worst) for any site and contributor. Other pages go to another process.
  */
 export function canReadInline(page: RawPage, rules: ResponseRules): boolean {
-    if (!INLINE_TYPES.has(page.type) && !saysNothing(page)) return false;
+    if (!costsItsSize(page)) return false;
     if (page.body.length > INLINE_BODY) return false;
     let verdict = known.get(rules);
     if (verdict === undefined) {

@@ -7,7 +7,7 @@ import type { Page } from '../upstream/answers.ts';
 import { botChallengeOf } from '../upstream/bot-challenges.ts';
 import type { Task, TaskAnswer } from './child.ts';
 import { typeOfBody } from './decode.ts';
-import { canJudgeInline, canReadInline, hasInlineRules, isInlineExpression } from './inline.ts';
+import { canJudgeInline, canReadInline, costsItsSize, hasInlineRules, isInlineExpression } from './inline.ts';
 import { type Refused, refusable, TOO_MUCH } from './invalid-response.ts';
 import { MAX_OUTPUT, TOO_LONG } from './measure.ts';
 import type { PreparedPage, WantedOfStep } from './prepare-page.ts';
@@ -69,7 +69,10 @@ export interface Reader {
     close(): Promise<void>;
 }
 
-/** CPU limit of one task (docs/api.md, "Schema packages"). */
+/**
+ * CPU limit of one task (docs/api.md, "Hosted fetch"). What costs in proportion to its size may take all that is left to the call: 5 MiB
+ * of small values take most of this limit, and on a slow machine several times as long.
+ */
 const TASK_MS = 500;
 
 const MIB = 1024 * 1024;
@@ -96,8 +99,9 @@ const NO_RULES: ResponseRules = { type: undefined, select: undefined, schema: un
  * Creates a reader. It reads simple pages inline and others in child processes, where a contributor's expensive rules can be killed and
  * delay no other call. HTML has its own processes, which start with the first page of HTML, so a slow page delays no JSON.
  * @param threads maximum number of processes of each of the two kinds
+ * @param taskMs CPU limit of one task that may cost more than its size
  */
-export function createReader({ threads = Math.min(2, availableParallelism()) }: { threads?: number } = {}): Reader {
+export function createReader({ threads = Math.min(2, availableParallelism()), taskMs = TASK_MS } = {}): Reader {
     const pool = openProcessPool(PROGRAM, KINDS, { max: threads });
 
     /** @param bytes size of what is read @param isHeavy whether its cost depends on a contributor's rules and is not bounded by its size */
@@ -105,11 +109,12 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
         const kind = 'page' in task && MARKUP.has(task.page.type) ? 'html' : 'plain';
         const { owner, deadlineAt: beginBy } = turn;
         if (turn.cpuMs <= 0) return refused(TOO_MUCH);
-        const cpuMs = Math.min(TASK_MS, turn.cpuMs);
+        const isInProportion = !isHeavy && (!('page' in task) || costsItsSize(task.page));
+        const cpuMs = isInProportion ? turn.cpuMs : Math.min(taskMs, turn.cpuMs);
         const growthBytes = isHeavy ? heavyGrowth({ kind, bytes }) : PLAIN_GROWTH;
         const ran = await pool.run({ kind, owner, isHeavy, beginBy, task, cpuMs, growthBytes });
         if (ran === 'late') return { ok: false, code: 'UPSTREAM_TIMEOUT', message: LATE, details: [] };
-        turn.cpuMs -= ran === 'overrun' ? TASK_MS : ran.cpuMs;
+        turn.cpuMs -= ran === 'overrun' ? cpuMs : ran.cpuMs;
         return ran === 'overrun' ? refused(TOO_MUCH) : (ran.answer as TaskAnswer);
     }
 
