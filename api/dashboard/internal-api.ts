@@ -24,6 +24,8 @@ export interface ApiError {
     /** Of a batch: all problems, of which `details` has the first. */
     problems?: number;
     upgrade_url?: string;
+    /** Page where a person connects the site that a call needs a connection for. */
+    connect_url?: string;
 }
 
 export type ApiAnswer = { headers: Readonly<Record<string, unknown>> } & (

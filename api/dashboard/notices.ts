@@ -22,6 +22,8 @@ export const NOTICES = {
     'scopes-changed': 'The key has its new scopes. They take effect within a second.',
     'connection-works': 'The site takes this connection.',
     'connection-deleted': 'The connection is deleted. No call sends it any more.',
+    'connection-lent': 'Lent. The next verification run of the site uses it.',
+    'connection-not-lent': 'Verification runs no longer use this connection.',
     'redirects-set': 'Redirect URLs saved.',
     connected: 'Connected. Calls can use it now.',
     'key-renamed': 'The key is renamed.',

@@ -2,8 +2,10 @@ import { allChangesOfTerms, termsOf } from '../../../shared/domain/package/auth.
 import { readSite } from '../../../shared/domain/site/read-site.ts';
 import { offerOf } from '../../../shared/fetch/latest-offer.ts';
 import { type Connection, findConnection } from '../../../shared/store/connections/connections.ts';
+import { isMaintainer } from '../../../shared/store/registry/maintainers.ts';
 import { memberCaller } from '../callers.ts';
 import { type Problems, typed } from '../fields.ts';
+import type { Notice } from '../notices.ts';
 import { type Answer, absent, MANAGERS, type WorkspaceVisit } from '../page.ts';
 import { hasEnded } from './has-ended.ts';
 import { problemsOf, secretIn } from './list.ts';
@@ -11,10 +13,12 @@ import { waysOf } from './ways.ts';
 
 /** GET /dashboard/connections/{connection_id}: connects again, with another secret or by consent, and agrees to a changed schema. */
 export async function showConnection(visit: WorkspaceVisit, problems: Problems = {}): Promise<Answer> {
-    const { app, fields, workspace } = visit;
+    const { app, fields, me, workspace } = visit;
     const connection = await findMine(visit);
-    const { site, authId, entry, hosts, status, shared } = connection;
-    const offer = await offerOf(app, readSite(site, '/site'));
+    const { site, authId, entry, hosts, status, shared, ownerId, verifies } = connection;
+    const name = readSite(site, '/site');
+    const offer = await offerOf(app, name);
+    const maintains = ownerId === me.userId && (await isMaintainer(app.db, name.registrable, workspace.workspaceId));
     const offered = offer && termsOf(offer, authId);
     const changes = allChangesOfTerms({ entry, hosts }, offered);
     return {
@@ -27,6 +31,7 @@ export async function showConnection(visit: WorkspaceVisit, problems: Problems =
             mayAgree: offered !== undefined,
             ways: offered === undefined ? [] : waysOf([offered.entry]),
             mayChange: !shared || MANAGERS.includes(workspace.role),
+            mayLend: maintains && !verifies,
             problems,
             typed: typed(fields, ['secret']),
         },
@@ -44,10 +49,18 @@ export function agree(visit: WorkspaceVisit): Promise<Answer> {
     return change(visit, { agree: true });
 }
 
-async function change(visit: WorkspaceVisit, body: { secret: object } | { agree: true }): Promise<Answer> {
+/** POST …/{connection_id}/lend: its owner lends it to verification runs of a site that the workspace maintains, or ends that. */
+export function lend(visit: WorkspaceVisit): Promise<Answer> {
+    const lends = visit.fields.get('lend') === 'yes';
+    return change(visit, { verify_with: lends }, lends ? 'connection-lent' : 'connection-not-lent');
+}
+
+type Change = { secret: object } | { agree: true } | { verify_with: boolean };
+
+async function change(visit: WorkspaceVisit, body: Change, notice: Notice = 'connected'): Promise<Answer> {
     const { connectionId } = await findMine(visit);
     const answer = await visit.ask({ method: 'PATCH', path: `/v1/connections/${connectionId}`, body, as: memberCaller(visit) });
-    return answer.ok ? { to: '/dashboard/connections', notice: 'connected' } : showConnection(visit, problemsOf(answer.refused));
+    return answer.ok ? { to: '/dashboard/connections', notice } : showConnection(visit, problemsOf(answer.refused));
 }
 
 /** @throws Refusal NOT_FOUND */

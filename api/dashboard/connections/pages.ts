@@ -2,7 +2,7 @@ import { MANAGERS, personalPage, USERS, workspacePage } from '../page.ts';
 import { confirmCallback, showCallback } from './callback.ts';
 import { beginConsent, changeRedirects, connect, deleteConnection, listConnections, testConnection } from './list.ts';
 import { showNew } from './new.ts';
-import { agree, changeSecret, showConnection } from './one.ts';
+import { agree, changeSecret, lend, showConnection } from './one.ts';
 
 /** Pages of connections, which call the API for their visitor. */
 export const connectionPages = [
@@ -19,6 +19,7 @@ export const connectionPages = [
     }),
     workspacePage({ method: 'POST', path: '/dashboard/connections/{connection_id}', audience: USERS, respond: changeSecret }),
     workspacePage({ method: 'POST', path: '/dashboard/connections/{connection_id}/agree', audience: USERS, respond: agree }),
+    workspacePage({ method: 'POST', path: '/dashboard/connections/{connection_id}/lend', audience: USERS, respond: lend }),
     workspacePage({ method: 'POST', path: '/dashboard/connections/{connection_id}/test', audience: USERS, respond: testConnection }),
     workspacePage({ method: 'POST', path: '/dashboard/connections/{connection_id}/delete', audience: USERS, respond: deleteConnection }),
     personalPage({ method: 'GET', path: '/connections/callback', respond: showCallback }),

@@ -32,13 +32,15 @@ export interface Tab {
 
 /**
  * The system's Chromium; see `leaveOut` for where there is none. Call it in `before`, with mocha's `this`.
+ * @param hosts names of other sites that lead to this machine
  */
-export async function openBrowser(test: Context): Promise<Browser> {
+export async function openBrowser(test: Context, { hosts = [] }: { hosts?: readonly string[] } = {}): Promise<Browser> {
     // The shell is Chromium without the windows that nobody sees, and takes half of the CPU.
     const executablePath = findProgram('chromium-headless-shell') ?? findProgram('chromium') ?? findProgram('google-chrome');
     if (executablePath === undefined) leaveOut(test, ['chromium-headless-shell']);
     // Containers give it neither a sandbox of its own nor much shared memory.
     const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking', '--disable-gpu'];
+    if (hosts.length > 0) args.push(`--host-resolver-rules=${hosts.map((host) => `MAP ${host} 127.0.0.1`).join(',')}`);
     return chromium.launch({ executablePath, args, timeout: 60_000 });
 }
 

@@ -60,6 +60,7 @@ export const MEANINGS: Readonly<Record<string, keyof Private | undefined>> = {
         'username',
         'auth_id',
         'shared',
+        'lend',
         'redirects',
         'error',
         'credential',
