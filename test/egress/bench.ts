@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import type { PackageEndpoint } from '../../shared/domain/types.ts';
+import type { PackageAuth, PackageEndpoint } from '../../shared/domain/types.ts';
 import { createConnector, type EgressConnector, type EgressRules } from '../../workers/egress.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -10,6 +10,10 @@ import { openWorld, type World } from '../support/world.ts';
 export const SHOP = 'shop.test';
 /** Its names lead wherever a form wants. */
 export const REBOUND = 'rebound.test';
+
+/** What the person of the bench is connected with, to every site that asks for it. */
+export const CREDENTIAL = 'the-credential-of-the-corpus-4711';
+const KEY: PackageAuth = { id: 'key', type: 'header', name: 'X-Api-Key' };
 
 /** How a form tells the good site where to send us: no param may hold some of these texts. */
 export const encodePlace = (to: string) => Buffer.from(to).toString('hex');
@@ -27,10 +31,17 @@ export interface Bench {
     /** Calls an endpoint of a package with these endpoints, published for this form. */
     call(site: string, endpoint: string, params?: object): Promise<Answer>;
     publish(site: string, endpoints: PackageEndpoint[]): Promise<Answer>;
+    /** From now on calls of the site carry the credential. */
+    connect(site: string): Promise<Answer>;
     /** `{good}` and `{forbidden}` in it become ports. */
     at(url: string): string;
-    /** Whether somebody dialled what may not be dialled, or reached the forbidden listener, since the last time that this was asked. */
+    /**
+     * Whether somebody dialled what may not be dialled, or reached the forbidden listener, since the last time that this was asked, and
+     * whether a host got the credential that it is not for.
+     */
     trespasses(): string[];
+    /** `host` of the requests that carried the credential. */
+    credited(): Set<string>;
     close(): Promise<void>;
 }
 
@@ -61,7 +72,7 @@ export async function openBench(make?: (rules: EgressRules, dialled: string[]) =
     const rules: EgressRules = { ...fixed, hosts: answers };
     const dialled: string[] = [];
     const connector = make?.(rules, dialled) ?? createConnector(rules);
-    const world = await openWorld({ connector, config: { egressAllow: rules.allow, egressHosts: answers } });
+    const world = await openWorld({ connector, config: { egressAllow: rules.allow, egressHosts: new Next(answers) } });
     const unbounded = { perMinute: 1e6, perHour: 1e6, perDay: 1e6, allowance: 1e6, concurrency: 100 };
     const person = await join(world, { plan: 'enterprise', overrides: unbounded });
 
@@ -75,6 +86,14 @@ export async function openBench(make?: (rules: EgressRules, dialled: string[]) =
     };
     subscribe('net.client.socket', watch);
     let reached = 0;
+    const told = new Set<string>();
+    const keyed = new Set<string>();
+    const credited = () => {
+        for (const { path, headers, rawHeaders, body } of [...good.seen, ...forbidden.seen]) {
+            if ([path, body, ...rawHeaders].some((text) => text.includes(CREDENTIAL))) keyed.add(String(headers.host));
+        }
+        return keyed;
+    };
     return {
         world,
         person,
@@ -83,15 +102,23 @@ export async function openBench(make?: (rules: EgressRules, dialled: string[]) =
         rules,
         connector,
         answers,
-        call: (site, endpoint, params = {}) => person.fetch(site, endpoint, params as Record<string, unknown>, { timeout_ms: 5000 }),
-        publish: (site, endpoints) => person.publish(aPackage(site, { endpoints })),
+        async call(site, endpoint, params = {}) {
+            const answer = await person.fetch(site, endpoint, params as Record<string, unknown>, { timeout_ms: 5000 });
+            if (answer.text?.includes(CREDENTIAL)) told.add(`the answer of ${endpoint} told the credential`);
+            return answer;
+        },
+        publish: (site, endpoints) => person.publish(aPackage(site, { auth: [KEY], endpoints })),
+        connect: (site) => person.call('POST', '/v1/connections', { body: { site, secret: { value: CREDENTIAL } } }),
         at: (url) => url.replaceAll('{good}', String(good.port)).replaceAll('{forbidden}', String(forbidden.port)),
         trespasses() {
             const found = dialled.splice(0).map((where) => `${where} was dialled`);
             if (forbidden.connections() > reached) found.push('the forbidden listener was reached');
             reached = forbidden.connections();
-            return found;
+            const owed = new Set([SHOP, TURNS].map((host) => `${host}:${good.port}`));
+            const strays = [...credited()].filter((host) => !owed.has(host));
+            return [...found, ...told, ...strays.map((host) => `${host} got the credential`)];
         },
+        credited,
         async close() {
             unsubscribe('net.client.socket', watch);
             await world.close();
@@ -101,6 +128,23 @@ export async function openBench(make?: (rules: EgressRules, dialled: string[]) =
     };
 }
 
+/** A name of the good site whose addresses change. */
+export const TURNS = `turns.${REBOUND}`;
+
+/** The same names for whoever looks without dialling: no list is used up. */
+class Next extends Map<string, readonly string[]> {
+    readonly #answers: Answers;
+
+    constructor(answers: Answers) {
+        super();
+        this.#answers = answers;
+    }
+
+    override get(name: string): readonly string[] | undefined {
+        return this.#answers.next(name);
+    }
+}
+
 /** DNS as a test wants it. */
 export class Answers extends Map<string, readonly string[]> {
     readonly #next = new Map<string, (readonly string[])[]>();
@@ -108,6 +152,11 @@ export class Answers extends Map<string, readonly string[]> {
     /** The first look-up of the name gets the first list, the second the second. */
     inTurn(name: string, ...turns: (readonly string[])[]): void {
         this.#next.set(name, turns);
+    }
+
+    /** What the next look-up of the name gets. */
+    next(name: string): readonly string[] | undefined {
+        return this.#next.get(name)?.[0] ?? super.get(name);
     }
 
     override get(name: string): readonly string[] | undefined {

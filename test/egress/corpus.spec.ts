@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { dataOf } from '../support/routes.ts';
-import { type Bench, encodePlace, openBench, SHOP } from './bench.ts';
+import { type Bench, CREDENTIAL, encodePlace, openBench, REBOUND, SHOP } from './bench.ts';
 import { FORMS, packagesOf } from './forms.ts';
 import { NaiveConnector } from './naive-connector.ts';
 
@@ -9,6 +9,7 @@ async function open(make?: Parameters<typeof openBench>[0]): Promise<Bench> {
     for (const [site, endpoints] of Object.entries(packagesOf(bench))) {
         const { status, body } = await bench.publish(site, endpoints);
         if (status !== 201) await bench.close().finally(() => Promise.reject(new Error(JSON.stringify(body))));
+        dataOf(await bench.connect(site));
     }
     return bench;
 }
@@ -16,7 +17,7 @@ async function open(make?: Parameters<typeof openBench>[0]): Promise<Bench> {
 const balanceOf = async ({ person }: Bench) =>
     dataOf<{ credits: { balance: number; held: number } }>(await person.call('GET', '/v1/account')).credits;
 
-describe('the egress corpus, from the API to the dial', function () {
+describe('the egress corpus with a connection, from the API to the dial', function () {
     this.timeout(240_000);
     let bench: Bench;
     let atFirst: { balance: number; held: number };
@@ -45,6 +46,13 @@ describe('the egress corpus, from the API to the dial', function () {
         expect(bench.forbidden.connections()).to.equal(0);
     });
 
+    it('takes the credential to its own hosts alone', () => {
+        const { good, world } = bench;
+        expect([...bench.credited()]).to.include(`${SHOP}:${good.port}`);
+        expect(bench.trespasses()).to.deep.equal([]);
+        expect(JSON.stringify(world.logged)).not.to.include(CREDENTIAL);
+    });
+
     it('holds at least two hundred forms, each told once', () => {
         expect(new Set(FORMS.map(({ name }) => name)).size).to.equal(FORMS.length);
         expect(FORMS.length).to.be.at.least(200);
@@ -68,5 +76,11 @@ describe('the egress corpus, run against a worker with another connector', funct
         for (const form of FORMS) if ((await form.run(naive)).length > 0) red++;
         expect(red).to.be.at.least(FORMS.length / 2);
         expect(naive.forbidden.connections(), 'the listener was really reached').to.be.above(20);
+    });
+
+    it('notices where the credential goes', async () => {
+        naive.answers.set('d1.rebound.test', ['127.0.0.1']);
+        await naive.call(REBOUND, 'answer_1');
+        expect(naive.trespasses()).to.include(`d1.rebound.test:${naive.forbidden.port} got the credential`);
     });
 });

@@ -2,7 +2,7 @@ import type { PackageEndpoint } from '../../shared/domain/types.ts';
 import { EgressDenied } from '../../workers/egress.ts';
 import type { Answer } from '../support/people.ts';
 import { codeOf } from '../support/routes.ts';
-import { type Bench, encodePlace, REBOUND, SHOP } from './bench.ts';
+import { type Bench, encodePlace, REBOUND, SHOP, TURNS } from './bench.ts';
 import { BAD_ADDRESSES, BAD_TEMPLATES, ELSEWHERE, FORBIDDEN_HERE, HOST_FORMS, STEERING_VALUES } from './spellings.ts';
 
 /** One way of trying to be led where nobody may go. */
@@ -14,7 +14,6 @@ export interface Form {
 
 const GOOD = 'http://shop.test:{good}';
 const TO = { name: 'to', source: 'query', required: true } as const;
-const TURNS = 'turns.rebound.test';
 
 /** What the forms call, on a shop and on a site whose names lead anywhere. */
 export function packagesOf(bench: Bench): Record<string, PackageEndpoint[]> {
