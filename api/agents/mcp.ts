@@ -51,6 +51,16 @@ export const agentTools: AppPlugin = {
             }
             return response;
         };
+        // Some clients look at the root alone.
+        for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp/{site?}'] as const) {
+            server.route({
+                method: 'GET',
+                path,
+                options: { app: { isOpen: true } },
+                handler: ({ params }, h) =>
+                    h.response(describeResource(app, params['site'])).header('cache-control', 'public, max-age=3600'),
+            });
+        }
         server.route([
             {
                 method: 'POST',
@@ -61,13 +71,6 @@ export const agentTools: AppPlugin = {
                     const { names, signIn } = readQuery(request, 'tools');
                     return serve(request, h, signIn, async () => ({ tools: generalTools(names), instructions: INSTRUCTIONS }));
                 },
-            },
-            {
-                method: 'GET',
-                path: '/.well-known/oauth-protected-resource/mcp/{site?}',
-                options: { app: { isOpen: true } },
-                handler: ({ params }, h) =>
-                    h.response(describeResource(app, params['site'])).header('cache-control', 'public, max-age=3600'),
             },
             {
                 method: 'POST',

@@ -27,7 +27,9 @@ function challenge(app: App, request: Request, status: number): [string, string]
     const resource = request.route.settings.app?.resource;
     if (status !== 401 || resource === undefined) return [];
     const metadata = `${app.publicUrl()}/.well-known/oauth-protected-resource${resource(request)}`;
-    return [['www-authenticate', `Bearer resource_metadata="${metadata}"`]];
+    // A client with a token learns that it has to renew it or sign in again (RFC 6750, section 3.1).
+    const error = request.raw.req.headers.authorization === undefined ? '' : 'error="invalid_token", ';
+    return [['www-authenticate', `Bearer ${error}resource_metadata="${metadata}"`]];
 }
 
 function commonHeaders(request: Request): [string, string][] {

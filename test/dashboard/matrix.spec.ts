@@ -24,6 +24,7 @@ const OF_NOBODY: Readonly<Record<string, string>> = {
     'get /sitemaps/sites.xml': 'names of sites, which are published',
     'get /favicon.ico': 'a file of ours',
     'get /assets/{version}/{name}': 'files of ours',
+    'get /.well-known/oauth-protected-resource': 'the same for everybody',
     'get /.well-known/oauth-protected-resource/mcp/{site?}': 'the same for everybody',
     'get /.well-known/oauth-authorization-server': 'the same for everybody',
     'get /.well-known/oauth-authorization-server/{resource*}': 'the same for everybody',
