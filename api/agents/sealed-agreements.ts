@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { Agreed, Agreements } from '../../shared/agents/questions.ts';
 import type { App } from '../../shared/app.ts';
+import { randomBase62 } from '../../shared/domain/text/ids.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 
 const PURPOSE = "question to an agent's person";
@@ -13,6 +14,8 @@ const MOST = 2000;
 /** The state that the client holds between question and answer. It is sealed and binds the answer to the call, the key and the price. */
 interface Held {
     at: number;
+    /** Of this question. */
+    once: string;
     keyId: string;
     /** Hash of the tool and its arguments. */
     call: string;
@@ -23,7 +26,7 @@ interface Held {
 export function sealedAgreements({ secrets, clock }: App, { keyId }: Caller): Agreements {
     return {
         async seal({ credits, ...call }) {
-            const held: Held = { at: clock.now(), keyId, call: hashOf(call), credits };
+            const held: Held = { at: clock.now(), once: `agreed-${randomBase62(22)}`, keyId, call: hashOf(call), credits };
             return (await secrets.seal(JSON.stringify(held), PURPOSE)).toString('base64url');
         },
         async open(state, call) {
@@ -31,7 +34,7 @@ export function sealedAgreements({ secrets, clock }: App, { keyId }: Caller): Ag
             if (opened === undefined) return undefined;
             const held = JSON.parse(opened.toString()) as Held;
             const isSame = held.keyId === keyId && held.call === hashOf(call) && clock.now() - held.at <= LASTS_MS;
-            return isSame ? held.credits : undefined;
+            return isSame ? { credits: held.credits, once: held.once } : undefined;
         },
     };
 }

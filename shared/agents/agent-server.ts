@@ -9,9 +9,9 @@ import {
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { parseExact } from '../domain/json/exact-numbers.ts';
 import { VERSION } from '../platform/version.ts';
-import { type ApiError, type Ask, AskFailure } from './ask.ts';
+import { type ApiCall, type ApiError, type Ask, AskFailure } from './ask.ts';
 import { type Failed, nextCall, whatToDo } from './next-step.ts';
-import { type Agreements, agreedCredits, questionOf } from './questions.ts';
+import { type Agreement, type Agreements, findAgreement, questionOf } from './questions.ts';
 import { type Rests, readRest, restUri } from './rest.ts';
 import { type AgentTool, type Arguments, DEFAULT_CHARACTERS } from './tool.ts';
 import { withinBudget } from './within-budget.ts';
@@ -36,7 +36,7 @@ export function agentServer({ tools, ask, instructions, rests, agreements }: Ser
     server.setRequestHandler('tools/list', () => ({ tools: tools.map(listed) }));
     server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }, { mcpReq }) => {
         const tool = tools.find((one) => one.name === name);
-        if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
+        if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`);
         return call(tool, args, { ask, rests, agreements, mcpReq });
     });
     return server;
@@ -49,7 +49,7 @@ function serveRests(server: Server, rests: Rests): void {
     server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
         const page = await readRest(rests, uri);
         if (page === undefined)
-            throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No such result, or it is older than a day: ${uri}`);
+            throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No such result, or it is older than a day: ${uri.slice(0, 200)}`);
         return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(page) }] };
     });
 }
@@ -66,14 +66,21 @@ async function call(
     const problems = tool.isJudgedByRoute ? [] : problemsOf(tool, args);
     if (problems.length > 0) return failure({ ...INVALID_ARGUMENTS, details: problems }, { tool: tool.name, args });
     const asked = { tool: tool.name, args };
-    const confirmed = await agreedCredits(mcpReq, asked, agreements);
+    const agreement = await findAgreement(mcpReq, asked, agreements);
     try {
         const most = tool.isJudgedByRoute ? undefined : (args['max_characters'] as number | undefined);
-        return await success(tool, await tool.run(args, (one) => ask({ ...one, confirmed })), { most, rests });
+        return await success(tool, await tool.run(args, (one) => ask(agreement === undefined ? one : agreedCall(one, agreement))), {
+            most,
+            rests,
+        });
     } catch (error) {
         if (!(error instanceof AskFailure)) throw error;
         return (await questionOf(error.told, mcpReq, asked, agreements)) ?? failure(error.told, asked);
     }
+}
+
+function agreedCall(call: ApiCall, { credits, once }: Agreement): ApiCall {
+    return { ...call, confirmed: credits, headers: { 'idempotency-key': once, ...call.headers } };
 }
 
 /** Returns the result as text and as an object, both within the budget; if it was cut, also the address of the full result. */
@@ -99,9 +106,29 @@ function linkTo(id: string) {
 }
 
 function failure(told: ApiError, failed: Failed): CallToolResult {
-    const error = { ...told, what_to_do: whatToDo(told), next: nextCall(told, failed) };
+    const next = nextCall(told, failed);
+    const error = {
+        ...told,
+        details: told.details && firstOf(told.details),
+        what_to_do: whatToDo(told),
+        // A long call is not told again: the agent has it.
+        next: JSON.stringify(next).length > MOST_NEXT ? null : next,
+    };
     const text = JSON.stringify({ error });
     return { isError: true, content: [{ type: 'text', text }], structuredContent: JSON.parse(text) };
+}
+
+/** The characters of a failure's details, and of its next call, at most: together they are within the budget of a result. */
+const MOST_DETAILS = 4000;
+const MOST_NEXT = 3000;
+
+/** The first problems, of which a body may have thousands. */
+function firstOf(details: NonNullable<ApiError['details']>): NonNullable<ApiError['details']> {
+    let left = MOST_DETAILS;
+    return details.filter((detail) => {
+        left -= JSON.stringify(detail).length;
+        return left >= 0;
+    });
 }
 
 const INVALID_ARGUMENTS: ApiError = {

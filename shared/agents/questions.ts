@@ -16,11 +16,19 @@ export interface Agreed {
     credits: number;
 }
 
+/** What a person agreed to. */
+export interface Agreement {
+    /** The credits that the person was asked about. */
+    credits: number;
+    /** The idempotency key of a call without one: it happens once, however often the answer is sent. */
+    once: string;
+}
+
 /** Seals a question, so that the answer is valid only for this call at this price. */
 export interface Agreements {
     seal(agreed: Agreed): Promise<string>;
-    /** The credits that the person was asked about; undefined for another call or an expired question. */
-    open(state: string, call: Omit<Agreed, 'credits'>): Promise<number | undefined>;
+    /** Undefined for another call or an expired question. */
+    open(state: string, call: Omit<Agreed, 'credits'>): Promise<Agreement | undefined>;
 }
 
 /** The protocol context of a call. Only the 2026 revision can carry a question in an answer. */
@@ -29,12 +37,12 @@ type Request = ServerContext['mcpReq'];
 const CONNECT = 'connect';
 const CONFIRM = 'confirm';
 
-/** The credits that a person agreed to with this request; undefined if nobody agreed. */
-export async function agreedCredits(
+/** What a person agreed to with this request; undefined if nobody did. */
+export async function findAgreement(
     { inputResponses, requestState }: Request,
     call: Omit<Agreed, 'credits'>,
     agreements: Agreements | undefined,
-): Promise<number | undefined> {
+): Promise<Agreement | undefined> {
     const answer = inputResponse(inputResponses, CONFIRM);
     const state = requestState<unknown>();
     if (answer.kind !== 'elicit' || answer.action !== 'accept' || typeof state !== 'string') return undefined;

@@ -242,6 +242,16 @@ for (const [name, open] of Object.entries(CLIENTS)) {
             }
         });
 
+        it('is not sent its own long call back, nor a thousand problems: a failure is within the budget too', async () => {
+            const mistyped = { site: SHOP, endpoint: 'produc', params: { id: 7 } };
+            expect((await use('fetch', mistyped)).said.error.next).to.deep.include({ tool: 'fetch' });
+            const long = await use('fetch', { ...mistyped, params: { id: 7, note: 'y'.repeat(20_000) } });
+            expect(long.said.error).to.include({ code: 'ENDPOINT_NOT_FOUND', next: null });
+            const many = await use('run_batch', { items: Array.from({ length: 1000 }, () => null) });
+            expect(many.said.error.details.length).to.be.above(10);
+            for (const { text } of [long, many]) expect(text.length).to.be.at.most(8000);
+        });
+
         it('is told the site that a mistyped one may have been meant to be', async () => {
             const { said } = await use('fetch', { site: SHOP.replace('shop', 'shopp'), endpoint: 'product' });
             expect(said.error).to.deep.include({ code: 'SITE_NOT_FOUND', did_you_mean: [SHOP] });
@@ -277,7 +287,7 @@ describe('POST /mcp', () => {
         expect((await post({ origin: 'https://evil.example' })).status).to.equal(403);
         const wrong = await post({ authorization: 'Bearer rb_live_nonsense' });
         expect(wrong.status).to.equal(401);
-        expect(wrong.headers.get('www-authenticate')).to.include('resource_metadata=');
+        expect(wrong.headers.get('www-authenticate')).to.match(/^Bearer error="invalid_token", resource_metadata="/);
         expect((await post({ origin: world.base.replace('127.0.0.1', 'localhost') })).status).to.equal(200);
     });
 
@@ -297,16 +307,19 @@ describe('POST /mcp', () => {
             );
             expect(await refused.json()).to.have.nested.property('error.code', 'API_KEY_REQUIRED');
         }
-        const metadata = await fetch(new URL('/.well-known/oauth-protected-resource/mcp', world.base));
-        expect(metadata.status).to.equal(200);
-        expect(await metadata.json()).to.deep.equal({
-            resource: `${world.app.publicUrl()}/mcp`,
-            resource_name: 'Routebook',
-            authorization_servers: [world.app.publicUrl()],
-            scopes_supported: ['read', 'write'],
-            bearer_methods_supported: ['header'],
-            resource_documentation: `${world.app.publicUrl()}/docs/agents`,
-        });
+        for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp']) {
+            const metadata = await fetch(new URL(path, world.base));
+            expect(metadata.status).to.equal(200);
+            expect(metadata.headers.get('access-control-allow-origin')).to.equal('*');
+            expect(await metadata.json()).to.deep.equal({
+                resource: `${world.app.publicUrl()}/mcp`,
+                resource_name: 'Routebook',
+                authorization_servers: [world.app.publicUrl()],
+                scopes_supported: ['read', 'write'],
+                bearer_methods_supported: ['header'],
+                resource_documentation: `${world.app.publicUrl()}/docs/agents`,
+            });
+        }
         const ofSite = await fetch(new URL('/.well-known/oauth-protected-resource/mcp/shop.test', world.base));
         expect(await ofSite.json()).to.include({ resource: `${world.app.publicUrl()}/mcp/shop.test` });
         expect((await post({}, undefined, '?sign_in=true')).status).to.equal(401);

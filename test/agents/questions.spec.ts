@@ -168,7 +168,7 @@ describe('questions to the person of an agent', function () {
         };
         const accepted = { inputResponses: { confirm: { action: 'accept', content: {} } } };
 
-        it('an answer to no question, another call, another key or an old question opens nothing', async () => {
+        it('an answer to no question, another call, another key or an old question opens nothing, and a right one one call', async () => {
             const person = await aKey(0);
             const asked = await send(person, {});
             expect(asked).to.include({ resultType: 'input_required' });
@@ -184,7 +184,11 @@ describe('questions to the person of an agent', function () {
             ];
             for (const result of refused) expect(result).to.have.nested.property('structuredContent.error.code', 'FORBIDDEN');
             expect(orders()).to.equal(before);
-            expect(await send(person, { ...accepted, requestState })).to.not.include({ isError: true });
+            // Once: an answer that is sent again gets the result of the first one.
+            const first = await send(person, { ...accepted, requestState });
+            expect(first).to.not.include({ isError: true });
+            const [again, both] = await Promise.all([1, 2].map(() => send(person, { ...accepted, requestState })));
+            expect([again, both].map((one) => one?.['structuredContent'])).to.deep.equal([1, 2].map(() => first['structuredContent']));
             await world.clock.advance({ minutes: 11 });
             expect(await send(person, { ...accepted, requestState })).to.include({ isError: true });
             expect(orders()).to.equal(before + 1);
