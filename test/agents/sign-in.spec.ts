@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { Client, type OAuthClientProvider, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
@@ -13,6 +13,7 @@ import { dataOf } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openSite, type Site } from '../support/sites.ts';
 import { openWorld, type World } from '../support/world.ts';
+import { oauthOf } from './support/oauth.ts';
 
 const DOCUMENT = 'https://app.test/client.json';
 const CALLBACK = 'http://127.0.0.1/callback';
@@ -50,6 +51,7 @@ describe('an app that signs in for somebody', function () {
     let browser: Browser;
     let callback: Site;
     let ada: Visitor;
+    let oauth: ReturnType<typeof oauthOf>;
     const hosts = new Map([['app.test', ['127.0.0.1']], ...SHOP_HOSTS]);
 
     before(async function () {
@@ -58,6 +60,7 @@ describe('an app that signs in for somebody', function () {
         shop = await openShop();
         callback = await openSite((_request, response) => void response.end('<!doctype html><title>Back</title>'));
         world = await openWorld({ connector: sites.connector, config: { egressHosts: hosts } });
+        oauth = oauthOf(world);
         dataOf(await (await join(world)).publish(shopPackage(shop.port)));
         sites.hosts.set('app.test', (_request, response) => {
             response.setHeader('content-type', 'application/json');
@@ -80,80 +83,18 @@ describe('an app that signs in for somebody', function () {
         new StreamableHTTPClientTransport(new URL(`${base()}${path}`), { authProvider });
     const open = () => new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
 
-    async function post(path: string, fields: Record<string, string>): Promise<{ status: number; body: Record<string, string> }> {
-        const response = await fetch(`${base()}${path}`, { method: 'POST', body: new URLSearchParams(fields) });
-        return { status: response.status, body: (await response.json()) as Record<string, string> };
-    }
-
     let registered: Promise<string> | undefined;
     /** An address may register few apps. */
     function registerOnce(): Promise<string> {
-        registered ??= register();
+        registered ??= oauth.register(redirectUri());
         return registered;
     }
 
-    async function register(redirect = redirectUri()): Promise<string> {
-        const response = await fetch(`${base()}/oauth/register`, {
-            method: 'POST',
-            headers: { 'content-type': 'application/json' },
-            body: JSON.stringify({ client_name: 'By hand', redirect_uris: [redirect] }),
-        });
-        expect(response.status).to.equal(201);
-        return ((await response.json()) as { client_id: string }).client_id;
-    }
-
-    /** An authorization request, and the verifier that proves who sent it. */
-    function request(clientId: string, more: Record<string, string> = {}): { query: Record<string, string>; verifier: string } {
-        const verifier = randomBytes(32).toString('base64url');
-        const query = {
-            client_id: clientId,
-            redirect_uri: redirectUri(),
-            response_type: 'code',
-            code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-            code_challenge_method: 'S256',
-            state: 's',
-            ...more,
-        };
-        return { query, verifier };
-    }
-
-    const pathOf = (query: Record<string, string>) => `/oauth/authorize?${new URLSearchParams(query)}`;
-
-    /** Consents without a browser. @returns where the person is sent */
-    async function consent(who: Visitor, query: Record<string, string>, form: Record<string, string> = {}): Promise<URL> {
-        const page = await who.get(pathOf(query));
-        expect(page.status, page.html).to.equal(200);
-        const workspace = /<option value="(wsp_\w+)"/.exec(page.html)?.[1] ?? '';
-        const sent = { ...query, workspace_id: workspace, cap: '50', decision: 'allow', ...form };
-        const answer = await who.send('/oauth/authorize', sent, { from: pathOf(query) });
-        expect(answer.status, answer.html).to.equal(303);
-        return new URL(answer.to ?? '');
-    }
+    const request = (clientId: string, more: Record<string, string> = {}) => oauth.request(clientId, redirectUri(), more);
 
     async function signIn(more: Record<string, string> = {}, form: Record<string, string> = {}) {
-        const clientId = await registerOnce();
-        const { query, verifier } = request(clientId, more);
-        const url = await consent(ada, query, form);
-        const code = url.searchParams.get('code') ?? '';
-        const fields = {
-            grant_type: 'authorization_code',
-            client_id: clientId,
-            redirect_uri: redirectUri(),
-            code,
-            code_verifier: verifier,
-        };
-        return { clientId, code, fields, ...(await post('/oauth/token', fields)) };
+        return oauth.signIn(ada, { clientId: await registerOnce(), redirectUri: redirectUri() }, more, form);
     }
-
-    const statusOf = async (token: string | undefined, path = '/mcp', method = 'tools/list') => {
-        const headers = {
-            authorization: `Bearer ${token}`,
-            'content-type': 'application/json',
-            accept: 'application/json, text/event-stream',
-        };
-        const message = { jsonrpc: '2.0', id: 1, method, params: {} };
-        return (await fetch(`${base()}${path}`, { method: 'POST', headers, body: JSON.stringify(message) })).status;
-    };
 
     for (const form of ['a registration', 'a document of its own']) {
         it(`goes from nothing to a call of a tool in a browser, with ${form}`, async () => {
@@ -200,7 +141,7 @@ describe('an app that signs in for somebody', function () {
             await tab.page.waitForURL(/\/dashboard\/keys$/);
             await tab.close();
             await eventually(
-                () => statusOf(kept.tokens?.['access_token']),
+                () => oauth.statusOf(kept.tokens?.['access_token']),
                 (status) => status === 401,
                 2000,
             );
@@ -210,13 +151,13 @@ describe('an app that signs in for somebody', function () {
     it('reads the document once, and takes none that speaks for another app', async () => {
         const asked = sites.asked.length;
         const { query } = request(DOCUMENT, { redirect_uri: CALLBACK });
-        expect((await ada.get(pathOf(query))).html).to.include('Described agent');
+        expect((await ada.get(oauth.pathOf(query))).html).to.include('Described agent');
         expect(sites.asked.length - asked, 'kept for a day').to.equal(0);
         const foreign = request('https://app.test/other.json', { redirect_uri: CALLBACK });
-        const page = await ada.get(pathOf(foreign.query));
+        const page = await ada.get(oauth.pathOf(foreign.query));
         expect(page.status).to.equal(400);
         expect(page.html).to.include('client_id differs from its URL');
-        const nowhere = await ada.get(pathOf(request('https://10.0.0.1/client.json').query));
+        const nowhere = await ada.get(oauth.pathOf(request('https://10.0.0.1/client.json').query));
         expect(nowhere.status).to.equal(400);
         expect(nowhere.html).to.include('could not be read over https');
     });
@@ -227,27 +168,27 @@ describe('an app that signs in for somebody', function () {
         expect(body).to.include({ token_type: 'Bearer', scope: 'read' });
         expect(Number(body['expires_in'])).to.be.within(3590, 3600);
         expect(body['access_token']).to.match(/^rb_oat_/);
-        expect(await statusOf(body['access_token'])).to.equal(200);
+        expect(await oauth.statusOf(body['access_token'])).to.equal(200);
         await world.clock.advance({ hours: 2 });
         await eventually(
-            () => statusOf(body['access_token']),
+            () => oauth.statusOf(body['access_token']),
             (now) => now === 401,
             2000,
         );
         const refresh = { grant_type: 'refresh_token', client_id: clientId, refresh_token: body['refresh_token'] ?? '' };
-        const next = await post('/oauth/token', refresh);
+        const next = await oauth.post('/oauth/token', refresh);
         expect(next.status, JSON.stringify(next.body)).to.equal(200);
-        expect(await statusOf(next.body['access_token'])).to.equal(200);
+        expect(await oauth.statusOf(next.body['access_token'])).to.equal(200);
 
-        const replayed = await post('/oauth/token', refresh);
+        const replayed = await oauth.post('/oauth/token', refresh);
         expect(replayed).to.deep.include({ status: 400 });
         expect(replayed.body['error']).to.equal('invalid_grant');
         await eventually(
-            () => statusOf(next.body['access_token']),
+            () => oauth.statusOf(next.body['access_token']),
             (now) => now === 401,
             2000,
         );
-        const later = await post('/oauth/token', { ...refresh, refresh_token: next.body['refresh_token'] ?? '' });
+        const later = await oauth.post('/oauth/token', { ...refresh, refresh_token: next.body['refresh_token'] ?? '' });
         expect(later.body['error'], 'the whole grant ended').to.equal('invalid_grant');
     });
 
@@ -255,7 +196,7 @@ describe('an app that signs in for somebody', function () {
         const stolen = async (change: Record<string, string>) => {
             const clientId = await registerOnce();
             const { query, verifier } = request(clientId);
-            const code = (await consent(ada, query)).searchParams.get('code') ?? '';
+            const code = (await oauth.consent(ada, query)).searchParams.get('code') ?? '';
             const fields = {
                 grant_type: 'authorization_code',
                 client_id: clientId,
@@ -263,20 +204,20 @@ describe('an app that signs in for somebody', function () {
                 code,
                 code_verifier: verifier,
             };
-            return (await post('/oauth/token', { ...fields, ...change })).body['error'];
+            return (await oauth.post('/oauth/token', { ...fields, ...change })).body['error'];
         };
         expect(await stolen({ code_verifier: randomBytes(32).toString('base64url') })).to.equal('invalid_grant');
         expect(await stolen({ code_verifier: '' })).to.equal('invalid_grant');
-        expect(await stolen({ client_id: await register() })).to.equal('invalid_grant');
+        expect(await stolen({ client_id: await oauth.register(redirectUri()) })).to.equal('invalid_grant');
         expect(await stolen({ redirect_uri: 'http://127.0.0.1:1/callback' })).to.equal('invalid_request');
         expect(await stolen({ resource: `${base()}/mcp/${SHOP}` })).to.equal('invalid_target');
         expect(await stolen({ code: newSecret('code') })).to.equal('invalid_grant');
         expect(await stolen({ grant_type: 'password' })).to.equal('unsupported_grant_type');
 
         const { body, fields } = await signIn();
-        expect((await post('/oauth/token', fields)).body['error']).to.equal('invalid_grant');
+        expect((await oauth.post('/oauth/token', fields)).body['error']).to.equal('invalid_grant');
         await eventually(
-            () => statusOf(body['access_token']),
+            () => oauth.statusOf(body['access_token']),
             (status) => status === 401,
             2000,
         );
@@ -284,9 +225,9 @@ describe('an app that signs in for somebody', function () {
 
     it('opens the tools that it was made for, and nothing else', async () => {
         const { body } = await signIn({ resource: `${base()}/mcp/${SHOP}` });
-        expect(await statusOf(body['access_token'], `/mcp/${SHOP}`)).to.equal(200);
-        expect(await statusOf(body['access_token'], '/mcp')).to.equal(401);
-        expect(await statusOf(body['access_token'], '/mcp/other.test')).to.equal(401);
+        expect(await oauth.statusOf(body['access_token'], `/mcp/${SHOP}`)).to.equal(200);
+        expect(await oauth.statusOf(body['access_token'], '/mcp')).to.equal(401);
+        expect(await oauth.statusOf(body['access_token'], '/mcp/other.test')).to.equal(401);
         const direct = await fetch(`${base()}/v1/account`, { headers: { authorization: `Bearer ${body['access_token']}` } });
         expect(direct.status).to.equal(401);
         expect(((await direct.json()) as { error: { code: string } }).error.code).to.equal('INVALID_API_KEY');
@@ -316,14 +257,14 @@ describe('an app that signs in for somebody', function () {
     it('ends a grant by either token, and one that was found where others can read it', async () => {
         for (const which of ['access_token', 'refresh_token']) {
             const { body, clientId } = await signIn();
-            expect((await post('/oauth/revoke', { token: body[which] ?? '', client_id: clientId })).status).to.equal(200);
+            expect((await oauth.post('/oauth/revoke', { token: body[which] ?? '', client_id: clientId })).status).to.equal(200);
             await eventually(
-                () => statusOf(body['access_token']),
+                () => oauth.statusOf(body['access_token']),
                 (status) => status === 401,
                 2000,
             );
         }
-        expect((await post('/oauth/revoke', { token: newSecret('refresh') })).status, 'unknown').to.equal(200);
+        expect((await oauth.post('/oauth/revoke', { token: newSecret('refresh') })).status, 'unknown').to.equal(200);
         const { body } = await signIn();
         const report = await fetch(`${base()}/v1/keys/report`, {
             method: 'POST',
@@ -332,7 +273,7 @@ describe('an app that signs in for somebody', function () {
         });
         expect(JSON.stringify(await report.json())).to.include('true_positive');
         await eventually(
-            () => statusOf(body['access_token']),
+            () => oauth.statusOf(body['access_token']),
             (status) => status === 401,
             2000,
         );
@@ -341,12 +282,12 @@ describe('an app that signs in for somebody', function () {
     it('tells an app what it asked wrongly, and sends nobody to a stranger', async () => {
         const clientId = await registerOnce();
         const { query } = request(clientId);
-        const away = await ada.get(pathOf({ ...query, redirect_uri: 'https://evil.test/callback' }));
+        const away = await ada.get(oauth.pathOf({ ...query, redirect_uri: 'https://evil.test/callback' }));
         expect(away.status).to.equal(400);
         expect(away.to).to.equal(undefined);
-        expect((await ada.get(pathOf({ ...query, client_id: 'app_0000000000000000000000' }))).status).to.equal(400);
+        expect((await ada.get(oauth.pathOf({ ...query, client_id: 'app_0000000000000000000000' }))).status).to.equal(400);
         const told = async (change: Record<string, string>) => {
-            const { to, status } = await ada.get(pathOf({ ...query, ...change }));
+            const { to, status } = await ada.get(oauth.pathOf({ ...query, ...change }));
             expect(status).to.equal(303);
             const { searchParams } = new URL(to ?? '');
             expect(searchParams.get('state')).to.equal('s');
@@ -356,14 +297,14 @@ describe('an app that signs in for somebody', function () {
         expect(await told({ code_challenge: '' })).to.equal('invalid_request');
         expect(await told({ response_type: 'token' })).to.equal('unsupported_response_type');
         expect(await told({ resource: 'https://evil.test/mcp' })).to.equal('invalid_target');
-        expect((await consent(ada, query, { decision: 'deny' })).searchParams.get('error')).to.equal('access_denied');
+        expect((await oauth.consent(ada, query, { decision: 'deny' })).searchParams.get('error')).to.equal('access_denied');
     });
 
     it('is asked of people who are signed in, on our own page alone', async () => {
         const { query } = request(await registerOnce());
-        const stranger = await fetch(`${base()}${pathOf(query)}`, { redirect: 'manual' });
+        const stranger = await fetch(`${base()}${oauth.pathOf(query)}`, { redirect: 'manual' });
         expect(stranger.headers.get('location')).to.match(/^\/login\?next=/);
-        const page = await ada.get(pathOf(query));
+        const page = await ada.get(oauth.pathOf(query));
         expect(page.headers['content-security-policy']).to.include("frame-ancestors 'none'");
         const forged = await ada.post('/oauth/authorize', new URLSearchParams({ ...query, decision: 'allow', cap: '5' }).toString());
         expect(forged.status).to.equal(403);
@@ -384,6 +325,9 @@ describe('an app that signs in for somebody', function () {
             'https://a.test/#x',
             'data:text/html,x',
             'https://u:p@a.test/',
+            'https://a.test;frame-ancestors/',
+            'https://a.test,default-src/',
+            'intent://a.test#Intent;end',
             'x',
         ]) {
             expect(await wrong({ redirect_uris: [uri] }), uri).to.deep.equal({ status: 400, error: 'invalid_redirect_uri' });

@@ -1,6 +1,8 @@
 const MOST = 1000;
+/** Of https: a URL may have `;` and `,` in its host, which would add directives to a Content-Security-Policy. */
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)$/;
 const LOOPBACK = /^(127\.0\.0\.1|\[::1\]|localhost)$/;
-/** Schemes that a browser handles itself, so that they lead to no app. */
+/** Schemes that a browser or a phone handles itself, so that they lead to no app. */
 const NOT_APPS = new Set([
     'javascript:',
     'data:',
@@ -13,6 +15,11 @@ const NOT_APPS = new Set([
     'wss:',
     'ftp:',
     'mailto:',
+    'filesystem:',
+    'chrome:',
+    'intent:',
+    'tel:',
+    'sms:',
 ]);
 
 /** Whether codes may be sent to this URI: https, http on loopback, or an app's own scheme (RFC 8252). */
@@ -20,7 +27,7 @@ export function isRedirectUri(text: string): boolean {
     if (text.length > MOST || !/^[\x21-\x7e]+$/.test(text) || text.includes('#') || !URL.canParse(text)) return false;
     const url = new URL(text);
     if (url.username !== '' || url.password !== '') return false;
-    if (url.protocol === 'https:') return true;
+    if (url.protocol === 'https:') return HOST.test(url.hostname);
     if (url.protocol === 'http:') return LOOPBACK.test(url.hostname);
     return !NOT_APPS.has(url.protocol);
 }
