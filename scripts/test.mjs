@@ -100,6 +100,8 @@ async function run() {
     const environment = { ...process.env, TEST_DATABASE_URL: postgres.url, NODE_ENV: 'test' };
     for (const name of ['DATABASE_URL', 'REDIS_URL', 'TEST_REDIS_URL']) delete environment[name];
     if (redisUrl !== undefined) environment.TEST_REDIS_URL = redisUrl;
+    // Specs that take a sample of their cases take all of them.
+    if (process.argv.includes('--long')) environment.TEST_WHOLE = '1';
     const codes = [];
     for (const part of parts()) {
         if (!isInterrupted) codes.push(await runMocha(part, environment));

@@ -1,3 +1,4 @@
+import { oneOf } from '../sample.ts';
 import { type OpenApi, type Operation, operationsOf } from './document.ts';
 import type { GeneratorWorld } from './generator-world.ts';
 import { openJudge, type WireAnswer } from './judge.ts';
@@ -28,23 +29,47 @@ interface Tally {
 const AT_ONCE = 5;
 /** Everything after it would only be more of the same. */
 const MAX_FAULTS = 40;
-const LEAST = 50;
+/** How many more valid requests an operation gets, until it gave each of its successes: some come by chance, such as 304. */
+const MORE = 100;
+/** How many mutations of an operation have their turn for each of its slots. */
+const TURNS = 8;
 
-/** Sends so many generated requests, in turn to every operation of the document, valid ones and broken ones. */
-export async function runCases(fixture: GeneratorWorld, document: OpenApi, { seed, cases }: { seed: number; cases: number }): Promise<Run> {
-    const operations = operationsOf(document).map((operation) => ({ operation, mutations: mutationsOf(operation, fixture), turns: 0 }));
+interface RunOptions {
+    seed: number;
+    /** By default a valid request for each broken one, and each mutation that is taken once. */
+    cases?: number;
+    /** Of mutations that lead to the same codes, one of so many is taken; 1: all of them. */
+    oneOfMutations?: number;
+}
+
+/** Sends generated requests, in turn to every operation of the document, valid ones and broken ones. */
+export async function runCases(fixture: GeneratorWorld, document: OpenApi, options: RunOptions): Promise<Run> {
+    const { seed, oneOfMutations = 1 } = options;
+    const isTaken = oneOf(oneOfMutations);
+    const operations = operationsOf(document).map((operation) => {
+        const codes = new Set<string>();
+        const mutations = mutationsOf(operation, fixture).filter((mutation) => {
+            const isFirst = codes.size < codes.add(mutation.codes.join()).size;
+            return isTaken() || isFirst;
+        });
+        return { operation, mutations, turns: 0 };
+    });
     // Whose mutations are many comes more often, so that each of them has its turn.
-    const slots = operations.flatMap((entry) => Array.from({ length: Math.ceil(entry.mutations.length / 60) }, () => entry));
+    const slots = operations.flatMap((entry) => Array.from({ length: Math.ceil(entry.mutations.length / TURNS) }, () => entry));
+    const { cases = slots.length * TURNS * 2 } = options;
     const judge = openJudge(document);
     const run: Run = { seed, cases, faults: [], tallies: new Map(operations.map(({ operation: { id } }) => [id, newTally()])) };
     let next = 0;
 
-    async function runCase(number: number): Promise<void> {
+    async function runTurn(number: number): Promise<void> {
         const chosen = slots[number % slots.length];
         if (chosen === undefined) throw new Error('the document has no operations');
         const { operation, mutations } = chosen;
         const turn = chosen.turns++;
-        const mutation = turn % 2 === 0 ? undefined : mutations[(turn >> 1) % mutations.length];
+        await runCase(number, operation, turn % 2 === 0 ? undefined : mutations[(turn >> 1) % mutations.length]);
+    }
+
+    async function runCase(number: number, operation: Operation, mutation?: Mutation): Promise<void> {
         const random = openRandom(seed, number);
         const draft = validRequest(operation, fixture, random, { plain: mutation !== undefined });
         const sent = mutation === undefined ? draft : mutation.apply(draft, random);
@@ -59,31 +84,41 @@ export async function runCases(fixture: GeneratorWorld, document: OpenApi, { see
 
     await Promise.all(
         Array.from({ length: AT_ONCE }, async () => {
-            while (next < cases && run.faults.length < MAX_FAULTS) await runCase(next++);
+            while (next < cases && run.faults.length < MAX_FAULTS) await runTurn(next++);
         }),
     );
+    for (const { operation } of operations) {
+        const isWhole = () => successesOf(operation).every((status) => run.tallies.get(operation.id)?.statuses.has(status));
+        for (let more = 0; more < MORE && !isWhole(); more++) await runCase(next++, operation);
+    }
     return run;
 }
 
 /** What the run as a whole did not show: a documented success, a code that input reaches, enough of each kind. */
-export function gapsOf({ tallies }: Run, document: OpenApi): string[] {
+export function gapsOf({ tallies }: Run, document: OpenApi, least: number): string[] {
     const seen = new Set([...tallies.values()].flatMap(({ outcomes }) => [...outcomes]));
     const anywhere = Object.entries(REACH).filter(([, reach]) => reach === 'somewhere' || reach === 'site');
     return [
         ...anywhere.filter(([code]) => !seen.has(code)).map(([code]) => `${code} was never seen`),
-        ...operationsOf(document).flatMap(({ id, responses, codes }) => {
+        ...operationsOf(document).flatMap((operation) => {
+            const { id, codes } = operation;
             const { succeeded, refused, statuses, outcomes } = tallies.get(id) ?? newTally();
-            const fine = Object.keys(responses)
-                .map(Number)
-                .filter((status) => status < 400);
             return [
-                ...fine.filter((status) => !statuses.has(status)).map((status) => `${id} never answered ${status}`),
+                ...successesOf(operation)
+                    .filter((status) => !statuses.has(status))
+                    .map((status) => `${id} never answered ${status}`),
                 ...codes.filter((code) => REACH[code] === 'input' && !outcomes.has(code)).map((code) => `${id} never gave ${code}`),
-                ...(succeeded < LEAST ? [`${id} answered only ${succeeded} times with 2xx`] : []),
-                ...(refused < LEAST ? [`${id} refused only ${refused} changed requests`] : []),
+                ...(succeeded < least ? [`${id} answered only ${succeeded} times with 2xx`] : []),
+                ...(refused < least ? [`${id} refused only ${refused} changed requests`] : []),
             ];
         }),
     ];
+}
+
+function successesOf({ responses }: Operation): number[] {
+    return Object.keys(responses)
+        .map(Number)
+        .filter((status) => status < 400);
 }
 
 /** As much of a request as tells what was sent. */

@@ -1,0 +1,6 @@
+// Every case of the specs that take a sample of them in `npm test`.
+
+import '../api/malformed.spec.ts';
+import '../api/tenants.spec.ts';
+import '../dashboard/hostile-forms.spec.ts';
+import '../dashboard/tenants.spec.ts';
