@@ -14,6 +14,7 @@ export async function up(knex: Knex): Promise<void> {
         insert into job_turns
             select account_id, served_at from job_accounts where served_at > '-infinity'
             union all select batch_id, served_at from batches where served_at > '-infinity' and finished_at is null;
+        analyze job_turns;
         alter table job_accounts drop column served_at;
         alter table batches drop column served_at;
     `);
@@ -25,6 +26,7 @@ export async function down(knex: Knex): Promise<void> {
         alter table batches add served_at timestamptz not null default '-infinity';
         update job_accounts a set served_at = t.served_at from job_turns t where t.line = a.account_id;
         update batches b set served_at = t.served_at from job_turns t where t.line = b.batch_id;
+        analyze job_accounts, batches;
         drop table job_turns;
     `);
 }

@@ -93,6 +93,8 @@ export interface AppOptions {
     metrics?: Metrics;
     /** Closed by its opener, after the app. */
     tracing?: Tracing;
+    /** How long a query may wait for a connection, in milliseconds; a second by default (goal R9). */
+    acquireTimeoutMs?: number;
 }
 
 /** Connections that browsing may take, and how long one of its statements may run, in milliseconds. */
@@ -108,7 +110,7 @@ const MOVING_CREDITS = 6;
  */
 export function openApp(
     config: Config & { databaseUrl: string },
-    { role, log, clock = createClock(), metrics, tracing = NO_TRACING }: AppOptions,
+    { role, log, clock = createClock(), metrics, tracing = NO_TRACING, acquireTimeoutMs = 1000 }: AppOptions,
 ): App {
     const cleanup: Cleanup = createCleanup(log);
     const { databaseUrl, redisUrl, keyPrefix } = config;
@@ -120,12 +122,14 @@ export function openApp(
     const db = openDb({
         url: databaseUrl,
         name: `routebook-${role}`,
+        acquireTimeoutMs,
         onError: (error) => log.warn({ part: 'postgres', err: error }, 'a database connection was lost'),
     });
     cleanup.add('postgres', () => db.destroy());
     const browse = openDb({
         url: databaseUrl,
         name: `routebook-${role}-browse`,
+        acquireTimeoutMs,
         poolSize: BROWSING,
         statementTimeoutMs: BROWSE_MS,
         onError: (error) => log.warn({ part: 'postgres', err: error }, 'a database connection was lost'),
@@ -141,6 +145,7 @@ export function openApp(
     const money = openDb({
         url: databaseUrl,
         name: `routebook-${role}-credits`,
+        acquireTimeoutMs,
         poolSize: MOVING_CREDITS,
         onError: (error) => log.warn({ part: 'credits', err: error }, 'a database connection was lost'),
     });

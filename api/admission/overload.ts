@@ -20,7 +20,10 @@ const MOST_BEFORE_QUEUE = 2000;
 /** With fewer fetches inside, no wait is believed: one slow site among them would look like workers that stand still. */
 const LEAST_INSIDE = 16;
 
-const estimatorOf = perApp(createWaitEstimator);
+/** Workers report their slots once a second. */
+const REPORTS_MS = 1000;
+
+const estimatorOf = perApp((app) => createWaitEstimator({ hasFreeSlots: watchFreeSlots(app) }));
 
 /**
  * Rejects fetches that would wait too long, for a worker or in this process, before anything is read, counted or held: 503 OVERLOADED
@@ -95,6 +98,24 @@ function tooLongMs({ queue }: App, estimator: WaitEstimator): number | undefined
     if (inside < ALWAYS_INSIDE) return undefined;
     if (inside - queue.waiting() >= MOST_BEFORE_QUEUE) return Math.max(LASTING_WAIT_MS, estimator.waitMs(now));
     return estimator.isTooLong(now) ? estimator.waitMs(now) : undefined;
+}
+
+/** Whether live workers had free slots at their last reports, which are read at most once a second; true until they are known. */
+function watchFreeSlots({ fleet }: App): () => boolean {
+    let hasFree = true;
+    let readAt = Number.NEGATIVE_INFINITY;
+    const read = async () => {
+        hasFree = (await fleet.live()).some(({ slots, busy }) => busy < slots);
+    };
+    return () => {
+        const now = performance.now();
+        if (now - readAt >= REPORTS_MS) {
+            readAt = now;
+            // Without an answer, what was known last is still the best guess.
+            read().catch(() => undefined);
+        }
+        return hasFree;
+    };
 }
 
 function isFetch({ route }: Request): boolean {

@@ -10,7 +10,7 @@ import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 /** Connections of an API; see shared/platform/db.ts. */
 const POOL = 16;
 /** A hold is tried again for 300 ms after the second for a connection; a busy machine adds the rest. */
-const PATIENCE_MS = 1000 + 300 + 250;
+const PATIENCE_MS = 1000 + 300 + 1000;
 const PRODUCT = { site: SHOP, endpoint: 'product', params: { id: 7 } };
 
 /** Asks the database for a kept result once its Idempotency-Key is taken. */
@@ -24,7 +24,7 @@ for (const topology of TOPOLOGIES) {
 
         before(async () => {
             shop = await openShop();
-            world = await openWorld({ topology, config: { egressHosts: SHOP_HOSTS } });
+            world = await openWorld({ topology, config: { egressHosts: SHOP_HOSTS }, acquireTimeoutMs: 1000 });
             ada = await join(world, { plan: 'pro' });
             await ada.publish(shopPackage(shop.port));
         });

@@ -72,7 +72,7 @@ for (const topology of TOPOLOGIES) {
         });
 
         it('tells within a second that the database is gone, and that it is back', async () => {
-            const world = await openWorld({ topology });
+            const world = await openWorld({ topology, acquireTimeoutMs: 1000 });
             try {
                 expect((await ask(world)).status).to.equal(200);
                 await authorize(world, false);

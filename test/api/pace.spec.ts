@@ -72,11 +72,11 @@ for (const topology of TOPOLOGIES) {
         const succeeded = (answers: readonly Answer[]) => expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 200));
 
         it('is kept for all callers of a host together, and hosts do not wait for one another', async () => {
-            await publish('slow.test', 300, endpoint('one', 'api.slow.test'), endpoint('two', 'other.slow.test'));
+            await publish('slow.test', 60, endpoint('one', 'api.slow.test'), endpoint('two', 'other.slow.test'));
             const bob = await join(world, { plan: 'pro' });
             const calls = [ada, bob, ada, bob].map((person) => person.fetch('slow.test', 'one'));
             succeeded(await Promise.all([...calls, ada.fetch('slow.test', 'two')]));
-            expectTurns('api.slow.test', 200);
+            expectTurns('api.slow.test', 1000);
             const last = arrivals.findLast(({ host }) => host === 'api.slow.test');
             expect(arrivals.find(({ host }) => host === 'other.slow.test')?.at).to.be.below(last?.at ?? 0);
         });
@@ -127,10 +127,9 @@ for (const topology of TOPOLOGIES) {
                 (count) => count >= 2,
                 20_000,
             );
-            const asked = performance.now();
             succeeded([await ada.fetch('batched.test', 'one')]);
-            // The turn of the request that is under way, its own, and what the machine takes.
-            expect(performance.now() - asked).to.be.below(1500);
+            // Behind the batch it would have been the last of 21.
+            expect(arrivals).to.have.length.below(20);
             expect((await read(30)).counts).to.deep.include({ succeeded: 20 });
             expectTurns('batched.test', 200);
             // An item that waited for its turn counts once.

@@ -17,7 +17,7 @@ describe('a crowd of forms', function () {
     let other: Knex;
 
     before(async () => {
-        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
+        world = await openWorld({ workers: 0, config: { trustProxy: 1 }, acquireTimeoutMs: 1000 });
         other = openDb({ url: world.databaseUrl, poolSize: 2, name: 'another' });
     });
     after(async () => {

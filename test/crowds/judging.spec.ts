@@ -117,7 +117,7 @@ describe('slow packages of forty free accounts', function () {
             await eventually(
                 async () => judged,
                 (count) => count > so,
-                10_000,
+                60_000,
             );
             const began = judged;
             expect((await honest.publish(aPackage(`honest${turn}.test`))).status).to.equal(201);

@@ -21,7 +21,7 @@ describe('a crowd of orders by one account', function () {
     let batch: string;
 
     before(async () => {
-        world = await openWorld({ workers: 0 });
+        world = await openWorld({ workers: 0, acquireTimeoutMs: 1000 });
         other = openDb({ url: world.databaseUrl, poolSize: 2, name: 'another' });
         [crowd, good] = await Promise.all([join(world, { plan: 'enterprise' }), join(world, { plan: 'enterprise' })]);
         dataOf(await good.publish(aPackage(SITE)));

@@ -23,7 +23,7 @@ describe('a crowd of writes', function () {
     let number = 0;
 
     before(async () => {
-        world = await openWorld({ workers: 0 });
+        world = await openWorld({ workers: 0, acquireTimeoutMs: 1000 });
         other = openDb({ url: world.databaseUrl, poolSize: 2, name: 'another' });
         [crowd, good] = await Promise.all([
             join(world, { plan: 'enterprise' }),

@@ -48,7 +48,7 @@ describe('the pages of the API', function () {
             expect(words).to.include(path).and.not.include('`');
             // Of the document itself there is no example but itself.
             expect(words.includes('Example response'), name).to.equal(name !== 'getOpenApi');
-            await route.getByText('Try it').click();
+            await route.locator('summary', { hasText: 'Try it' }).click();
             await route.getByRole('button', { name: 'Send' }).waitFor();
             expect(await route.locator('textarea').count(), name).to.equal(body === undefined ? 0 : 1);
         }
@@ -67,7 +67,7 @@ describe('the pages of the API', function () {
     it('let one choose where there are few choices, and send what was chosen', async () => {
         await open('getSchemas');
         const route = tab.page.locator('#getSchemas');
-        await route.getByText('Try it').click();
+        await route.locator('summary', { hasText: 'Try it' }).click();
         await route.getByLabel('sort').selectOption('name');
         await route.getByLabel('limit').fill('1');
         const [asked] = await Promise.all([tab.page.waitForRequest(/v1\/schemas\?/), route.getByRole('button', { name: 'Send' }).click()]);
@@ -89,7 +89,7 @@ describe('the pages of the API', function () {
     it('let one try a call without a key', async () => {
         await open('getSchema');
         const route = tab.page.locator('#getSchema');
-        await route.getByText('Try it').click();
+        await route.locator('summary', { hasText: 'Try it' }).click();
         await route.getByLabel('site').fill(SHOP);
         await route.getByRole('button', { name: 'Send' }).click();
         await route.getByText('200 OK').waitFor();
@@ -101,7 +101,7 @@ describe('the pages of the API', function () {
         await open('postFetch');
         await tab.page.getByLabel('Your API key').fill(ada.apiKey ?? '');
         const route = tab.page.locator('#postFetch');
-        await route.getByText('Try it').click();
+        await route.locator('summary', { hasText: 'Try it' }).click();
         await route
             .getByLabel('Body')
             .fill(JSON.stringify({ site: SHOP, endpoint: 'echo', params: { name: '<img src=x onerror=alert(1)>' } }));
@@ -116,7 +116,7 @@ describe('the pages of the API', function () {
         const page = await browser.newPage();
         await page.goto(`${world.base}${PLACES.get('getSchema')}`);
         const route = page.locator('#getSchema');
-        await route.getByText('Try it').click();
+        await route.locator('summary', { hasText: 'Try it' }).click();
         await route.getByLabel('site').fill('nobody.example');
         await route.getByRole('button', { name: 'Send' }).click();
         await route.locator('pre', { hasText: 'SITE_NOT_FOUND' }).waitFor();

@@ -70,6 +70,21 @@ describe('the line to the workers', () => {
         expect(line.waitMs(1520)).to.equal(0);
     });
 
+    it('lets nobody wait for calls of a site that hangs, as long as workers have free slots', () => {
+        let hasFree = true;
+        const line = createWaitEstimator({ hasFreeSlots: () => hasFree });
+        const enter = (count: number, enteredAt: number) =>
+            Array.from({ length: count }, () => ({ number: line.enter(enteredAt), enteredAt }));
+        // A busy machine: each of these came through late.
+        for (const [at, fetch] of enter(20, 0).entries()) line.leave(fetch, 200 + 50 * at, 5);
+        enter(60, 1200);
+        expect(line.waitMs(1500)).to.equal(0);
+        hasFree = false;
+        expect(line.waitMs(1500)).to.be.above(1000);
+        hasFree = true;
+        expect(line.waitMs(10_000)).to.equal(0);
+    });
+
     it('never tells anybody to wait for longer than half a minute, however long nobody was taken', () => {
         const line = createWaitEstimator();
         const numbers = Array.from({ length: 500 }, () => line.enter(0));

@@ -8,7 +8,7 @@ import { expectCodes, FATES, untilGood } from './under-load.ts';
 /** What happens to PostgreSQL under load; each fails where a promise of the goals is broken. */
 
 /** What a busy machine adds. */
-const LATE_MS = 250;
+const LATE_MS = 1000;
 
 /** R8: restarts, fast and immediate in turn. */
 export async function restartPostgres(bed: FaultBed, { times }: { times: number }): Promise<void> {

@@ -36,7 +36,7 @@ for (const hasRedis of [true, false]) {
                 cwd: ROOT,
                 env: { PATH: process.env['PATH'], DATABASE_URL },
             });
-            db = openDb({ url: DATABASE_URL });
+            db = openDb({ url: DATABASE_URL, acquireTimeoutMs: 20_000 });
             await db.raw('create extension pg_stat_statements');
             const settings = {
                 DATABASE_URL,

@@ -30,8 +30,8 @@ export interface Books {
 
 export async function openBooks(): Promise<Books> {
     const { url, drop } = await createTestDatabase();
-    const db = openDb({ url });
-    const otherDb = openDb({ url });
+    const db = openDb({ url, acquireTimeoutMs: 10_000 });
+    const otherDb = openDb({ url, acquireTimeoutMs: 10_000 });
     const [credits, others] = [openCredits(db), openCredits(otherDb)];
     return {
         url,

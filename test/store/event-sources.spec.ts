@@ -8,6 +8,7 @@ import { recordEvent } from '../../shared/store/events/events.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
 import { watchSpending } from '../../workers/watch-spending.ts';
+import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -115,9 +116,16 @@ describe('an event is recorded', function () {
             await verification.requestRun(db, 'checked.test');
             await db('verifications').whereNot({ site: 'checked.test' }).update({ due_at: null });
             await world.clock.advance({ minutes: 11 });
-            const claimed = await verification.claimRun(db);
-            if (claimed === undefined) throw new Error('no run is due');
-            return toldBy(() => verification.endRun(db, claimed, outcome, []));
+            // A claim passes over a domain that somebody else locks at that moment.
+            let claimed: verification.VerificationRun | undefined;
+            await eventually(
+                async () => {
+                    claimed = await verification.claimRun(db);
+                    return claimed;
+                },
+                (run) => run !== undefined,
+            );
+            return toldBy(() => verification.endRun(db, claimed ?? expect.fail('no run is due'), outcome, []));
         }
         const first = await run('passed');
         expect(first.map(({ type, site, data }) => [type, site, data['version']])).to.deep.equal([['schema.verified', 'checked.test', 1]]);
@@ -188,7 +196,7 @@ describe('an event is recorded', function () {
         await call();
         // The first fetch earned a bonus.
         expect(await watch()).to.deep.equal([]);
-        for (let calls = 1; calls <= 50; calls++) await call();
+        for (let tens = 1; tens <= 5; tens++) await Promise.all(Array.from({ length: 10 }, call));
         expect(typesOf(await watch())).to.deep.equal(['credits.exhausted']);
         expect(await watch()).to.deep.equal([]);
     });

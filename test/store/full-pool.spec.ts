@@ -8,9 +8,9 @@ import { createIdempotency, type Idempotency } from '../../shared/store/fetch/id
 import { testSecrets } from '../support/secrets.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
 
-/** How long a question waits for a connection, and what a busy machine adds. */
-const ACQUIRE_MS = 500;
-const LATE_MS = 250;
+/** How long a question waits for a connection, and what a busy machine adds. One after the other, five would wait for 5000 ms. */
+const ACQUIRE_MS = 1000;
+const LATE_MS = 2000;
 
 describe('where all connections are taken', () => {
     let books: Books;

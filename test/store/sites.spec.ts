@@ -28,6 +28,7 @@ describe('a registrable domain', () => {
             credits: 1,
             concurrency: null,
             rate: null,
+            takesCookies: true,
             blockedAt: null,
             blockReason: null,
         });

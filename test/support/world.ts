@@ -32,6 +32,8 @@ export interface WorldOptions {
     connector?: EgressConnector;
     /** How often workers look for claims that are due, where that is not every half second. */
     claimLookMs?: number;
+    /** How long a query waits for a connection, in milliseconds. A busy machine opens one late: what production waits is for its own tests. */
+    acquireTimeoutMs?: number;
 }
 
 /** A whole Routebook of one test's own: a cloned database, keys under a prefix of its own, API and workers in this process. */
@@ -60,6 +62,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
         connector,
         claimLookMs,
         databasePassword = '',
+        acquireTimeoutMs = 10_000,
     } = options;
     const database = await createTestDatabase();
     const databaseUrl = new URL(database.url);
@@ -73,7 +76,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     const verifiers: { stop(): Promise<void> }[] = [];
 
     async function openApi() {
-        const app = openApp(config, { role: 'api', log, clock, tracing: await openTracing(config, { service: 'routebook-api', log }) });
+        const tracing = await openTracing(config, { service: 'routebook-api', log });
+        const app = openApp(config, { role: 'api', log, clock, tracing, acquireTimeoutMs });
         const api = await startApi(app);
         apps.push({ app, api });
         return { app, base: `http://127.0.0.1:${api.port}` };
@@ -82,7 +86,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     const { app, base } = await openApi();
     for (let index = 0; index < workerCount; index++) {
         const tracing = await openTracing(config, { service: 'routebook-worker', log });
-        const workerApp = openApp(config, { role: 'worker', log, clock, metrics: app.metrics, tracing });
+        const workerApp = openApp(config, { role: 'worker', log, clock, metrics: app.metrics, tracing, acquireTimeoutMs });
         workerApp.setPort(Number(new URL(base).port));
         apps.push({ app: workerApp });
         workers.push(

@@ -29,7 +29,6 @@ describe('an event is delivered to webhooks', function () {
     before(async () => {
         shop = await openShop();
         world = await openWorld({
-            workers: 2,
             config: { egressHosts: new Map([...SHOP_HOSTS, ['hooks.blocked.example', ['127.0.0.1']], ['inside.example', ['10.0.0.1']]]) },
         });
         await holdMails(world.app);

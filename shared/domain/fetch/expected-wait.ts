@@ -13,6 +13,8 @@ const BURST_WAIT_MS = 3000;
 const BURST_MS = 1000;
 /** The longest wait that a new fetch may expect once delays last longer than BURST_MS. */
 export const LASTING_WAIT_MS = 1000;
+/** If workers took no fetch for this long, and have free slots, then those that are open are with slow sites, and nobody waits. */
+const SILENT_MS = 250;
 /** The longest wait that is ever estimated. A stopped queue has no known end. */
 const LONGEST_MS = 30_000;
 
@@ -42,8 +44,11 @@ interface Through {
     at: number;
 }
 
-/** Creates an estimator without a known rate. */
-export function createWaitEstimator(): WaitEstimator {
+/**
+ * Creates an estimator without a known rate.
+ * @param hasFreeSlots whether workers could take a fetch at once, as far as is known
+ */
+export function createWaitEstimator({ hasFreeSlots = () => false }: { hasFreeSlots?: () => boolean } = {}): WaitEstimator {
     let entered = 0;
     let inside = 0;
     let latest: Through = { number: 0, at: Number.NEGATIVE_INFINITY };
@@ -77,6 +82,7 @@ export function createWaitEstimator(): WaitEstimator {
         forgetAfterRest(now);
         const [first] = counted;
         if (first === undefined) return 0;
+        if (now - latest.at > SILENT_MS && hasFreeSlots()) return 0;
         const before = Math.min(entered - latest.number, inside);
         const span = now - first.at;
         const through = latest.number - first.number;
