@@ -1,5 +1,6 @@
 import { createInliner } from '../domain/json/schema/inline.ts';
 import { schemaOfParams } from '../domain/package/param-schema.ts';
+import { estimateTokens } from '../domain/text/token-estimate.ts';
 import type { Effect, Endpoint, JsonObject } from '../domain/types.ts';
 import { type AgentTool, READS, WRITES } from './tool.ts';
 
@@ -13,33 +14,32 @@ export interface ToolSite {
 
 /** The most tools of one list. */
 export const MOST_TOOLS = 100;
-/**
- * The most bytes of a tool list as JSON: 10,000 tokens of o200k_base. A token is at least 4 bytes of schemas and English, and at least
- * 2.5 bytes of other scripts.
- */
-const LIST_BYTES = 25_000;
+/** The most tokens of a tool list as JSON, by o200k_base. */
+const LIST_TOKENS = 10_000;
+/** The bytes of a token in English, which has fewer tokens than any other text: beyond them nothing is estimated. */
+const LONGEST_TOKEN = 4;
 const SHORT_DESCRIPTION = 160;
 
 /** Builds a tool for each endpoint. A list that is too long first loses output schemas, then long descriptions, then its last tools. */
 export function siteTools(site: ToolSite): AgentTool[] {
     const inliner = createInliner();
-    let left = LIST_BYTES;
+    let left = LIST_TOKENS;
     const whole = site.endpoints.slice(0, MOST_TOOLS).map((endpoint) => {
         // Schemas too large for any list are not inlined: a package may have 4 MiB of them.
         if (left <= 0) return plainTool(site, endpoint);
         const tool = toTool(site, endpoint, inliner.inline);
-        left -= bytesOf([tool]);
+        left -= tokensOf([tool]);
         return tool;
     });
-    if (bytesOf(whole) <= LIST_BYTES) return whole;
+    if (tokensOf(whole) <= LIST_TOKENS) return whole;
     const withoutOutput = whole.map(({ outputSchema: _, ...tool }) => tool);
-    if (bytesOf(withoutOutput) <= LIST_BYTES) return withoutOutput;
+    if (tokensOf(withoutOutput) <= LIST_TOKENS) return withoutOutput;
     const short = withoutOutput.map(shortened);
     let size = 0;
     return short.filter((tool) => {
-        const bytes = bytesOf([tool]);
-        if (size + bytes > LIST_BYTES) return false;
-        size += bytes;
+        const tokens = tokensOf([tool]);
+        if (size + tokens > LIST_TOKENS) return false;
+        size += tokens;
         return true;
     });
 }
@@ -94,8 +94,10 @@ function shortened(tool: AgentTool): AgentTool {
     };
 }
 
-function bytesOf(tools: readonly AgentTool[]): number {
-    return Buffer.byteLength(JSON.stringify(tools));
+function tokensOf(tools: readonly AgentTool[]): number {
+    const text = JSON.stringify(tools);
+    const least = text.length / LONGEST_TOKEN;
+    return least > LIST_TOKENS ? least : Math.max(least, estimateTokens(text));
 }
 
 /** Selects the endpoints of a list. */

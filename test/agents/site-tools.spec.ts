@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
@@ -91,7 +92,7 @@ describe('the endpoints of a site as tools', function () {
         const { result } = (await (await post(`/mcp/${site}`, { method: 'tools/list' })).json()) as {
             result: { tools: { name: string }[] };
         };
-        expect(result.tools.length).to.be.within(50, 100);
+        expect(result.tools).to.have.length(100);
         expect(result.tools[0]).to.include({ name: 'thing_444' });
         expect(countTokens(JSON.stringify(result))).to.be.at.most(10_000);
         expect(JSON.stringify(result)).to.not.include('outputSchema');
@@ -99,6 +100,35 @@ describe('the endpoints of a site as tools', function () {
         const [tool] = await toolsOf(one);
         expect(tool?.outputSchema?.properties).to.have.nested.property('data.properties.price');
         await one.close();
+    });
+
+    it('are in at most 10,000 tokens too where their texts make no sense', async () => {
+        const site = 'nonsense.test';
+        const texts = {
+            letters: (seed: number) => createHash('sha512').update(String(seed)).digest('base64').repeat(3),
+            digits: (seed: number) => createHash('sha512').update(String(seed)).digest('hex').replaceAll(/[a-f]/g, ' '),
+            signs: (seed: number) =>
+                String.fromCodePoint(
+                    ...createHash('sha512')
+                        .update(String(seed))
+                        .digest()
+                        .map((byte) => byte),
+                ) + '\u3456'.repeat(40),
+        };
+        for (const [kind, textOf] of Object.entries(texts)) {
+            const endpoints = Array.from({ length: 150 }, (_, number) => ({
+                name: `thing_${number}`,
+                method: 'GET',
+                url: `https://${site}/${kind}`,
+                description: textOf(number).replaceAll(/[\u0000-\u009f]/g, 'x'),
+                params: [],
+            }));
+            dataOf(await ada.publish({ format: 'routebook/1', site, title: 'Nonsense', intent_category: 'commerce', endpoints }));
+            const list = async () => (await post(`/mcp/${site}`, { method: 'tools/list' })).json();
+            const { result } = (await list()) as { result: { tools: { description: string }[] } };
+            expect(result.tools.length, kind).to.be.above(20);
+            expect(countTokens(JSON.stringify(result)), kind).to.be.at.most(10_000);
+        }
     });
 
     it('lead to the whole of a long result, page by page, for a day and for nobody else', async () => {
