@@ -174,6 +174,7 @@ for (const topology of TOPOLOGIES) {
             ],
             ['a custom_id of 65 characters', [{ params: { id: 1 }, custom_id: 'a'.repeat(65) }], '/items/0/custom_id INVALID_VALUE'],
             ['a custom_id with a space', [{ params: { id: 1 }, custom_id: 'a b' }], '/items/0/custom_id INVALID_VALUE'],
+            ['an item of more than 256 KiB', [{ params: { id: 1 } }, { params: { id: 'y'.repeat(257 * 1024) } }], '/items/1 TOO_COMPLEX'],
             ['no items', [], '/items INVALID_VALUE'],
             ['10,001 items', Array.from({ length: 10_001 }, () => ({ params: { id: 1 } })), '/items INVALID_VALUE'],
         ] as const) {

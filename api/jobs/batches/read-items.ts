@@ -102,7 +102,8 @@ async function openJson(call: BatchCall, hash: Hash): Promise<BatchBody> {
 
 async function* itemsOf(split: SplitBody | undefined): AsyncGenerator<ItemText> {
     let place = 0;
-    for (const text of split?.items() ?? []) yield { at: `/items/${place++}`, text };
+    for (const text of split?.items() ?? [])
+        yield { at: `/items/${place++}`, text: Buffer.byteLength(text) > LINES.line ? TOO_LONG : text };
 }
 
 function openLines(call: BatchCall, hash: Hash): BatchBody {
@@ -182,7 +183,7 @@ function createLine() {
             pieces = [];
             bytes = 0;
             if (length > LINES.line) {
-                return { problem: wrong('', 'TOO_COMPLEX', `The line has more than ${LINES.line / 1024} KiB.`) };
+                return TOO_LONG;
             }
             if (!isUtf8(whole)) return { problem: { path: '', code: 'INVALID_JSON', message: 'The line is not UTF-8.' } };
             const text = whole.toString().trim();
@@ -198,6 +199,8 @@ const metadataAlone = prepare(metadata(), options);
 function wrong(path: string, code: DetailCode, message: string): Detail {
     return { path, code, message };
 }
+
+const TOO_LONG = { problem: wrong('', 'TOO_COMPLEX', `An item has at most ${LINES.line / 1024} KiB.`) };
 
 function tooMany(most: number): Detail {
     return wrong('/items', 'INVALID_VALUE', `A batch of this form has at most ${most.toLocaleString('en')} items.`);
