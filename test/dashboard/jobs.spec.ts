@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
@@ -11,7 +9,7 @@ import { join as joinWorld, type Person, withKey } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { DESKTOP, openBrowser, openTab, PHONE, type Scheme } from './support/browser.ts';
+import { openBrowser, openTab } from './support/browser.ts';
 import { signUp, type Visitor, wordsOf } from './support/visitor.ts';
 
 const SITE = 'stock.test';
@@ -24,7 +22,6 @@ describe('jobs and batches on the dashboard', function () {
     let caller: Person;
     /** Ids that the site does not know. */
     let unknown: ReadonlySet<number>;
-    const kept = process.env['SCREENSHOTS'];
 
     before(async () => {
         site = createServer((request, response) => {
@@ -225,12 +222,11 @@ describe('jobs and batches on the dashboard', function () {
         let browser: Browser;
         before(async function () {
             browser = await openBrowser(this);
-            if (kept !== undefined) mkdirSync(kept, { recursive: true });
         });
         after(() => browser?.close());
 
-        const tabOf = async (viewport: { width: number; height: number }, scheme: Scheme) => {
-            const tab = await openTab(browser, world.base, { viewport, scheme });
+        const tabOf = async () => {
+            const tab = await openTab(browser, world.base);
             await tab.context.addCookies([...ada.cookies].map(([name, value]) => ({ name, value, url: world.base })));
             return tab;
         };
@@ -240,7 +236,7 @@ describe('jobs and batches on the dashboard', function () {
             const { id, at } = await order([1, 2, 3]);
             const paused = await ada.send(`${at}/pause`, {}, { from: at });
             expect(paused.to).to.equal(at);
-            const tab = await tabOf(DESKTOP, 'light');
+            const tab = await tabOf();
             await tab.visit(at);
             const { page } = tab;
             if (await page.getByRole('button', { name: 'Resume' }).isVisible()) await page.getByRole('button', { name: 'Resume' }).click();
@@ -254,51 +250,47 @@ describe('jobs and batches on the dashboard', function () {
             await tab.close();
         });
 
-        for (const [screen, viewport, scheme] of [
-            ['phone', PHONE, 'light'],
-            ['desktop', DESKTOP, 'dark'],
-        ] as const) {
-            it(`is whole and readable on a ${screen} in ${scheme}`, async () => {
-                unknown = new Set([5, 6, 7]);
-                const { id, at } = await order([1, 2, 3, 5, 6, 7], { name: 'Stock of the week, all of the shops in the north' });
-                await untilEnded(id);
-                const [job] = dataOf<{ job_id: string }[]>(await caller.call('GET', `/v1/jobs?batch_id=${id}`));
-                const tab = await tabOf(viewport, scheme);
-                const pages = {
-                    list: '/dashboard/jobs',
-                    batches: '/dashboard/jobs/batches',
-                    batch: at,
-                    items: `${at}/items`,
-                    job: `/dashboard/jobs/${job?.job_id}`,
-                };
-                for (const [name, path] of Object.entries(pages)) {
-                    expect(await tab.visit(path), path).to.equal(200);
-                    if (kept !== undefined) await tab.page.screenshot({ path: join(kept, `jobs.${name}.${screen}.png`), fullPage: true });
-                }
-                await tab.visit('/dashboard/jobs/batches/new');
-                const { page } = tab;
-                const picture = async (name: string) => {
-                    await tab.look();
-                    if (kept !== undefined) await page.screenshot({ path: join(kept, `jobs.${name}.${screen}.png`), fullPage: true });
-                };
-                await page.getByLabel('Site', { exact: true }).fill(SITE);
-                await page.getByLabel('Endpoint').fill('stock');
-                const buffer = Buffer.from('article,custom_id,note\n1,sku-1,north\nx,sku-2,south\n3,sku-3,harbour\n');
-                await page.getByLabel('File').setInputFiles({ name: 'shelf.csv', mimeType: 'text/csv', buffer });
-                await page.getByRole('button', { name: 'Check' }).click();
-                await page.getByText('Nothing was started.').waitFor();
-                await page.getByLabel('article').selectOption('id');
-                await page.getByRole('button', { name: 'Check' }).click();
-                await page.getByText('Line 3').waitFor();
-                await picture('upload-wrong');
-                await page.getByRole('textbox', { name: 'Rows' }).fill('article,custom_id,note\n1,sku-1,north\n2,sku-2,south\n');
-                await page.getByRole('button', { name: 'Check' }).click();
-                await page.getByRole('heading', { name: 'Ready to run' }).waitFor();
-                await picture('upload-priced');
-                await page.getByRole('button', { name: 'Run 2 calls' }).click();
-                await page.getByText('The batch is ordered.').waitFor();
-                await tab.close();
-            });
-        }
+        it('is whole and readable on a phone and on a desktop, in light and in dark', async () => {
+            unknown = new Set([5, 6, 7]);
+            const { id, at } = await order([1, 2, 3, 5, 6, 7], { name: 'Stock of the week, all of the shops in the north' });
+            await untilEnded(id);
+            const [job] = dataOf<{ job_id: string }[]>(await caller.call('GET', `/v1/jobs?batch_id=${id}`));
+            const tab = await tabOf();
+            const pages = {
+                list: '/dashboard/jobs',
+                batches: '/dashboard/jobs/batches',
+                batch: at,
+                items: `${at}/items`,
+                job: `/dashboard/jobs/${job?.job_id}`,
+            };
+            for (const [name, path] of Object.entries(pages)) {
+                expect((await tab.page.goto(path))?.status(), path).to.equal(200);
+                await tab.lookAround(`jobs.${name}`);
+            }
+            await tab.close();
+        });
+
+        it('takes a file, says what is wrong with it, and prices it, whole and readable everywhere', async () => {
+            const tab = await tabOf();
+            await tab.page.goto('/dashboard/jobs/batches/new');
+            const { page } = tab;
+            await page.getByLabel('Site', { exact: true }).fill(SITE);
+            await page.getByLabel('Endpoint').fill('stock');
+            const buffer = Buffer.from('article,custom_id,note\n1,sku-1,north\nx,sku-2,south\n3,sku-3,harbour\n');
+            await page.getByLabel('File').setInputFiles({ name: 'shelf.csv', mimeType: 'text/csv', buffer });
+            await page.getByRole('button', { name: 'Check' }).click();
+            await page.getByText('Nothing was started.').waitFor();
+            await page.getByLabel('article').selectOption('id');
+            await page.getByRole('button', { name: 'Check' }).click();
+            await page.getByText('Line 3').waitFor();
+            await tab.lookAround('jobs.upload-wrong');
+            await page.getByRole('textbox', { name: 'Rows' }).fill('article,custom_id,note\n1,sku-1,north\n2,sku-2,south\n');
+            await page.getByRole('button', { name: 'Check' }).click();
+            await page.getByRole('heading', { name: 'Ready to run' }).waitFor();
+            await tab.lookAround('jobs.upload-priced');
+            await page.getByRole('button', { name: 'Run 2 calls' }).click();
+            await page.getByText('The batch is ordered.').waitFor();
+            await tab.close();
+        });
     });
 });

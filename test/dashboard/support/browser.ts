@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { Context } from 'mocha';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { findProgram, leaveOut } from '../../support/system-programs.ts';
@@ -8,6 +9,7 @@ const axe: { source: string } = createRequire(import.meta.url)('axe-core');
 export const PHONE = { width: 360, height: 740 } as const;
 export const DESKTOP = { width: 1280, height: 800 } as const;
 export type Scheme = 'light' | 'dark';
+const PICTURES = process.env['SCREENSHOTS'];
 
 export interface TabOptions {
     viewport?: { width: number; height: number };
@@ -24,8 +26,11 @@ export interface Tab {
     visit(path: string): Promise<number>;
     /** Fails on horizontal overflow and on what axe finds serious. */
     look(): Promise<void>;
-    /** Shows the same page in the other colours, and fails on what axe says of them; nothing else of a page depends on them. */
-    turn(scheme: Scheme): Promise<void>;
+    /**
+     * Looks at the page as it stands: at everything on a phone in light, then at widths and colours on a desktop in dark. It ends as a
+     * phone in light. SCREENSHOTS names a folder for pictures of each screen in each scheme, `<name>.<screen>.<scheme>.png`.
+     */
+    lookAround(name: string): Promise<void>;
     /** Fails on whatever went wrong since it was opened: errors in the console, requests to other hosts, answers of 5xx. */
     close(): Promise<void>;
 }
@@ -60,15 +65,33 @@ export async function openTab(browser: Browser, base: string, options: TabOption
         report(faults, expects);
     }
 
+    async function show(size: typeof PHONE | typeof DESKTOP, colorScheme: Scheme): Promise<void> {
+        await page.setViewportSize(size);
+        await page.emulateMedia({ colorScheme });
+        // Colours that change in steps are looked at when they have changed.
+        await page.evaluate('for (const change of document.getAnimations()) change.finish()');
+    }
+
+    async function keepPicture(name: string): Promise<void> {
+        await page.screenshot({ path: join(PICTURES ?? '', `${name}.png`), fullPage: true, animations: 'disabled' });
+    }
+
     return {
         page,
         context,
         look: () => look(),
-        async turn(colorScheme) {
-            await page.emulateMedia({ colorScheme });
-            // Colours that change in steps are looked at when they have changed.
-            await page.evaluate('for (const change of document.getAnimations()) change.finish()');
+        async lookAround(name) {
+            await show(PHONE, 'light');
+            await look();
+            await show(DESKTOP, 'dark');
             await look(RULES_OF_COLOURS);
+            for (const [screen, size] of PICTURES === undefined ? [] : Object.entries({ phone: PHONE, desktop: DESKTOP })) {
+                for (const scheme of ['light', 'dark'] as const) {
+                    await show(size, scheme);
+                    await keepPicture(`${name}.${screen}.${scheme}`);
+                }
+            }
+            await show(PHONE, 'light');
         },
         async visit(path) {
             const answer = await page.goto(path, { waitUntil: 'load' });
