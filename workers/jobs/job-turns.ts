@@ -32,8 +32,8 @@ export function startJobs(given: Omit<JobTools, 'attempts'>, slots: Slots): Repe
     const tools: JobTools = { ...given, attempts: openAttempts(app) };
     const { db, log, config } = app;
     const running = new Map<string, { stop: AbortController; done: Promise<void> }>();
-    const accounts = createRests();
-    const sites = createRests();
+    const accounts = createBackoffs();
+    const sites = createBackoffs();
     const status = watchConnection(log, 'jobs');
     let isStopped = false;
 
@@ -50,12 +50,12 @@ export function startJobs(given: Omit<JobTools, 'attempts'>, slots: Slots): Repe
                     sites.ended(job.site);
                     return;
                 }
-                const rest = {
+                const backoff = {
                     ms: waiting.isForSlot ? BEAT_MS : Math.min(waiting.afterMs, BEAT_MS),
                     isForSlot: waiting.isForSlot ?? false,
                 };
-                if (waiting.waitingFor === 'site') sites.rest(job.site, rest);
-                else accounts.rest(job.accountId, rest);
+                if (waiting.waitingFor === 'site') sites.begin(job.site, backoff);
+                else accounts.begin(job.accountId, backoff);
             })
             .catch((error: unknown) =>
                 log.warn({ part: 'jobs', job_id: job.jobId, err: error }, 'a job could not be settled; it will be taken back'),
@@ -132,28 +132,28 @@ async function afterDeath({ secrets }: App, { effect, deaths }: LostJob, { marke
 }
 
 /**
- * Accounts or sites that were at a limit a moment ago. Until their rest is over, each end of one of their jobs lets one other job start, if
+ * Accounts or sites that were at a limit a moment ago. Until the backoff is over, each end of one of their jobs lets one other job start, if
  * they lacked a slot.
  */
-function createRests() {
-    const rests = new Map<string, { until: number; free: number; isForSlot: boolean }>();
+function createBackoffs() {
+    const backoffs = new Map<string, { until: number; free: number; isForSlot: boolean }>();
     return {
-        rest(id: string, { ms, isForSlot }: { ms: number; isForSlot: boolean }) {
-            rests.set(id, { until: performance.now() + ms, free: 0, isForSlot });
+        begin(id: string, { ms, isForSlot }: { ms: number; isForSlot: boolean }) {
+            backoffs.set(id, { until: performance.now() + ms, free: 0, isForSlot });
         },
         ended(id: string) {
-            const rest = rests.get(id);
-            if (rest?.isForSlot) rest.free += 1;
+            const backoff = backoffs.get(id);
+            if (backoff?.isForSlot) backoff.free += 1;
         },
         taken(id: string) {
-            const rest = rests.get(id);
-            if (rest !== undefined) rest.free = Math.max(0, rest.free - 1);
+            const backoff = backoffs.get(id);
+            if (backoff !== undefined) backoff.free = Math.max(0, backoff.free - 1);
         },
         /** The number of jobs of each that may be claimed. */
         free(): Map<string, number> {
             const now = performance.now();
-            for (const [id, { until }] of rests) if (until <= now) rests.delete(id);
-            return new Map([...rests].map(([id, { free }]) => [id, free]));
+            for (const [id, { until }] of backoffs) if (until <= now) backoffs.delete(id);
+            return new Map([...backoffs].map(([id, { free }]) => [id, free]));
         },
     };
 }

@@ -79,7 +79,7 @@ export async function closeBatch(trx: Db, batchId: string): Promise<void> {
     if (batch === undefined) return;
     if (batch.queued + batch.running === 0) {
         const ended = { status: endOf(batch), paused_reason: null, waiting_for: null, finished_at: trx.raw('app_now()') };
-        await tellChange(trx, batchId, 'batch.finished', ended);
+        await changeStatus(trx, batchId, 'batch.finished', ended);
     } else if (batch.status === 'running' && batch.stop_after_failures !== null && batch.failures >= batch.stop_after_failures) {
         await pause(trx, batchId, 'failures');
     }
@@ -87,7 +87,7 @@ export async function closeBatch(trx: Db, batchId: string): Promise<void> {
 
 /** Pauses a batch whose row is locked. */
 export async function pause(trx: Db, batchId: string, reason: PausedReason): Promise<void> {
-    await tellChange(trx, batchId, 'batch.paused', { status: 'paused', paused_reason: reason, waiting_for: null });
+    await changeStatus(trx, batchId, 'batch.paused', { status: 'paused', paused_reason: reason, waiting_for: null });
 }
 
 /** Pauses a running batch. */
@@ -104,7 +104,7 @@ function endOf({ status, failed, cancelled, expired }: BatchNow): BatchStatus {
     return failed + cancelled > 0 ? 'finished' : 'succeeded';
 }
 
-async function tellChange(
+async function changeStatus(
     trx: Db,
     batchId: string,
     type: 'batch.finished' | 'batch.paused',

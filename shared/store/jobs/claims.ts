@@ -54,7 +54,7 @@ const LEASE = `fleet_now() + ${LEASE_MS} * interval '1 millisecond'`;
 const CLAIMS_LOCK = 7_062_614;
 
 /** Accounts and sites at their limits, with the number of jobs that may still be claimed. */
-export interface Rests {
+export interface Capacity {
     accounts: ReadonlyMap<string, number>;
     sites: ReadonlyMap<string, number>;
 }
@@ -76,7 +76,7 @@ const dueOf = (ofLine: string) => `
  * what an order of one account has locked must not hold up the claims of all. Only one job whose worker died runs at a time, in the whole
  * fleet.
  */
-export async function claimJobs(db: Db, operations: readonly string[], { accounts, sites }: Rests): Promise<ClaimedJob[]> {
+export async function claimJobs(db: Db, operations: readonly string[], { accounts, sites }: Capacity): Promise<ClaimedJob[]> {
     const most = operations.length;
     return db.transaction(async (trx) => {
         const { rows: locks } = await trx.raw('select pg_try_advisory_xact_lock(?) as won', [CLAIMS_LOCK]);
