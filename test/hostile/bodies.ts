@@ -7,6 +7,8 @@ export interface HostileBody {
     path: string;
     body: Json;
     status: number;
+    /** Characters of JSON that a turn may read of it, where these are more than usual: those of its file. */
+    mostCharacters?: number;
 }
 
 const many = (count: number, one: Json): Json[] => Array.from({ length: count }, () => one);
@@ -51,5 +53,6 @@ export const HOSTILE_BODIES: readonly HostileBody[] = [
         path: '/v1/fetch',
         body: { site: 'shop.test', endpoint: 'read', params: { base64: 'A'.repeat(1_900_000) } },
         status: 404,
+        mostCharacters: 2_000_000,
     },
 ];

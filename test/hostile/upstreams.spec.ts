@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { runAll } from './all.ts';
 import { BEHAVIOURS } from './behaviours.ts';
 
-/** Other tests and other people's work share the machine; `npm run test:long` is strict. */
-const PATIENCE = { atOnce: 8000, afterDeadline: 3000, afterCap: 5000 };
+/** Less than the caller's own 30 s, which a wrong hang takes. `npm run test:long` holds answers to the times of docs/billing.md. */
+const PATIENCE = { atOnce: 25_000, afterDeadline: 25_000, afterCap: 25_000 };
 
 describe('a site that', function () {
     this.timeout(240_000);

@@ -20,15 +20,22 @@ export interface JobRunner {
     close(): Promise<void>;
 }
 
+interface JobRunnerOptions {
+    memoryBudget?: MemoryBudget;
+    afterwards?: (act: () => void) => void;
+    /** CPU limit of what a package selects, where the machine may be slow. */
+    taskMs?: number;
+}
+
 export function openJobRunner(
     site: string,
     rules: EgressRules,
     documents: readonly PackageEndpoint[],
-    { memoryBudget = createMemoryBudget(), afterwards }: { memoryBudget?: MemoryBudget; afterwards?: (act: () => void) => void } = {},
+    { memoryBudget = createMemoryBudget(), afterwards, taskMs }: JobRunnerOptions = {},
 ): JobRunner {
     const endpoints = new Map(documents.map((document) => [document.name, readEndpoint(document)]));
     const upstream = createUpstream({ rules });
-    const reader = createReader({ threads: 1 });
+    const reader = createReader({ threads: 1, ...(taskMs === undefined ? {} : { taskMs }) });
     const marks: string[] = [];
     const tools = {
         loadEndpoint: async (_versionId: number, name: string) => {

@@ -9,6 +9,10 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export interface Turns {
     turns: number;
     mostMs: number;
+    /** What known work took before or after, 25 ms on a quiet machine. */
+    knownMs: number;
+    /** Characters of JSON that the busiest turn read and wrote. */
+    mostCharacters: number;
     /** Turns that took more than 25 ms. */
     slow: number;
     tookMs: number;

@@ -50,10 +50,10 @@ export function scaled<T>(at: (times: number) => T, scales: readonly Scale[]): R
     return Object.fromEntries(scales.map((scale) => [scale, at(SCALES[scale])]));
 }
 
-/** Answers with millions of small values, deep enough that indenting takes most: as many as a body may hold, half of them, and too many. */
-export function millionsOfValues(scales: readonly Scale[]): Record<string, Bomb> {
+/** Answers with so many small values, deep enough that indenting takes most, half of them, and twice as many, which may be too many. */
+export function millionsOfValues(scales: readonly Scale[], most: number): Record<string, Bomb> {
     const values = (count: number) => `{"values":${'['.repeat(90)}${'1,'.repeat(count - 1)}1${']'.repeat(90)}}`;
-    return scaled((times) => ({ response: {}, contentType: 'application/json', body: values(2_500_000 * times) }), scales);
+    return scaled((times) => ({ response: {}, contentType: 'application/json', body: values(most * times) }), scales);
 }
 
 /** What a call of `millionsOfValues` ends with at a scale. */

@@ -12,7 +12,14 @@ export interface Rows {
     read: readonly ReadPackage[];
     /** Packages and params that take long to judge. */
     judged: readonly JudgedPackage[];
+    /** Values of the largest answer of small values. */
+    values: number;
+    /** Whether turns are held to goal X1 in milliseconds, beside what holds on any machine. */
+    isTimed: boolean;
 }
+
+/** As many numbers of one digit as a body may hold. */
+const MOST_VALUES = 2_500_000;
 
 /** For `npm run test:long`. */
 export const ALL_ROWS: Rows = {
@@ -20,12 +27,16 @@ export const ALL_ROWS: Rows = {
     fetched: [...READ, ...PAGING_PACKAGES],
     read: READ,
     judged: JUDGED,
+    values: MOST_VALUES,
+    isTimed: true,
 };
 
 /** For `npm test`: each row by one fetch; elsewhere one row of each kind. */
 export const FEW_ROWS: Rows = {
     ...ALL_ROWS,
     scales: ['whole'],
+    values: 1_000_000,
+    isTimed: false,
     read: READ.filter(({ isSample }) => isSample),
     judged: JUDGED.filter(({ isSample }) => isSample),
 };
