@@ -449,7 +449,7 @@ describe('walks that select a large part of each small page', function () {
     this.timeout(240_000);
 
     it('read none before there is room for what may be selected, and hold nobody up where the next page does not come', async () => {
-        const rows = Array.from({ length: 20 }, (_, id) => ({ id, name: 'x'.repeat(1350) }));
+        const rows = Array.from({ length: 20 }, (_, id) => ({ id, name: 'x'.repeat(60) }));
         const stalled = new Set<ServerResponse>();
         let most = 0;
         let asked = 0;
@@ -470,7 +470,7 @@ describe('walks that select a large part of each small page', function () {
                     kind: 'paginate',
                     method: 'GET',
                     url: `http://shop.test:${site.port}/`,
-                    response: { select: { items: `rows | ${many} | ${many}` } },
+                    response: { select: { items: `rows | ${many} | ${many} | ${many}` } },
                     pagination: { param: 'page' },
                 },
             ],
@@ -495,7 +495,7 @@ describe('a large part that is selected of one small page', function () {
     this.timeout(240_000);
 
     it('takes room until its outcome was delivered', async () => {
-        const rows = Array.from({ length: 20 }, (_, id) => ({ id, name: 'x'.repeat(1350) }));
+        const rows = Array.from({ length: 20 }, (_, id) => ({ id, name: 'x'.repeat(60) }));
         const site = await openSite((_request, response) => {
             response.setHeader('content-type', 'application/json').end(JSON.stringify({ rows }));
         });
@@ -506,7 +506,7 @@ describe('a large part that is selected of one small page', function () {
             'shop.test',
             loopbackRules(`127.0.0.1:${site.port}`),
             [
-                { name: 'rows', method: 'GET', url, response: { select: { items: `rows | ${many} | ${many}` } } },
+                { name: 'rows', method: 'GET', url, response: { select: { items: `rows | ${many} | ${many} | ${many}` } } },
                 { name: 'few', method: 'GET', url, response: { select: { items: 'rows' } } },
             ],
             { afterwards: (act) => acts.push(act), taskMs: PATIENCE_MS },

@@ -62,7 +62,8 @@ describe('a pool of processes', () => {
             owner,
             isHeavy,
             task: { does, ms, body: new Uint8Array(bytes) },
-            cpuMs: 100,
+            // What is left of a call is seldom a whole number.
+            cpuMs: 100.5,
             growthBytes: 64 * MIB,
         });
 

@@ -124,7 +124,7 @@ export function startChild(file: URL, args: readonly string[], events: { changed
                 keepAlive(child, true);
                 current = { order, done };
                 // A child that exits meanwhile says so by its exit.
-                child.send({ task: order.task, mostMs: 2 * LONGEST * order.cpuMs } satisfies ToChild<object>, () => {});
+                child.send({ task: order.task, mostMs: Math.ceil(2 * LONGEST * order.cpuMs) } satisfies ToChild<object>, () => {});
                 watch(current);
             });
         },
