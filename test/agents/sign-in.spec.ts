@@ -254,6 +254,17 @@ describe('an app that signs in for somebody', function () {
         expect(unasked.body['scope']).to.equal('read');
     });
 
+    it('spends no more a day than the person allowed', async () => {
+        const { body } = await signIn({}, { cap: '1' });
+        const client = open();
+        const requestInit = { headers: { authorization: `Bearer ${body['access_token']}` } };
+        await client.connect(new StreamableHTTPClientTransport(new URL(`${base()}/mcp`), { requestInit }));
+        const read = (id: number) => client.callTool({ name: 'fetch', arguments: { site: SHOP, endpoint: 'product', params: { id } } });
+        expect((await read(1)).isError ?? false).to.equal(false);
+        expect((await read(2)).structuredContent).to.have.nested.property('error.code', 'SPENDING_LIMIT');
+        await client.close();
+    });
+
     it('ends a grant by either token, and one that was found where others can read it', async () => {
         for (const which of ['access_token', 'refresh_token']) {
             const { body, clientId } = await signIn();

@@ -63,13 +63,14 @@ export function scopeText({ routes, effects, sites, endpoints, connections, ip_a
 }
 
 /** Scopes for people, a line for each part that says something. */
-export function describeScopes({ routes, effects, sites, endpoints, ip_allow }: Scopes): { name: string; words: string }[] {
+export function describeScopes({ routes, effects, sites, endpoints, connections, ip_allow }: Scopes): { name: string; words: string }[] {
     const list = (names: readonly string[] | null, all: string) => (names === null ? all : names.join(', ') || 'none');
     return [
         { name: 'routes', words: list(routes, '') },
         { name: 'effects', words: list(effects, '') },
         { name: 'sites', words: list(sites, 'all') },
         { name: 'endpoints', words: list(endpoints, 'all') },
+        { name: 'connections', words: list(connections, 'all') },
         { name: 'addresses', words: list(ip_allow, 'any') },
     ];
 }
