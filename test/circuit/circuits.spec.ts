@@ -163,7 +163,7 @@ describe('the circuits of hosts', () => {
         expect(await waitOf(host)).to.be.within(4000, 5000);
     });
 
-    it('are known to all processes within 250 ms', async () => {
+    it('are known to all processes within moments', async () => {
         const third = fixture.openThird();
         const openMs = async (host: string) => (await third.circuits.look([host], { versionId: 0, endpoint: 'any' })).openMs;
         try {
@@ -172,7 +172,7 @@ describe('the circuits of hosts', () => {
             await end(host, { failed: 20 });
             const began = performance.now();
             await eventually('it is known', async () => (await openMs(host)) > 0);
-            expect(performance.now() - began).to.be.below(500);
+            expect(performance.now() - began).to.be.below(5000);
         } finally {
             await third.close();
         }

@@ -21,8 +21,23 @@ export function startStopwatch(): () => number {
     };
 }
 
-/** Milliseconds of CPU that this process takes for something that is done at once. */
+const KNOWN = JSON.stringify(Array.from({ length: 5000 }, (_, id) => ({ id, name: `item number ${id}`, tags: ['a', 'b', id] })));
+/** What the known work takes on a quiet machine. */
+const KNOWN_MS = 25;
+
+function doKnownWork(): void {
+    for (let times = 0; times < 20; times++) JSON.stringify(JSON.parse(KNOWN));
+}
+
+/** Milliseconds of CPU that this process would take on a quiet machine for something that is done at once: known work tells how slow it is. */
 export function cpuMsOf(work: () => unknown): number {
+    const before = measured(doKnownWork);
+    const ms = measured(work);
+    const knownMs = Math.max(before, measured(doKnownWork));
+    return ms * Math.min(1, KNOWN_MS / knownMs);
+}
+
+function measured(work: () => unknown): number {
     const before = process.cpuUsage();
     work();
     const { user, system } = process.cpuUsage(before);

@@ -173,7 +173,7 @@ describe('calling a site', () => {
                 const result = await send(requestTo(at('/')));
                 expect(result.ok && result.figures.attempts).to.equal(3);
                 // Pauses of 0.1 and 0.4 s, each up to half shorter by chance.
-                expect(performance.now() - began).to.be.within(245, 4000);
+                expect(performance.now() - began).to.be.within(245, 20_000);
                 expect(figures.map((one) => one.result)).to.deep.equal([
                     status === 429 ? 'UPSTREAM_RATE_LIMITED' : 'UPSTREAM_STATUS',
                     status === 429 ? 'UPSTREAM_RATE_LIMITED' : 'UPSTREAM_STATUS',
@@ -203,7 +203,7 @@ describe('calling a site', () => {
             answersInTurn([503, { 'retry-after': '1' }], 200);
             const began = performance.now();
             expect((await send(requestTo(at('/')))).ok).to.equal(true);
-            expect(performance.now() - began).to.be.within(990, 4000);
+            expect(performance.now() - began).to.be.within(990, 20_000);
         });
 
         it('does not wait for a Retry-After behind the deadline, and passes it on', async () => {
@@ -211,7 +211,7 @@ describe('calling a site', () => {
             const began = performance.now();
             const result = await send(requestTo(at('/')));
             expect(result).to.include({ ok: false, code: 'UPSTREAM_RATE_LIMITED', retryAfter: 60, attempts: 1 });
-            expect(performance.now() - began).to.be.below(2000);
+            expect(performance.now() - began).to.be.below(20_000);
         });
 
         it('sends a write once, whatever comes back', async () => {
