@@ -30,7 +30,7 @@ const PAUSE_MS = 250;
 export interface Grants {
     /**
      * The grant with a token that lasts. It is renewed once for all processes: one takes the renewal, the others look until it is done.
-     * @throws UpstreamFault CONNECTION_REQUIRED, UPSTREAM_UNAUTHORIZED, UPSTREAM_UNREACHABLE
+     * @throws UpstreamFault CONNECTION_REQUIRED, UPSTREAM_UNAUTHORIZED, UPSTREAM_UNREACHABLE, UPSTREAM_INVALID_RESPONSE
      */
     fresh(place: SealedPlace & { entry: PackageAuth }, grant: Grant): Promise<Grant>;
     /** Resolves when renewals have ended; their calls may be over before. A refresh token that a site gave once is stored then. */
@@ -144,7 +144,8 @@ async function end(app: App, { read }: Held, status: 'revoked' | 'expired'): Pro
 }
 
 function unreachable(): UpstreamFault {
-    return new UpstreamFault('UPSTREAM_UNREACHABLE', "The site's token endpoint could not be reached.", { isCallers: true });
+    const message = "The site's token endpoint could not be reached, or its answer holds no token.";
+    return new UpstreamFault('UPSTREAM_UNREACHABLE', message, { isCallers: true });
 }
 
 /** Tries again where the database fails: what a site gave once must not be lost. */

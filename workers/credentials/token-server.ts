@@ -1,7 +1,8 @@
 import * as oauth from 'openid-client';
 import type { OAuthClient } from '../../shared/domain/connections/oauth-clients.ts';
-import type { Grant } from '../../shared/domain/connections/secret.ts';
+import { type Grant, SECRET_BYTES } from '../../shared/domain/connections/secret.ts';
 import type { PackageAuth } from '../../shared/domain/types.ts';
+import { UpstreamFault } from '../upstream/failures.ts';
 
 /** What a site's token endpoint gives. */
 export type Tokens = Pick<Grant, 'accessToken' | 'refreshToken' | 'expiresAt' | 'scopes'>;
@@ -45,13 +46,28 @@ export function openTokenServer({ oauth2 }: PackageAuth, { clientId, clientSecre
     };
 }
 
+/** RFC 6749, appendix A: what a header can carry, and what names a scope. */
+const TOKEN = /^[!-~](?:[ -~]*[!-~])?$/;
+const SCOPE = /^[!-~]{1,200}$/;
+const MOST_SCOPES = 200;
+/** Longer is as good as for ever, and a date can be made of it. */
+const MOST_SECONDS = 10 * 366 * 86_400;
+
+/** @throws UpstreamFault UPSTREAM_INVALID_RESPONSE where it could be neither kept nor sent */
 function tokensOf(answer: oauth.TokenEndpointResponse): Tokens {
     const { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresIn, scope } = answer;
+    const scopes = scope?.split(' ').filter((name) => name !== '');
+    const areTokens = [accessToken, refreshToken ?? 'none'].every((token) => token.length <= SECRET_BYTES && TOKEN.test(token));
+    const areScopes = scopes === undefined || (scopes.length <= MOST_SCOPES && scopes.every((name) => SCOPE.test(name)));
+    if (!areTokens || !areScopes) {
+        const message = "The site's token endpoint gave a token or scopes that cannot be used.";
+        throw new UpstreamFault('UPSTREAM_INVALID_RESPONSE', message, { isCallers: true });
+    }
     return {
         accessToken,
         ...(refreshToken === undefined ? {} : { refreshToken }),
-        ...(expiresIn === undefined ? {} : { expiresAt: Date.now() + expiresIn * 1000 }),
-        ...(scope === undefined ? {} : { scopes: scope.split(' ').filter((name) => name !== '') }),
+        ...(expiresIn === undefined ? {} : { expiresAt: Date.now() + Math.min(expiresIn, MOST_SECONDS) * 1000 }),
+        ...(scopes === undefined ? {} : { scopes }),
     };
 }
 
