@@ -365,14 +365,14 @@ describe('a walk through the registry', () => {
         return sites;
     }
 
-    it('sees every site that was there at its start exactly once, while 500 more are published', async () => {
+    it('sees every site that was there at its start exactly once, while 100 more are published', async () => {
         const spread = (index: number) => `${((index * 7919) % 100_003).toString(36)}-shop.test`;
-        const old = Array.from({ length: 120 }, (_, index) => spread(index));
+        const old = Array.from({ length: 40 }, (_, index) => spread(index));
         for (const site of old) await publish(site);
         let published = 0;
         const publishing = Promise.all(
             Array.from({ length: 4 }, async (_, publisher) => {
-                for (let index = 120 + publisher; index < 620; index += 4) {
+                for (let index = 40 + publisher; index < 140; index += 4) {
                     await publish(spread(index));
                     published += 1;
                 }
@@ -386,12 +386,12 @@ describe('a walk through the registry', () => {
                 expect(seen, query).to.include.members(old);
             }
             walks += 1;
-        } while (published < 500);
+        } while (published < 100);
         await publishing;
         expect(walks).to.be.above(0);
-        expect(new Set(await walk('sort=name&limit=100')).size).to.equal(620);
-        expect(paginationOf(await page('q=shop&limit=1')).total).to.equal(620);
-    }).timeout(240_000);
+        expect(new Set(await walk('sort=name&limit=100')).size).to.equal(140);
+        expect(paginationOf(await page('q=shop&limit=1')).total).to.equal(140);
+    });
 
     it('keeps the meaning of a mistyped word, though somebody publishes a site of that very name meanwhile', async () => {
         for (const site of ['umbrella.test', 'umbrella-two.test']) await publish(site);

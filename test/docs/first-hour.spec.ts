@@ -94,7 +94,7 @@ describe('a newcomer’s first hour, in a terminal', function () {
     /** A worker adds what is published to the index of endpoints. */
     async function untilFound({ routebook }: ReturnType<typeof terminalOf>, line: string, wanted: { site: string; endpoint: string }) {
         const first = async () => (await routebook(line)).endpoints[0];
-        await eventually(first, (found) => found?.site === wanted.site && found.endpoint === wanted.endpoint);
+        await eventually(first, (found) => found?.site === wanted.site && found.endpoint === wanted.endpoint, 60_000);
     }
 
     function writeKey(name: string, key: string): string {

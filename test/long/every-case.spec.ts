@@ -4,3 +4,4 @@ import '../api/malformed.spec.ts';
 import '../api/tenants.spec.ts';
 import '../dashboard/hostile-forms.spec.ts';
 import '../dashboard/tenants.spec.ts';
+import '../egress/corpus.spec.ts';

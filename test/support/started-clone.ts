@@ -1,12 +1,29 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { delimiter, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from './free-port.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * Programs that start what npm would start, without npm's own start of a second for each of a hundred commands. What npm itself makes of
+ * the package is tested in test/cli/packing.spec.ts.
+ */
+const QUICK = {
+    npx: `#!/bin/sh
+[ "$1" = routebook ] || { echo "only npx routebook is known here: $*" >&2; exit 1; }
+shift
+exec '${process.execPath}' cli/bin/routebook.js "$@"
+`,
+    npm: `#!/bin/sh
+[ "$1 $2 $3 $4" = 'run --silent admin --' ] || { echo "only npm run --silent admin is known here: $*" >&2; exit 1; }
+shift 4
+exec '${process.execPath}' bin/admin.ts "$@"
+`,
+};
 
 /** A copy of the project in which `npm start` runs, as on a newcomer's machine. */
 export interface StartedClone {
@@ -26,6 +43,9 @@ export async function startClone(settings: Record<string, string> = {}): Promise
     const isOwn = (path: string) => !/^(node_modules|\.git|\.data)(\/|$)/.test(relative(ROOT, path));
     cpSync(ROOT, folder, { recursive: true, filter: isOwn });
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    const programs = join(folder, '.quick');
+    mkdirSync(programs);
+    for (const [name, text] of Object.entries(QUICK)) writeFileSync(join(programs, name), text, { mode: 0o755 });
     const port = await freePort(2);
     const server = spawn(process.execPath, ['bin/start.ts'], {
         cwd: folder,
@@ -46,7 +66,12 @@ export async function startClone(settings: Record<string, string> = {}): Promise
         folder,
         port,
         printed,
-        environment: (extra) => environment({ XDG_CONFIG_HOME: join(folder, '.data', 'config'), ...extra }),
+        environment: (extra) =>
+            environment({
+                XDG_CONFIG_HOME: join(folder, '.data', 'config'),
+                PATH: [programs, process.env['PATH']].join(delimiter),
+                ...extra,
+            }),
         async close() {
             if (server.exitCode === null) {
                 server.kill('SIGINT');
