@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { createConnector, createLookup } from '../../workers/egress.ts';
 import { createAuthority } from '../support/certificates.ts';
+import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
 import { loopbackRules } from '../support/sites.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
@@ -123,8 +124,13 @@ export async function openHostileSites(behaviours: readonly Behaviour[], people:
     for (const [index, behaviour] of behaviours.entries()) {
         const { scheme = 'http', port = 0 } = places.get(behaviour) ?? {};
         for (const site of sitesOf(behaviour)) {
-            const answer = await publisher.publish(packageOf(site, `${scheme}://${site}:${port}`, index));
-            if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+            const document = packageOf(site, `${scheme}://${site}:${port}`, index);
+            // A busy machine may answer that it has no room now.
+            await eventually(
+                () => publisher.publish(document),
+                ({ status }) => status === 201 || status === 200,
+                30_000,
+            );
         }
     }
 
