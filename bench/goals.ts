@@ -1,3 +1,4 @@
+import { CONNECTION_GOALS } from './goals/connections.ts';
 import { DATABASE_GOALS } from './goals/databases.ts';
 import { FIND_GOALS } from './goals/find.ts';
 import { ISOLATION_GOALS } from './goals/isolation.ts';
@@ -14,4 +15,5 @@ export const GOALS: readonly GoalRow[] = [
     ...STRANGER_GOALS,
     ...FIND_GOALS,
     ...JOB_GOALS,
+    ...CONNECTION_GOALS,
 ];

@@ -1,4 +1,5 @@
 import { BATCHES } from './batches.ts';
+import { CONNECTIONS } from './connections.ts';
 import { COMPARISON, STEADY, WORKERS } from './fetches.ts';
 import { FIND } from './find.ts';
 import { GROWTH } from './growth.ts';
@@ -15,6 +16,7 @@ export const ROUNDS: readonly Round[] = [
     COMPARISON,
     STEADY,
     WORKERS,
+    CONNECTIONS,
     STOCK,
     PARTS,
     BATCHES,

@@ -1,7 +1,7 @@
 import { type Loaded, runLoad, type Watched } from '../load/load.ts';
 import type { LoadPlan } from '../load/plan.ts';
 import type { Figures } from '../results.ts';
-import { fetchBodies } from '../stack/package.ts';
+import { fetchBodies, fetchBodiesOf, SITE } from '../stack/package.ts';
 import type { Service, Stack } from '../stack/stack.ts';
 import type { Bench, Round, Scenario } from './scenario.ts';
 
@@ -21,13 +21,13 @@ export function production({ production: { api, workers }, redis, postgres }: St
 /** Loads a topology with fetches of these endpoints. */
 export async function fetches(
     bench: Bench,
-    load: { service: Service; watched: Record<string, Watched>; endpoints: string[]; pace: Pace; measuredMs: number },
+    load: { service: Service; watched: Record<string, Watched>; site?: string; endpoints: string[]; pace: Pace; measuredMs: number },
 ): Promise<Figures> {
-    const { service, watched, endpoints, pace, measuredMs } = load;
+    const { service, watched, site = SITE, endpoints, pace, measuredMs } = load;
     const plan = {
         url: `${service.base}/v1/fetch`,
         headers: { authorization: `Bearer ${service.apiKey}` },
-        bodies: fetchBodies(...endpoints),
+        bodies: fetchBodiesOf(site, endpoints),
         pace,
         ...times(bench, measuredMs),
     };

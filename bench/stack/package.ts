@@ -1,13 +1,15 @@
 import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
 
 export const SITE = 'bench.test';
+/** A site of the same domain that takes a key. */
+export const CONNECTED = `keyed.${SITE}`;
 
 /** Names that all lead to the upstream: a worker keeps at most 256 connections to one name, and the memory scenario wants 1,000. */
 const HOSTS = [SITE, ...Array.from({ length: 8 }, (_, index) => `h${index}.${SITE}`)];
 
 /** EGRESS_HOSTS and EGRESS_ALLOW under which the upstream on this port, and nothing else here, can be called. */
 export function egressSettings(port: number): { EGRESS_HOSTS: string; EGRESS_ALLOW: string } {
-    return { EGRESS_HOSTS: HOSTS.map((host) => `${host}=127.0.0.1`).join(','), EGRESS_ALLOW: `127.0.0.1/32:${port}` };
+    return { EGRESS_HOSTS: [...HOSTS, CONNECTED].map((host) => `${host}=127.0.0.1`).join(','), EGRESS_ALLOW: `127.0.0.1/32:${port}` };
 }
 
 /**
@@ -53,6 +55,23 @@ export function benchPackage(port: number): PackageDocument {
     };
 }
 
+/** The same call twice: `mine` carries the key, `item` does not. */
+export function connectedPackage(port: number): PackageDocument {
+    const item = endpoint('item', `http://${CONNECTED}:${port}/items/{id}`);
+    return {
+        format: 'routebook/1',
+        site: CONNECTED,
+        title: 'Bench with a key',
+        description: 'What the bench calls with a connection.',
+        intent_category: 'commerce/product-search',
+        auth: [{ id: 'key', type: 'header', name: 'X-Api-Key' }],
+        endpoints: [
+            { ...item, auth: 'none' },
+            { ...item, name: 'mine', auth: 'required' },
+        ],
+    };
+}
+
 function endpoint(name: string, url: string): PackageEndpoint {
     return {
         name,
@@ -91,7 +110,11 @@ function endpoint(name: string, url: string): PackageEndpoint {
 
 /** Bodies of fetches that differ in their params. */
 export function fetchBodies(...endpoints: string[]): string[] {
+    return fetchBodiesOf(SITE, endpoints);
+}
+
+export function fetchBodiesOf(site: string, endpoints: readonly string[]): string[] {
     return Array.from({ length: 240 }, (_, index) =>
-        JSON.stringify({ site: SITE, endpoint: endpoints[index % endpoints.length], params: { id: index + 1, q: `shoes size ${index}` } }),
+        JSON.stringify({ site, endpoint: endpoints[index % endpoints.length], params: { id: index + 1, q: `shoes size ${index}` } }),
     );
 }

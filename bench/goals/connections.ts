@@ -1,0 +1,13 @@
+import type { GoalRow } from './row.ts';
+import { of, ratio } from './values.ts';
+
+/** C1: what a connection costs. */
+export const CONNECTION_GOALS: readonly GoalRow[] = [
+    {
+        id: 'C1',
+        shows: 'CPU per fetch with a connection of all processes, relative to the same call without one, 64 in flight',
+        unit: '',
+        values: ratio(of('connected_64', 'cpu_us'), of('unconnected_64', 'cpu_us')),
+        goal: { atMost: 1.1 },
+    },
+];
