@@ -202,10 +202,14 @@ for (const topology of TOPOLOGIES) {
         });
 
         it('of a write that was marked as sent when no time was left to send it may be used again', async () => {
-            const body = { site: WRITES, endpoint: 'write_status', params: { code: 200 }, timeout_ms: 1500 };
+            const body = { site: WRITES, endpoint: 'write_status', params: { code: 200 }, timeout_ms: 4000 };
             const before = calls('/status/200');
             await world.app.db.raw(`
-                create function mark_slowly() returns trigger language plpgsql as $$ begin perform pg_sleep(1.5); return new; end $$;
+                create function mark_slowly() returns trigger language plpgsql as $$ begin
+                    -- Until the deadline, however late the call came here.
+                    perform pg_sleep(greatest(0, extract(epoch from new.created_at + interval '4 seconds' - app_now())));
+                    return new;
+                end $$;
                 create trigger slow_mark before update on holds for each row when (old.state = 'held' and new.state = 'sent')
                 execute function mark_slowly()`);
             const late = await send('marked-too-late', body);

@@ -105,8 +105,9 @@ describe('slow packages of forty free accounts', function () {
             const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
             const sending = { method: 'POST', headers, body: slow, from: clientNumber(number) };
             while (!until.signal.aborted) {
-                await sender.send('/v1/schemas?dry_run=true', sending);
-                judged++;
+                const { status } = await sender.send('/v1/schemas?dry_run=true', sending);
+                // On a slow machine many wait for too long, and are given up in the same moment.
+                if (status !== 503) judged++;
             }
         };
         let judged = 0;

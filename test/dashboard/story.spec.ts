@@ -124,7 +124,7 @@ describe('a new user, in a browser', function () {
         await page.getByRole('link', { name: 'Usage', exact: true }).click();
         await page.getByRole('link', { name: 'Request log' }).click();
         const call = page.getByRole('row').filter({ hasText: 'shop.test' });
-        expect((await call.innerText()).replaceAll(/\s+/g, ' ')).to.match(/^shop\.test product 200 success 1 \d+ ms my laptop /);
+        expect((await call.innerText()).replaceAll(/\s+/g, ' ')).to.match(/^shop\.test product 200 success 1 [\d,]+ ms my laptop /);
         await tab.look();
 
         await page.getByRole('link', { name: 'Invite', exact: true }).click();

@@ -103,7 +103,7 @@ export async function openBench(make?: (rules: EgressRules, dialled: string[]) =
         connector,
         answers,
         async call(site, endpoint, params = {}) {
-            const answer = await person.fetch(site, endpoint, params as Record<string, unknown>, { timeout_ms: 5000 });
+            const answer = await person.fetch(site, endpoint, params as Record<string, unknown>, { timeout_ms: 20_000 });
             if (answer.text?.includes(CREDENTIAL)) told.add(`the answer of ${endpoint} told the credential`);
             return answer;
         },

@@ -135,7 +135,7 @@ export async function openHostileSites(behaviours: readonly Behaviour[], people:
     }
 
     let calls = 0;
-    return {
+    const sites: HostileSites = {
         world,
         people: callers,
         async call(behaviour, effect, person, timeoutMs) {
@@ -145,6 +145,7 @@ export async function openHostileSites(behaviours: readonly Behaviour[], people:
             const began = performance.now();
             const { status, body } = await person.fetch(siteOf(behaviour, effect), effect, { call: calls }, { timeout_ms: timeoutMs });
             const answeredAt = performance.now();
+            if (isBusy(body)) return sites.call(behaviour, effect, person, timeoutMs);
             const { code = 'success', retryable } = (body['error'] ?? {}) as { code?: string; retryable?: boolean };
             const { credits_used: creditsUsed, credits_remaining: creditsRemaining } = body['meta'] as Record<string, number>;
             const { passedAt, isEndless } = visited;
@@ -166,12 +167,19 @@ export async function openHostileSites(behaviours: readonly Behaviour[], people:
         async callGood(behaviour, person) {
             const call = ++calls;
             const { body } = await person.fetch(hostOf(behaviour), 'good', { call });
+            if (isBusy(body)) return sites.callGood(behaviour, person);
             return (body['data'] as { good?: number } | undefined)?.good === call ? undefined : JSON.stringify(body);
         },
         async close() {
             for (const close of closers.toReversed()) await close();
         },
     };
+    return sites;
+}
+
+/** A slow machine may have no room for a call: then nothing was sent, and it is made again. */
+function isBusy(body: Record<string, unknown>): boolean {
+    return (body['error'] as { code?: string } | undefined)?.code === 'SERVICE_UNAVAILABLE';
 }
 
 /** A read and a write of one behaviour, and a good page on the same host. */

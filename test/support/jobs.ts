@@ -65,7 +65,7 @@ export function openJobRunner(
                 endpoint: name,
                 effect: endpoint?.effect ?? 'read',
                 values: JSON.stringify(values),
-                deadlineAt: now + 5000,
+                deadlineAt: now + 20_000,
                 admittedAt: now,
                 maxResults: endpoint?.billing.maxResults ?? 100,
                 maxPages: endpoint?.pagination?.maxPages ?? 1,
