@@ -93,7 +93,7 @@ export interface AppOptions {
     metrics?: Metrics;
     /** Closed by its opener, after the app. */
     tracing?: Tracing;
-    /** How long a query may wait for a connection, in milliseconds; a second by default (goal R9). */
+    /** For each pool; see DbOptions. */
     acquireTimeoutMs?: number;
 }
 
@@ -110,7 +110,7 @@ const MOVING_CREDITS = 6;
  */
 export function openApp(
     config: Config & { databaseUrl: string },
-    { role, log, clock = createClock(), metrics, tracing = NO_TRACING, acquireTimeoutMs = 1000 }: AppOptions,
+    { role, log, clock = createClock(), metrics, tracing = NO_TRACING, acquireTimeoutMs }: AppOptions,
 ): App {
     const cleanup: Cleanup = createCleanup(log);
     const { databaseUrl, redisUrl, keyPrefix } = config;

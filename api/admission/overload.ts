@@ -1,6 +1,7 @@
 import type { ReqRef, ReqRefDefaults, Request, Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { postFetch } from '../../shared/contracts/fetch.ts';
+import { isStuck } from '../../shared/coordination/limits/fleet.ts';
 import { createWaitEstimator, LASTING_WAIT_MS, type WaitEstimator } from '../../shared/domain/fetch/expected-wait.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Check } from './check.ts';
@@ -100,12 +101,12 @@ function tooLongMs({ queue }: App, estimator: WaitEstimator): number | undefined
     return estimator.isTooLong(now) ? estimator.waitMs(now) : undefined;
 }
 
-/** Whether live workers had free slots at their last reports, which are read at most once a second; true until they are known. */
+/** Whether workers that take fetches had free slots at their last reports, which are read at most once a second; true until then. */
 function watchFreeSlots({ fleet }: App): () => boolean {
     let hasFree = true;
     let readAt = Number.NEGATIVE_INFINITY;
     const read = async () => {
-        hasFree = (await fleet.live()).some(({ slots, busy }) => busy < slots);
+        hasFree = (await fleet.live()).some((worker) => worker.busy < worker.slots && !isStuck(worker));
     };
     return () => {
         const now = performance.now();

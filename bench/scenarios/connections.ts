@@ -1,13 +1,16 @@
 import { newSecretKey } from '../../shared/domain/accounts/key-ring.ts';
 import { CONNECTED, connectedPackage } from '../stack/package.ts';
 import type { Stack } from '../stack/stack.ts';
-import { fetches, production, warm } from './fetches.ts';
-import type { Round, Scenario } from './scenario.ts';
+import { throughProduction, warm } from './fetches.ts';
+import type { Round } from './scenario.ts';
 
 /** C1: the same call with a connection and without one, in turns. */
 export const CONNECTIONS: Round = {
     name: 'connections',
-    scenarios: [fetching('unconnected_64', 'item'), fetching('connected_64', 'mine')],
+    scenarios: [
+        throughProduction('unconnected_64', 'item', { inFlight: 64 }, 6000, CONNECTED),
+        throughProduction('connected_64', 'mine', { inFlight: 64 }, 6000, CONNECTED),
+    ],
     async open(bench) {
         const { stack } = bench;
         const settings = { SECRET_KEYS: newSecretKey('bench') };
@@ -21,21 +24,6 @@ export const CONNECTIONS: Round = {
         };
     },
 };
-
-function fetching(name: string, endpoint: string): Scenario {
-    return {
-        name,
-        run: (bench) =>
-            fetches(bench, {
-                service: bench.stack.production,
-                watched: production(bench.stack),
-                site: CONNECTED,
-                endpoints: [endpoint],
-                pace: { inFlight: 64 },
-                measuredMs: 6000,
-            }),
-    };
-}
 
 /** Publishes the site that takes a key, and keeps one for the account of the bench. */
 async function connect({ upstream, production: { base, apiKey } }: Stack): Promise<void> {

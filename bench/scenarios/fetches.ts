@@ -69,13 +69,21 @@ async function bareHapi(bench: Bench): Promise<Figures> {
     return figuresOf(await runLoad({ ...plan, ...times(bench, 2000) }, { hapi: bench.stack.bareHapiProcess }));
 }
 
-function throughProduction(name: string, endpoint: string, pace: Pace | ((bench: Bench) => Pace), measuredMs: number): Scenario {
+/** A load of one endpoint through the API and its workers. */
+export function throughProduction(
+    name: string,
+    endpoint: string,
+    pace: Pace | ((bench: Bench) => Pace),
+    measuredMs: number,
+    site = SITE,
+): Scenario {
     return {
         name,
         run: (bench) =>
             fetches(bench, {
                 service: bench.stack.production,
                 watched: production(bench.stack),
+                site,
                 endpoints: [endpoint],
                 pace: typeof pace === 'function' ? pace(bench) : pace,
                 measuredMs,

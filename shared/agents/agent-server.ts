@@ -111,7 +111,7 @@ function failure(told: ApiError, failed: Failed): CallToolResult {
         ...told,
         details: told.details && firstOf(told.details),
         what_to_do: whatToDo(told),
-        // A long call is not told again: the agent has it.
+        // The agent has its own call. A long one is not repeated.
         next: JSON.stringify(next).length > MOST_NEXT ? null : next,
     };
     const text = JSON.stringify({ error });

@@ -1,10 +1,8 @@
 import type { App } from '../app.ts';
 import type { HealthAnswer } from '../contracts/discovery.ts';
+import { isStuck } from '../coordination/limits/fleet.ts';
 import { VERSION } from '../platform/version.ts';
 import { isUp } from './is-up.ts';
-
-/** A worker may report and still take no jobs. A healthy one completes its loop every 3 s. */
-const STUCK_MS = 10_000;
 
 /**
  * Checks each part: a query, a ping of the queue's store, and recent reports of workers. If only some workers take jobs, the status is
@@ -17,7 +15,7 @@ export async function checkHealth(app: App): Promise<HealthAnswer & { canFetch: 
         isUp(() => app.queue.ping()),
         isUp(async () => {
             const reporting = await app.fleet.live();
-            stuck = reporting.filter(({ progressAt }) => Date.now() - progressAt >= STUCK_MS).length;
+            stuck = reporting.filter(isStuck).length;
             if (stuck === reporting.length) throw new Error('no worker gets on');
         }),
     ]);

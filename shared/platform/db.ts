@@ -11,8 +11,8 @@ export interface DbOptions {
     url: string;
     /** Maximum number of connections. */
     poolSize?: number;
-    /** How long a query may wait for a connection, in milliseconds (goal R9). */
-    acquireTimeoutMs?: number;
+    /** How long a query may wait for a connection, in milliseconds (goal R9); a second by default. */
+    acquireTimeoutMs?: number | undefined;
     /** Statement timeout in milliseconds, also on the server. For short reads. */
     statementTimeoutMs?: number;
     /** Shown in pg_stat_activity. */

@@ -193,12 +193,15 @@ for (const topology of TOPOLOGIES) {
             flaky.behaviour = says(404);
             expect(codes(await things('picky.test', 30))).to.deep.equal(['UPSTREAM_STATUS']);
             flaky.behaviour = 'hangs';
+            const heard = new Set<string>();
             // So few at a time that no machine is too busy for them.
             for (let round = 0; round < 3; round++) {
                 const hurried = Array.from({ length: 10 }, () => ada.fetch('picky.test', 'thing', {}, { timeout_ms: 2000 }));
-                // A busy machine may tell callers of their deadline before the worker tells what it was.
-                for (const code of codes(await Promise.all(hurried))) expect(code).to.be.oneOf(['UPSTREAM_TIMEOUT', 'DEADLINE_EXCEEDED']);
+                for (const code of codes(await Promise.all(hurried))) heard.add(code);
             }
+            expect([...heard]).not.to.include('SITE_UNAVAILABLE');
+            // With PostgreSQL as the queue, callers on a busy machine hear of their deadline first.
+            if (topology === 'redis') expect([...heard]).to.include('UPSTREAM_TIMEOUT');
             await world.app.circuits.flush();
             flaky.behaviour = 'well';
             expect(codes(await things('picky.test', 3))).to.deep.equal(['success']);

@@ -5,6 +5,7 @@ import { addTallies } from '../../shared/store/registry/search-index.ts';
 import { rollUpTrending } from '../../shared/store/registry/trending.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf, INTENT } from '../support/routes.ts';
+import { isWhole } from '../support/sample.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
@@ -343,6 +344,9 @@ for (const topology of TOPOLOGIES) {
     });
 }
 
+/** Sites before the walks, and those that are published meanwhile. */
+const [AT_FIRST, MORE] = isWhole ? [120, 500] : [40, 100];
+
 describe('a walk through the registry', () => {
     let world: World;
     let maker: Person;
@@ -365,14 +369,14 @@ describe('a walk through the registry', () => {
         return sites;
     }
 
-    it('sees every site that was there at its start exactly once, while 100 more are published', async () => {
+    it(`sees every site that was there at its start exactly once, while ${MORE} more are published`, async () => {
         const spread = (index: number) => `${((index * 7919) % 100_003).toString(36)}-shop.test`;
-        const old = Array.from({ length: 40 }, (_, index) => spread(index));
+        const old = Array.from({ length: AT_FIRST }, (_, index) => spread(index));
         for (const site of old) await publish(site);
         let published = 0;
         const publishing = Promise.all(
             Array.from({ length: 4 }, async (_, publisher) => {
-                for (let index = 40 + publisher; index < 140; index += 4) {
+                for (let index = AT_FIRST + publisher; index < AT_FIRST + MORE; index += 4) {
                     await publish(spread(index));
                     published += 1;
                 }
@@ -386,11 +390,11 @@ describe('a walk through the registry', () => {
                 expect(seen, query).to.include.members(old);
             }
             walks += 1;
-        } while (published < 100);
+        } while (published < MORE);
         await publishing;
         expect(walks).to.be.above(0);
-        expect(new Set(await walk('sort=name&limit=100')).size).to.equal(140);
-        expect(paginationOf(await page('q=shop&limit=1')).total).to.equal(140);
+        expect(new Set(await walk('sort=name&limit=100')).size).to.equal(AT_FIRST + MORE);
+        expect(paginationOf(await page('q=shop&limit=1')).total).to.equal(AT_FIRST + MORE);
     });
 
     it('keeps the meaning of a mistyped word, though somebody publishes a site of that very name meanwhile', async () => {

@@ -135,6 +135,10 @@ export async function openHostileSites(behaviours: readonly Behaviour[], people:
     }
 
     let calls = 0;
+    let refused = 0;
+    /** A slow machine may have no room for a call: then nothing was sent, and it is made again. Few are: the sites must cause none. */
+    const hasRoomLater = ({ error }: Record<string, unknown>) =>
+        (error as { code?: string } | undefined)?.code === 'SERVICE_UNAVAILABLE' && ++refused <= MOST_REFUSED;
     const sites: HostileSites = {
         world,
         people: callers,
@@ -145,7 +149,7 @@ export async function openHostileSites(behaviours: readonly Behaviour[], people:
             const began = performance.now();
             const { status, body } = await person.fetch(siteOf(behaviour, effect), effect, { call: calls }, { timeout_ms: timeoutMs });
             const answeredAt = performance.now();
-            if (isBusy(body)) return sites.call(behaviour, effect, person, timeoutMs);
+            if (hasRoomLater(body)) return sites.call(behaviour, effect, person, timeoutMs);
             const { code = 'success', retryable } = (body['error'] ?? {}) as { code?: string; retryable?: boolean };
             const { credits_used: creditsUsed, credits_remaining: creditsRemaining } = body['meta'] as Record<string, number>;
             const { passedAt, isEndless } = visited;
@@ -167,7 +171,7 @@ export async function openHostileSites(behaviours: readonly Behaviour[], people:
         async callGood(behaviour, person) {
             const call = ++calls;
             const { body } = await person.fetch(hostOf(behaviour), 'good', { call });
-            if (isBusy(body)) return sites.callGood(behaviour, person);
+            if (hasRoomLater(body)) return sites.callGood(behaviour, person);
             return (body['data'] as { good?: number } | undefined)?.good === call ? undefined : JSON.stringify(body);
         },
         async close() {
@@ -177,10 +181,8 @@ export async function openHostileSites(behaviours: readonly Behaviour[], people:
     return sites;
 }
 
-/** A slow machine may have no room for a call: then nothing was sent, and it is made again. */
-function isBusy(body: Record<string, unknown>): boolean {
-    return (body['error'] as { code?: string } | undefined)?.code === 'SERVICE_UNAVAILABLE';
-}
+/** Of some two hundred calls. */
+const MOST_REFUSED = 5;
 
 /** A read and a write of one behaviour, and a good page on the same host. */
 function packageOf(site: string, base: string, index: number): PackageDocument {

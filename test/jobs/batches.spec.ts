@@ -174,7 +174,7 @@ for (const topology of TOPOLOGIES) {
             ],
             ['a custom_id of 65 characters', [{ params: { id: 1 }, custom_id: 'a'.repeat(65) }], '/items/0/custom_id INVALID_VALUE'],
             ['a custom_id with a space', [{ params: { id: 1 }, custom_id: 'a b' }], '/items/0/custom_id INVALID_VALUE'],
-            ['an item of more than 256 KiB', [{ params: { id: 1 } }, { params: { id: 'y'.repeat(257 * 1024) } }], '/items/1 TOO_COMPLEX'],
+            ['an item of more than 2 MiB', [{ params: { id: 1 } }, { params: { id: 'y'.repeat(2049 * 1024) } }], '/items/1 TOO_COMPLEX'],
             ['no items', [], '/items INVALID_VALUE'],
             ['10,001 items', Array.from({ length: 10_001 }, () => ({ params: { id: 1 } })), '/items INVALID_VALUE'],
         ] as const) {
@@ -190,6 +190,13 @@ for (const topology of TOPOLOGIES) {
             expect(detailsOf(whole)).to.deep.equal([' TOO_COMPLEX']);
             const item = await ada.call('POST', '/v1/batches', { body: { defaults: { site: SHOP, endpoint: 'product' }, items: [many] } });
             expect(detailsOf(item)).to.deep.equal(['/items/0 TOO_COMPLEX']);
+        });
+
+        it('takes a file in an item that a fetch takes', async () => {
+            const photo = { filename: 'large.png', content_type: 'image/png', base64: Buffer.alloc(600 * 1024).toString('base64') };
+            const body = { defaults: { site: SHOP, endpoint: 'upload' }, items: [{ params: { photo } }] };
+            const answer = await ada.call('POST', '/v1/batches?dry_run=true', { body });
+            expect([answer.status, answer.body['error']]).to.deep.equal([200, undefined]);
         });
 
         it('without a site anywhere names the field', async () => {

@@ -1,5 +1,5 @@
 /** `npm run test:long` takes every case. */
-const isWhole = process.env['TEST_WHOLE'] === '1';
+export const isWhole = process.env['TEST_WHOLE'] === '1';
 
 /**
  * Whether a case is taken: of each so many that are asked for one, all of them in a long run. Where cases stand in rows and columns, a

@@ -1,3 +1,5 @@
+import { doKnownWork, KNOWN_MS } from './known-work.ts';
+
 const LOOK_MS = 20;
 
 /**
@@ -19,14 +21,6 @@ export function startStopwatch(): () => number {
         look();
         return performance.now() - began - lateMs;
     };
-}
-
-const KNOWN = JSON.stringify(Array.from({ length: 5000 }, (_, id) => ({ id, name: `item number ${id}`, tags: ['a', 'b', id] })));
-/** What the known work takes on a quiet machine. */
-const KNOWN_MS = 25;
-
-function doKnownWork(): void {
-    for (let times = 0; times < 20; times++) JSON.stringify(JSON.parse(KNOWN));
 }
 
 /** Milliseconds of CPU that this process would take on a quiet machine for something that is done at once: known work tells how slow it is. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
 import { type BatchFields, type BatchQuery, type BatchRequest, batchEnvelope } from '../../../shared/contracts/batches.ts';
-import { BODY_BYTES } from '../../../shared/contracts/contract.ts';
+import { BODY_BYTES, CALL_BYTES } from '../../../shared/contracts/contract.ts';
 import { type Metadata, metadata } from '../../../shared/contracts/jobs.ts';
 import { BATCH_ARRIVAL_MS, BATCH_BODIES } from '../../../shared/domain/jobs/bounds.ts';
 import { type SplitBody, splitItems } from '../../../shared/domain/json/split-items.ts';
@@ -103,7 +103,7 @@ async function openJson(call: BatchCall, hash: Hash): Promise<BatchBody> {
 async function* itemsOf(split: SplitBody | undefined): AsyncGenerator<ItemText> {
     let place = 0;
     for (const text of split?.items() ?? [])
-        yield { at: `/items/${place++}`, text: Buffer.byteLength(text) > LINES.line ? TOO_LONG : text };
+        yield { at: `/items/${place++}`, text: Buffer.byteLength(text) > CALL_BYTES ? tooLong('item', CALL_BYTES) : text };
 }
 
 function openLines(call: BatchCall, hash: Hash): BatchBody {
@@ -182,9 +182,7 @@ function createLine() {
             const [whole, length] = [Buffer.concat(pieces), bytes];
             pieces = [];
             bytes = 0;
-            if (length > LINES.line) {
-                return TOO_LONG;
-            }
+            if (length > LINES.line) return tooLong('line', LINES.line);
             if (!isUtf8(whole)) return { problem: { path: '', code: 'INVALID_JSON', message: 'The line is not UTF-8.' } };
             const text = whole.toString().trim();
             return text === '' ? undefined : text;
@@ -200,7 +198,9 @@ function wrong(path: string, code: DetailCode, message: string): Detail {
     return { path, code, message };
 }
 
-const TOO_LONG = { problem: wrong('', 'TOO_COMPLEX', `An item has at most ${LINES.line / 1024} KiB.`) };
+function tooLong(what: 'item' | 'line', most: number): { problem: ItemDetail } {
+    return { problem: wrong('', 'TOO_COMPLEX', `The ${what} has more than ${most / 1024} KiB.`) };
+}
 
 function tooMany(most: number): Detail {
     return wrong('/items', 'INVALID_VALUE', `A batch of this form has at most ${most.toLocaleString('en')} items.`);

@@ -23,6 +23,14 @@ export interface WorkerReport {
     progressAt: number;
 }
 
+/** A worker may report and still take no fetches. A healthy one completes its loop every 3 s. */
+const STUCK_MS = 10_000;
+
+/** Whether a worker that reports takes no fetches. */
+export function isStuck({ progressAt }: WorkerReport): boolean {
+    return Date.now() - progressAt >= STUCK_MS;
+}
+
 /** The register of live workers. Each reports once a second. Site shares, health and metrics read it. */
 export interface Fleet {
     /** @throws when the store is unreachable; the worker retries in the next second */

@@ -45,7 +45,7 @@ export const EARLIER_SCOPES: Scopes = { ...EVERY_SCOPE, connections: [], routes:
 /** The preselected scopes of a new key. */
 export const FIRST_SCOPES: Scopes = { ...EARLIER_SCOPES, routes: ['fetch', 'catalog', 'jobs', 'account'] };
 
-/** The scopes of a key for an agent: it calls what changes nothing, as nobody in particular, and sees nothing of the account. */
+/** The scopes of a key for an agent: reads alone, without connections, and nothing of the account. */
 export const AGENT_SCOPES: Scopes = { ...EARLIER_SCOPES, effects: ['read'], routes: ['fetch', 'catalog', 'jobs'] };
 
 /** A missing scope, and the value that the call needs. */

@@ -13,7 +13,7 @@ const BURST_WAIT_MS = 3000;
 const BURST_MS = 1000;
 /** The longest wait that a new fetch may expect once delays last longer than BURST_MS. */
 export const LASTING_WAIT_MS = 1000;
-/** If workers took no fetch for this long, and have free slots, then those that are open are with slow sites, and nobody waits. */
+/** If workers have free slots and took no fetch for this long, the open fetches wait for slow sites, not for workers. */
 const SILENT_MS = 250;
 /** The longest wait that is ever estimated. A stopped queue has no known end. */
 const LONGEST_MS = 30_000;

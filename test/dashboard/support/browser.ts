@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Context } from 'mocha';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { isWhole } from '../../support/sample.ts';
 import { findProgram, leaveOut } from '../../support/system-programs.ts';
 
 const axe: { source: string } = createRequire(import.meta.url)('axe-core');
@@ -27,8 +28,9 @@ export interface Tab {
     /** Fails on horizontal overflow and on what axe finds serious. */
     look(): Promise<void>;
     /**
-     * Looks at the page as it stands: at everything on a phone in light, then at widths and colours on a desktop in dark. It ends as a
-     * phone in light. SCREENSHOTS names a folder for pictures of each screen in each scheme, `<name>.<screen>.<scheme>.png`.
+     * Looks at the page as it stands, on a phone and on a desktop, in light and in dark: at widths and colours in all four, and once at
+     * everything else; in a long run on both screens. It ends as a phone in light. SCREENSHOTS names a folder for the four pictures,
+     * `<name>.<screen>.<scheme>.png`.
      */
     lookAround(name: string): Promise<void>;
     /** Fails on whatever went wrong since it was opened: errors in the console, requests to other hosts, answers of 5xx. */
@@ -81,14 +83,11 @@ export async function openTab(browser: Browser, base: string, options: TabOption
         context,
         look: () => look(),
         async lookAround(name) {
-            await show(PHONE, 'light');
-            await look();
-            await show(DESKTOP, 'dark');
-            await look(RULES_OF_COLOURS);
-            for (const [screen, size] of PICTURES === undefined ? [] : Object.entries({ phone: PHONE, desktop: DESKTOP })) {
+            for (const [screen, size] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
                 for (const scheme of ['light', 'dark'] as const) {
                     await show(size, scheme);
-                    await keepPicture(`${name}.${screen}.${scheme}`);
+                    await look(scheme === 'light' && (isWhole || size === PHONE) ? undefined : RULES_OF_COLOURS);
+                    if (PICTURES !== undefined) await keepPicture(`${name}.${screen}.${scheme}`);
                 }
             }
             await show(PHONE, 'light');
