@@ -3,15 +3,13 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../shared/app.ts';
 import { ANONYMOUS } from '../shared/domain/accounts/plans.ts';
-import { isUp } from '../shared/health/is-up.ts';
+import { connect } from '../shared/health/connect.ts';
 import { listenFault } from '../shared/platform/listen-fault.ts';
 import { gatherSharedState } from './health/shared-gauges.ts';
 import { buildServer } from './server.ts';
 
 /** Requests in flight may take until this long before the process must have ended. */
 const STOP_MARGIN_MS = 500;
-/** The longest wait for connections before the API listens without them. */
-const CONNECT_MS = 1000;
 const LOOK_AGAIN_MS = 20;
 /** After a stop, a new connection may take this long to send its request. */
 const FIRST_REQUEST_MS = 500;
@@ -23,7 +21,7 @@ const FIRST_REQUEST_MS = 500;
 export async function startApi(app: App): Promise<{ port: number; stop(): Promise<void> }> {
     gatherSharedState(app);
     const server = await buildServer(app);
-    await connect(app);
+    await connect(partsOfCalls(app));
     const newcomers = watchNewcomers(server.listener);
     await server.start().catch(async (error: unknown) => {
         throw await listenFault(error, { name: 'PORT', port: app.config.port, host: app.config.host });
@@ -62,18 +60,13 @@ function watchNewcomers(listener: Server): { settle(): Promise<void> } {
     };
 }
 
-/** Waits for connections, so that the first callers are not refused. In an outage the API listens anyway, for browsing. */
-async function connect(app: App): Promise<void> {
-    const patience = performance.now() + CONNECT_MS;
-    const parts = [
+/** What every fetch asks. */
+function partsOfCalls(app: App): (() => PromiseLike<unknown>)[] {
+    return [
         () => app.db.raw('select 1'),
         () => app.credits.stateOf('op_nobody'),
         () => app.secrets.hmac('', 'start'),
         () => app.queue.ping(),
         () => app.limits.peek('ip:nobody', [ANONYMOUS], 'nobody'),
     ];
-    const waitFor = async (part: () => PromiseLike<unknown>) => {
-        while (!(await isUp(part)) && performance.now() < patience) await sleep(LOOK_AGAIN_MS);
-    };
-    await Promise.all(parts.map(waitFor));
 }

@@ -4,6 +4,7 @@ import type { FetchJob, FetchOutcome } from '../shared/domain/fetch/call.ts';
 import { registrableDomain } from '../shared/domain/site/site-name.ts';
 import { newId } from '../shared/domain/text/ids.ts';
 import type { Endpoint } from '../shared/domain/types.ts';
+import { connect } from '../shared/health/connect.ts';
 import type { Span } from '../shared/platform/tracing.ts';
 import { userAgent } from '../shared/platform/user-agent.ts';
 import { startReadingDocuments } from './apps/read-documents.ts';
@@ -74,6 +75,8 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
         credentialOf: (job: FetchJob, endpoint: Endpoint) => credentialOf(app, grants, job, endpoint),
         userAgent: () => userAgent(app.publicUrl()),
     };
+    // What the first jobs need is there before they come.
+    await Promise.all([connect(partsOfJobs(app)), reader.start()]);
     const consumer = app.queue.consume(
         (job, signal, trace, afterwards) => runWatched(app, job, trace, (span) => runFetchJob(tools, job, signal, { span, afterwards })),
         { concurrency: config.workerConcurrency, onDeath: (job) => recordDeath(app, job) },
@@ -125,6 +128,11 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
             upstream.close();
         },
     };
+}
+
+/** What every job asks. */
+function partsOfJobs({ db, credits, secrets }: App): (() => PromiseLike<unknown>)[] {
+    return [() => db.raw('select 1'), () => credits.stateOf('op_nobody'), () => secrets.hmac('', 'start')];
 }
 
 /** Loads the endpoint of a job, and the domain that its requests stay on; undefined if the version is gone. */

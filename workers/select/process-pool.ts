@@ -18,8 +18,6 @@ export interface ProcessPool {
      * on a bug.
      */
     run(work: Work): Promise<Exclude<Done, Error> | 'late'>;
-    /** Starts a process of this kind if there is none, for the first task. */
-    warm(kind: string): void;
     close(): Promise<void>;
 }
 
@@ -126,9 +124,6 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
                 waiting.set(job.owner, [...(waiting.get(job.owner) ?? []), job]);
                 dispatch();
             });
-        },
-        warm(kind) {
-            if (!isClosed && ofKind(kind).length === 0) start(kind);
         },
         async close() {
             isClosed = true;

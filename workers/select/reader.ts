@@ -56,6 +56,8 @@ export function createReadingTurn(owner = '', deadlineAt?: number): ReadingTurn 
 
 /** Reads pages. Faults of a site or a package are values; it rejects only on a bug. */
 export interface Reader {
+    /** Starts the process that reads JSON, and resolves when it is ready, or after two seconds. */
+    start(): Promise<void>;
     /** Reads a single answer by the endpoint's rules, cut to the wanted results. */
     read(page: Page, endpoint: ReadAs, wanted: Wanted, turn?: ReadingTurn): Promise<Reading>;
     /** Reads one page of several, without validation. */
@@ -91,6 +93,9 @@ const KINDS = new Map([
     ['plain', []],
     ['html', ['html']],
 ]);
+
+/** A worker waits this long for its first process. */
+const START_MS = 2000;
 
 const LATE = 'The answer waited for its turn to be read until the time of this call was over.';
 const NO_RULES: ResponseRules = { type: undefined, select: undefined, schema: undefined };
@@ -129,9 +134,11 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
     }
 
     return {
+        async start() {
+            const task = { what: 'join', texts: ['{"items":[]}'], schema: undefined, wanted: { results: 'items', most: 1 } } as const;
+            await ask(task, { bytes: 12, isHeavy: false }, createReadingTurn('', Date.now() + START_MS));
+        },
         async read(answered, { response: rules }, wanted, turn = createReadingTurn()) {
-            // The process loads in the background, so that it is ready when an answer needs it.
-            pool.warm('plain');
             const page = rawPage(answered, rules, rules.select !== undefined);
             if (canReadInline(page, rules)) {
                 const reading = refusable(() => ({ ok: true, ...readPage(page, rules, wanted, undefined, { isOnLoop: true }) }));
@@ -140,7 +147,6 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
             return contentOf(await askOf(answered, { what: 'page', page, rules, wanted }, isHeavy(page, rules), turn));
         },
         async readPart(answered, { response }, wanted, turn = createReadingTurn()) {
-            pool.warm('plain');
             // Values of CSV are typed by the schema, page by page; it is held against all pages together later.
             const rules = response.type === 'csv' ? response : { ...response, schema: undefined };
             const expressions = expressionsOf(wanted);

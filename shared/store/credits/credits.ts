@@ -114,9 +114,9 @@ export interface Credits {
 export interface CreditsOptions {
     /** The pool for reading balances, so that no movement waits behind readers; by default the same. */
     reads?: Db;
-    /** How long a hold or mark tries again when the database is away, in milliseconds. */
+    /** How long a hold tries again when the database is away, in milliseconds. */
     patienceMs?: number;
-    /** The same for charges and releases, whose work is done already. */
+    /** The same for charges, releases and marks, whose call runs already. */
     settlePatienceMs?: number;
     /** Longest a statement may take, in milliseconds. */
     timeoutMs?: number;
@@ -130,8 +130,8 @@ export function openCredits(db: Db, { reads = db, ...options }: CreditsOptions =
     const { batch: moves, settlingMs } = openMoves(db, limits);
     // With answers to keep, or tried again after an outage: they take longer and must delay no hold.
     const settlements = openBatches(db, { ...limits, patienceMs: limits.settlePatienceMs });
-    // Of workers, which move nothing else.
-    const marks = openBatches(db, limits);
+    // Of workers, which move nothing else. A mark may be tried as long as a charge: nothing was sent yet, and the call's deadline ends it.
+    const marks = openBatches(db, { ...limits, patienceMs: limits.settlePatienceMs });
 
     async function settle(settlement: Settlement): Promise<Settled> {
         if (settlement.answer !== undefined) return settlements.add({ settlement });
