@@ -24,7 +24,7 @@ export async function failOverRedis(bed: FaultBed, redis: RedisWithSentinels, { 
                 await sleep(500);
             })(),
         });
-        expectCodes(history, REFUSED_OR_LOST);
+        expectCodes(bed, history, REFUSED_OR_LOST);
         expect(goodAfter).to.be.below(GOOD_AGAIN_MS);
         await bed.check();
         await redis.startAgain();
@@ -49,7 +49,7 @@ export async function failOverPostgres(bed: FaultBed, standby: DebianPostgres, p
             await sleep(1000);
         })(),
     });
-    expectCodes(history, FATES);
+    expectCodes(bed, history, FATES);
     expect(goodAfter).to.be.below(GOOD_AGAIN_MS);
     await bed.check();
 }

@@ -7,9 +7,6 @@ import { expectCodes, FATES, untilGood } from './under-load.ts';
 
 /** What happens to PostgreSQL under load; each fails where a promise of the goals is broken. */
 
-/** What a busy machine adds. */
-const LATE_MS = 1000;
-
 /** R8: restarts, fast and immediate in turn. */
 export async function restartPostgres(bed: FaultBed, { times }: { times: number }): Promise<void> {
     const history = await bed.load({
@@ -19,15 +16,15 @@ export async function restartPostgres(bed: FaultBed, { times }: { times: number 
                 await bed.postgres.stop(time % 2 === 0 ? 'fast' : 'immediate');
                 const away = await bed.call({ timeoutMs: 2000 });
                 expect(away).to.include({ status: 503, code: 'SERVICE_UNAVAILABLE' });
-                expect(away.ms).to.be.below(500 + LATE_MS);
+                expect(away.ms).to.be.below(500 + bed.spareMs);
                 expect(away.retryAfter).to.match(/^\d+$/);
                 await bed.postgres.start();
-                expect(await untilGood(bed, time % 2)).to.be.below(2000);
+                expect(await untilGood(bed, time % 2)).to.be.below(2000 + bed.spareMs);
                 await sleep(200);
             }
         })(),
     });
-    expectCodes(history, FATES);
+    expectCodes(bed, history, FATES);
     await bed.check();
 }
 
@@ -45,12 +42,12 @@ export async function slowPostgres(bed: FaultBed, { ms }: { ms: number }): Promi
     const history = [...(await bed.load({ perSecond: 20, until: over })), ...probes];
     const browsed = await browsing;
     bed.databaseRelay.delay(0);
-    expectCodes(history, FATES);
+    expectCodes(bed, history, FATES);
     expect(refusedOf(history), 'share of fetches refused, against that of browsers').to.be.below(refusedOf(browsed));
-    for (const { ms: took, code } of history) expect(took, code).to.be.below(CALL_TIMEOUT_MS + 250 + LATE_MS);
+    for (const { ms: took, code } of history) expect(took, code).to.be.below(CALL_TIMEOUT_MS + 250 + bed.spareMs);
     expect(browsed.map(({ code }) => code)).to.include('SERVICE_UNAVAILABLE');
     // A second for a connection, after two questions at most: whose key it is, and the first half of what was asked for.
-    expectRefused(browsed, { withinMs: 1000 + 2 * 500 });
+    expectRefused(bed, browsed, { withinMs: 1000 + 2 * 500 });
     await untilGood(bed, 0);
     await bed.check();
 }
@@ -79,9 +76,9 @@ export async function fillPool(bed: FaultBed, { ms }: { ms: number }): Promise<v
     // Those that had the connections waited with them, and were served.
     const told = await Promise.all(asked);
     expect(told.map(({ code }) => code)).to.include('SERVICE_UNAVAILABLE');
-    expectRefused(told, { withinMs: 1000 });
+    expectRefused(bed, told, { withinMs: 1000 });
     // A hold is tried again for 300 ms.
-    expectRefused(await Promise.all(fetched), { withinMs: 1000 + 300 });
+    expectRefused(bed, await Promise.all(fetched), { withinMs: 1000 + 300 });
     await untilGood(bed, 0);
     await bed.check();
 }
@@ -92,11 +89,11 @@ const POOL = 16;
 
 const refusedOf = (history: readonly Entry[]) => history.filter(({ status }) => status === 503).length / history.length;
 
-function expectRefused(history: readonly Entry[], { withinMs }: { withinMs: number }): void {
-    expectCodes(history, ['success', 'SERVICE_UNAVAILABLE']);
+function expectRefused(bed: FaultBed, history: readonly Entry[], { withinMs }: { withinMs: number }): void {
+    expectCodes(bed, history, ['success', 'SERVICE_UNAVAILABLE']);
     for (const { code, ms, retryAfter } of history) {
         if (code === 'success') continue;
-        expect(ms).to.be.below(withinMs + LATE_MS);
+        expect(ms).to.be.below(withinMs + bed.spareMs);
         expect(retryAfter).to.match(/^\d+$/);
     }
 }
