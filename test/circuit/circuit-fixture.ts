@@ -20,7 +20,7 @@ export interface CircuitFixture {
 
 export async function openCircuitFixture(): Promise<CircuitFixture> {
     const database = await createTestDatabase();
-    const db = openDb({ url: database.url });
+    const db = openDb({ url: database.url, acquireTimeoutMs: 10_000 });
     const clock = { offsetMs: 0 };
     const options = { db, clock, log: silent };
     const [one, two] = [1, 2].map(() => openSiteGuards({ ...options, freshMs: 0 })) as [SiteGuards, SiteGuards];

@@ -78,12 +78,13 @@ describe('webhooks on the command line and in the client', function () {
         const known = await reads();
         const end = Promise.withResolvers<void>();
         const listening = shell.run(['webhook', 'listen', '--events', 'key.*', '--json'], { interrupt: end.promise });
-        let told = 0;
-        const telling = setInterval(() => void tell(`event ${++told}`), 200);
+        const told: Promise<unknown>[] = [];
+        const telling = setInterval(() => told.push(tell(`event ${told.length + 1}`)), 200);
         // The first finds where the feed ends; then each prints something.
         await eventually(reads, (count) => count >= known + 5, 20_000);
         clearInterval(telling);
         end.resolve();
+        await Promise.all(told);
         const { stdout } = await listening;
         const names = stdout
             .trim()

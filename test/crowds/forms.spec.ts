@@ -18,7 +18,7 @@ describe('a crowd of forms', function () {
 
     before(async () => {
         world = await openWorld({ workers: 0, config: { trustProxy: 1 }, acquireTimeoutMs: 1000 });
-        other = openDb({ url: world.databaseUrl, poolSize: 2, name: 'another' });
+        other = openDb({ url: world.databaseUrl, poolSize: 2, name: 'another', acquireTimeoutMs: 10_000 });
     });
     after(async () => {
         await other.destroy();

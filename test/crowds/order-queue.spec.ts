@@ -22,7 +22,7 @@ describe('a crowd of orders by one account', function () {
 
     before(async () => {
         world = await openWorld({ workers: 0, acquireTimeoutMs: 1000 });
-        other = openDb({ url: world.databaseUrl, poolSize: 2, name: 'another' });
+        other = openDb({ url: world.databaseUrl, poolSize: 2, name: 'another', acquireTimeoutMs: 10_000 });
         [crowd, good] = await Promise.all([join(world, { plan: 'enterprise' }), join(world, { plan: 'enterprise' })]);
         dataOf(await good.publish(aPackage(SITE)));
     });

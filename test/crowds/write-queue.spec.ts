@@ -24,7 +24,7 @@ describe('a crowd of writes', function () {
 
     before(async () => {
         world = await openWorld({ workers: 0, acquireTimeoutMs: 1000 });
-        other = openDb({ url: world.databaseUrl, poolSize: 2, name: 'another' });
+        other = openDb({ url: world.databaseUrl, poolSize: 2, name: 'another', acquireTimeoutMs: 10_000 });
         [crowd, good] = await Promise.all([
             join(world, { plan: 'enterprise' }),
             join(world, { plan: 'enterprise', overrides: { perMinute: 10_000, perHour: 10_000, perDay: 10_000 } }),

@@ -81,7 +81,7 @@ describe('migrations', () => {
             it(`${migration} are brought to the same tables, indexes, triggers and functions as a new database`, async () => {
                 const fresh = await createTestDatabase();
                 const old = await openOld(migration);
-                const freshDb = openDb({ url: fresh.url });
+                const freshDb = openDb({ url: fresh.url, acquireTimeoutMs: 10_000 });
                 try {
                     // As two processes of one release do that start at the same time.
                     await Promise.all([migrate(old.url), migrate(old.url)]);

@@ -75,7 +75,7 @@ describe('PostgreSQL as Debian ships it, behind PgBouncer in transaction mode', 
         for (const name of ['api', 'worker', 'worker'] as const) running.push(startProcess(name, settings));
         for (const [index, one] of running.entries()) await one.said(index === 0 ? 'routebook ready on' : 'the worker takes jobs');
         base = /http:\/\/[\w.:]+/.exec((await running[0]?.said('routebook ready on')) ?? '')?.[0] ?? '';
-        const db = openDb({ url: pooled });
+        const db = openDb({ url: pooled, acquireTimeoutMs: 10_000 });
         made = await accounts.createAccount(db, {
             email: 'ada@people.example',
             plan: 'enterprise',

@@ -110,7 +110,12 @@ describe('Prometheus, scraping two APIs and two workers', function () {
         for (const [index, one] of running.entries()) await one.said(index < 2 ? 'routebook ready on' : 'the worker takes jobs');
         prometheus = await startPrometheus(ports);
         ada = await join(world, { plan: 'pro' });
-        expect((await ada.publish(shopPackage(shop.port))).status).to.equal(201);
+        // Beside processes that start, an API may have no room for a package yet.
+        await eventually(
+            async () => (await ada.publish(shopPackage(shop.port))).status,
+            (status) => status === 201,
+            60_000,
+        );
     });
 
     after(async () => {

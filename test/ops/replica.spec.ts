@@ -29,7 +29,7 @@ describe('a replica of the database', function () {
             PORT: '0',
         });
         base = /http:\/\/[\w.:]+/.exec(await api.said('routebook ready on'))?.[0] ?? '';
-        const db = openDb({ url: primary.url('routebook') });
+        const db = openDb({ url: primary.url('routebook'), acquireTimeoutMs: 10_000 });
         ({ apiKey } = await accounts.createAccount(db, { email: 'ada@people.example', plan: 'enterprise', bonus: 1000 }));
         await db.destroy();
     });

@@ -37,7 +37,7 @@ describe('a role that only reads and writes rows', function () {
         await postgres.run("create role app login password 'app'");
         await postgres.run('create database routebook owner owner');
         await migrateAll(urlOf('owner'));
-        const owner = openDb({ url: urlOf('owner') });
+        const owner = openDb({ url: urlOf('owner'), acquireTimeoutMs: 10_000 });
         const { rows: schemas } = await owner.raw(
             "select nspname as name from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema'",
         );
@@ -85,7 +85,7 @@ describe('a role that only reads and writes rows', function () {
     });
 
     async function problemOf(statement: string): Promise<string> {
-        const db = openDb({ url: urlOf('app') });
+        const db = openDb({ url: urlOf('app'), acquireTimeoutMs: 10_000 });
         try {
             await db.raw(statement);
             return 'none';

@@ -48,7 +48,7 @@ for (const [name, start] of Object.entries(SERVERS)) {
             if (name.startsWith('Debian')) needs(this, 'postgresql');
             server = await start();
             await migrate(server.url);
-            db = openDb({ url: server.url });
+            db = openDb({ url: server.url, acquireTimeoutMs: 10_000 });
         });
 
         after(async () => {
@@ -66,7 +66,7 @@ for (const [name, start] of Object.entries(SERVERS)) {
                           grant usage on all sequences in schema public to "${role}"`);
             const url = new URL(server.url);
             [url.username, url.password] = [role, 'x'];
-            return openDb({ url: url.href });
+            return openDb({ url: url.href, acquireTimeoutMs: 10_000 });
         }
 
         const write = async (count: number) => {

@@ -12,7 +12,7 @@ describe('replies of workers in PostgreSQL', () => {
     after(() => fixture.remove());
 
     it('are encrypted while they are stored', async () => {
-        const db = openDb({ url: fixture.place.databaseUrl });
+        const db = openDb({ url: fixture.place.databaseUrl, acquireTimeoutMs: 10_000 });
         try {
             // Replies are deleted as they are read: the trigger keeps what was written.
             await db.raw(`

@@ -18,7 +18,7 @@ describe('keys', () => {
     before(async () => {
         database = await openDatabase();
         ({ db } = database);
-        elsewhereDb = openDb({ url: database.url });
+        elsewhereDb = openDb({ url: database.url, acquireTimeoutMs: 10_000 });
         elsewhere = callers.openKeys(elsewhereDb);
     });
 

@@ -46,7 +46,7 @@ export async function spendOneByOne(
     { processes, allowance, bonus }: { processes: number; allowance: number; bonus: number },
 ): Promise<void> {
     const account = await books.user({ allowance, bonus });
-    const pools = Array.from({ length: processes }, () => openDb({ url: books.url, poolSize: 1 }));
+    const pools = Array.from({ length: processes }, () => openDb({ url: books.url, poolSize: 1, acquireTimeoutMs: 10_000 }));
     const open = new Set<string>();
     let spent = 0;
     const spend = async (credits: Credits) => {

@@ -22,7 +22,7 @@ describe('the key ring', () => {
 
     before(async () => {
         database = await createTestDatabase();
-        db = openDb({ url: database.url });
+        db = openDb({ url: database.url, acquireTimeoutMs: 10_000 });
     });
 
     after(async () => {

@@ -129,11 +129,16 @@ describe('reading one page of several', () => {
             response: { ...NOTHING, schema: { properties: { one: { properties: properties(seed) } } } },
         });
         const wanted = { results: 'items', most: 2 };
+        // The least of all: whatever else the machine does comes on top.
         const cpuOf = async (act: (seed: number) => unknown, seeds: readonly number[]) => {
-            const before = process.threadCpuUsage();
-            for (const seed of seeds) await act(seed);
-            const { user, system } = process.threadCpuUsage(before);
-            return (user + system) / seeds.length;
+            const costs: number[] = [];
+            for (const seed of seeds) {
+                const before = process.threadCpuUsage();
+                await act(seed);
+                const { user, system } = process.threadCpuUsage(before);
+                costs.push(user + system);
+            }
+            return Math.min(...costs);
         };
         const seeds = Array.from({ length: 10 }, (_, seed) => seed);
         const read = await cpuOf(async (seed) => {
