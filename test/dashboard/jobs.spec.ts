@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
+import { setPlan } from '../../shared/store/accounts/accounts.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { findSignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { join as joinWorld, type Person, withKey } from '../support/people.ts';
@@ -50,6 +51,8 @@ describe('jobs and batches on the dashboard', function () {
     async function keyOf(person: Visitor): Promise<string> {
         const me = await findSignedIn(world.app.db, person.cookies.get('routebook_session') ?? '');
         const [workspaceId, userId] = [me?.current?.workspaceId ?? '', me?.userId ?? ''];
+        // Batches on Free wait for its limit of calls a minute.
+        await setPlan(world.app.db, workspaceId, 'pro', {});
         await world.app.db.raw('update users set verified_at = app_now() where id = ?', [userId]);
         return (await createKey(world.app.db, { workspaceId, userId, name: 'laptop' })).apiKey;
     }
