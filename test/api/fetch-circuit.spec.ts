@@ -214,12 +214,12 @@ for (const topology of TOPOLOGIES) {
                 flaky.behaviour = 'hangs';
                 const callAndLook = async () => {
                     const patient = Array.from({ length: 20 }, () => ada.fetch('awaited.test', 'thing', {}, { timeout_ms: 10_000 }));
-                    expect(codes(await Promise.all(patient))).to.include('UPSTREAM_TIMEOUT');
+                    expect(codes(await Promise.all(patient))).not.to.include('success');
                     await world.app.circuits.flush();
                     return codeOf(await bob.fetch('awaited.test', 'thing', {}, { timeout_ms: 1000 }));
                 };
                 // Of a busy machine some hear of their deadline first: those count for no site.
-                await eventually(callAndLook, (code) => code === 'SITE_UNAVAILABLE', 30_000);
+                await eventually(callAndLook, (code) => code === 'SITE_UNAVAILABLE', 120_000);
             });
         }
 

@@ -6,6 +6,9 @@ import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 const errorOf = (answer: Answer) => answer.body['error'] as Record<string, unknown>;
 const metaOf = (answer: Answer) => answer.body['meta'] as Record<string, unknown>;
 
+/** What a caller hears when no worker told of the call in time. */
+const LATE: ReadonlySet<unknown> = new Set(['DEADLINE_EXCEEDED', 'OUTCOME_UNKNOWN']);
+
 for (const topology of TOPOLOGIES) {
     describe(`a hosted fetch, with queue and limits in ${topology}`, () => {
         let world: World;
@@ -122,7 +125,10 @@ for (const topology of TOPOLOGIES) {
                 ['held_write', {}, 504, 'UPSTREAM_TIMEOUT'],
             ];
             for (const [endpoint, params, status, code] of failures) {
-                const answer = await ada.fetch(SHOP, endpoint, params, { timeout_ms: 1000 });
+                // On a busy machine a caller may hear of the deadline before the worker tells of the site.
+                let answer = await ada.fetch(SHOP, endpoint, params, { timeout_ms: 1000 });
+                for (let again = 0; again < 5 && LATE.has(errorOf(answer)['code']); again++)
+                    answer = await ada.fetch(SHOP, endpoint, params, { timeout_ms: 1000 });
                 expect(errorOf(answer), endpoint).to.include({ code, status });
                 expect(answer.status).to.equal(status);
                 expect(metaOf(answer)).to.include({ credits_used: 0, credits_remaining: before });
