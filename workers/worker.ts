@@ -38,11 +38,16 @@ export interface OpenWorker {
     close(): Promise<void>;
 }
 
+export interface WorkerOptions extends ClaimCheckOptions {
+    /** Whether the process that reads JSON starts before the first job. */
+    isWarm?: boolean;
+}
+
 /**
  * Opens a worker, which takes fetch jobs.
  * @param options only tests pass some: an unguarded connector shows that the guard's tests can fail
  */
-export async function openWorker(app: App, options: ClaimCheckOptions = {}): Promise<OpenWorker> {
+export async function openWorker(app: App, { isWarm = true, ...options }: WorkerOptions = {}): Promise<OpenWorker> {
     const { connector } = options;
     const { config, metrics, log } = app;
     const id = newId('op').replace('op_', 'worker_');
@@ -76,7 +81,7 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
         userAgent: () => userAgent(app.publicUrl()),
     };
     // What the first jobs need is there before they come.
-    await Promise.all([connect(partsOfJobs(app)), reader.start()]);
+    await Promise.all([connect(partsOfJobs(app)), isWarm && reader.start()]);
     const consumer = app.queue.consume(
         (job, signal, trace, afterwards) => runWatched(app, job, trace, (span) => runFetchJob(tools, job, signal, { span, afterwards })),
         { concurrency: config.workerConcurrency, onDeath: (job) => recordDeath(app, job) },

@@ -91,6 +91,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
         apps.push({ app: workerApp });
         workers.push(
             await openWorker(workerApp, {
+                // Few tests need the process: the others do not wait for it.
+                isWarm: false,
                 ...(connector === undefined ? {} : { connector }),
                 ...(claimLookMs === undefined ? {} : { lookMs: claimLookMs }),
             }),
