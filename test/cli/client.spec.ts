@@ -120,7 +120,7 @@ describe('the client, whatever a server does', function () {
         const error = await errorOf(server.client().fetch(order));
         expect(error).to.include({ code: 'RATE_LIMITED', status: 429, retryAfter: 3600, retryable: true });
         expect(server.seen).to.have.length(1);
-        expect(performance.now() - began).to.be.lessThan(5000);
+        expect(performance.now() - began).to.be.lessThan(60_000);
     });
 
     it('carries everything that the server says of a failure', async () => {

@@ -119,7 +119,7 @@ describe('an export', () => {
         const began = performance.now();
         for (const made of [exportOpenApi(document, { version: 1, versionHash: '', publishedAt: new Date(0) }), exportTools(document)])
             expect(JSON.stringify(made).length).to.be.below(16 * 1024 * 1024);
-        expect(performance.now() - began).to.be.below(5000);
+        expect(performance.now() - began).to.be.below(30_000);
     }).timeout(240_000);
 });
 

@@ -39,7 +39,7 @@ for (const topology of TOPOLOGIES) {
             doomed.signal('SIGKILL');
             const answer = await write;
             // What a busy machine adds is far from the minutes of a call that nobody ends.
-            expect(performance.now() - began).to.be.below(6000 + 5000);
+            expect(performance.now() - began).to.be.below(6000 + 15_000);
             expect(codeOf(answer)).to.equal('OUTCOME_UNKNOWN');
             expect(shop.seen.filter(({ method }) => method === 'POST')).to.have.lengthOf(1);
             expect(await ledger.totalHeld(world.app.db)).to.equal(0);

@@ -146,10 +146,10 @@ if (topologies.includes('redis')) {
             relay.silence();
             const began = performance.now();
             expect((await api.run(aJob())).ok).to.equal(false);
-            expect(performance.now() - began).to.be.below(3000);
+            expect(performance.now() - began).to.be.below(15_000);
             await expectRefusedAtOnce(api);
             relay.speak();
-            await eventually('a call succeeds', async () => (await api.run(aJob())).ok, 3000);
+            await eventually('a call succeeds', async () => (await api.run(aJob())).ok, 15_000);
             await worker.close();
             await api.close();
             await relay.close();
@@ -182,7 +182,7 @@ if (topologies.includes('redis')) {
                 for (let count = 0; count < 3; count++) {
                     const began = performance.now();
                     expect((await api.run(aJob())).ok).to.equal(true);
-                    expect(performance.now() - began).to.be.below(5000);
+                    expect(performance.now() - began).to.be.below(20_000);
                 }
                 gate = Promise.withResolvers<void>();
                 const outcomes = Array.from({ length: 6 }, () => api.run(aJob({}, 20_000)));
@@ -318,7 +318,7 @@ if (topologies.includes('redis')) {
             fixture.openQueue('worker').consume(async () => success(), { concurrency: 8 });
             await expectRefusedAtOnce(api);
             await redis.start();
-            await eventually('a call succeeds', async () => (await api.run(aJob())).ok, 3000);
+            await eventually('a call succeeds', async () => (await api.run(aJob())).ok, 15_000);
         });
     });
 }

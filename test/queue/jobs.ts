@@ -1,6 +1,7 @@
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
+import { patienceFor } from '../support/eventually.ts';
 
 export interface Place {
     databaseUrl: string;
@@ -52,7 +53,7 @@ export function dataOf(outcome: FetchOutcome): JsonObject | undefined {
 
 /** Asks again until it is so, or fails after `limitMs`. */
 export async function eventually(what: string, isSo: () => boolean | Promise<boolean>, limitMs = 10_000): Promise<void> {
-    const end = performance.now() + limitMs;
+    const end = performance.now() + patienceFor(limitMs);
     while (!(await isSo())) {
         if (performance.now() > end) throw new Error(`never came true: ${what}`);
         await new Promise((resolve) => setTimeout(resolve, 10));

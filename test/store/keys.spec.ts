@@ -34,7 +34,7 @@ describe('keys', () => {
     const isSeen = async (apiKey: string, isRight: (caller: callers.Caller | undefined) => boolean) => {
         const { answer, ms } = await eventually(() => elsewhere.find(keyHash(apiKey)), isRight);
         expect(isRight(answer)).to.equal(true);
-        expect(ms).to.be.below(1000);
+        expect(ms).to.be.below(5000);
     };
 
     it('tell who calls, and who pays: on Free the user, on a paid plan the workspace', async () => {
@@ -134,7 +134,7 @@ describe('keys', () => {
             (caller) => caller === undefined,
         );
         expect(answer).to.equal(undefined);
-        expect(ms).to.be.below(1200);
+        expect(ms).to.be.below(5000);
     });
 
     it('are lost at once by who leaves the workspace', async () => {

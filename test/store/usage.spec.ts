@@ -65,7 +65,7 @@ describe('the request log', () => {
             (rows) => rows === 500,
         );
         expect(answer).to.equal(500);
-        expect(ms).to.be.below(1000);
+        expect(ms).to.be.below(5000);
         const { rows } = await db.raw('select * from usage where site = ? limit 1', ['together.example']);
         expect(rows[0]).to.include({
             duration_ms: 100,

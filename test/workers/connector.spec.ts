@@ -58,7 +58,7 @@ describe('a connection that is not ready in time', () => {
             });
             expect(!answer.ok && answer.code).to.equal('DEADLINE_EXCEEDED');
             await closed;
-            expect(performance.now() - began).to.be.below(3000);
+            expect(performance.now() - began).to.be.below(20_000);
             upstream.close();
         });
     }

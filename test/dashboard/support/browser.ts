@@ -56,7 +56,7 @@ export async function openTab(browser: Browser, base: string, options: TabOption
     const { viewport = DESKTOP, scheme = 'light', expects } = options;
     const context = await browser.newContext({ baseURL: base, viewport, colorScheme: scheme, locale: 'en-US', timezoneId: 'UTC' });
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(60_000);
     const faults = watch(context, page, base);
 
     async function look(rules?: readonly string[]): Promise<void> {
