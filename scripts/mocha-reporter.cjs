@@ -10,19 +10,20 @@ const LONG = join(ROOT, 'test/long/');
 const PATIENCE = 10_000;
 
 /**
- * Mocha's own `spec` reporter, which also tells scripts/test.mjs how many tests passed, failed and were skipped, and how each long run
- * ended.
+ * Mocha's own `spec` reporter, which also tells scripts/test.mjs how many tests passed, failed and were skipped, in which files some
+ * failed, and how each long run ended.
  */
 module.exports = class extends reporters.Spec {
     constructor(runner, options) {
         super(runner, options);
         const long = watchLongRuns(runner);
+        const files = countByFile(runner);
         runner.once('end', () => {
             const { passes, failures, pending } = this.stats;
             const tell = (failed) =>
                 writeFileSync(
                     process.env.TEST_COUNTS_FILE,
-                    JSON.stringify({ passed: passes, failed, skipped: pending, long: longRunsOf(long) }),
+                    JSON.stringify({ passed: passes, failed, skipped: pending, files: failedOf(files), long: longRunsOf(long) }),
                 );
             tell(failures);
             setTimeout(() => {
@@ -33,6 +34,27 @@ module.exports = class extends reporters.Spec {
         });
     }
 };
+
+/** How many tests of each file passed, failed and were skipped; a failed hook counts as one. */
+function countByFile(runner) {
+    const files = new Map();
+    const count = (what) => (test) => {
+        const file = test.file ?? test.parent?.file;
+        if (file === undefined) return;
+        const counts = files.get(file) ?? { passed: 0, failed: 0, skipped: 0 };
+        counts[what] += 1;
+        files.set(file, counts);
+    };
+    runner.on('pass', count('passed'));
+    runner.on('fail', count('failed'));
+    runner.on('pending', count('skipped'));
+    return files;
+}
+
+/** The files with failed tests. */
+function failedOf(files) {
+    return [...files].filter(([, { failed }]) => failed > 0).map(([file, counts]) => ({ file: relative(ROOT, file), ...counts }));
+}
 
 /** The tests below test/long that ended, with whether they hold. */
 function watchLongRuns(runner) {

@@ -50,6 +50,8 @@ const ALONE = [
 ];
 /** Applications that nobody here wrote, in front of the product: `npm run test:real`. */
 const REAL = ['test/real/**/*.spec.ts', 'test/cli/inspect-recordings.spec.ts'];
+/** With more files than that something is broken, and not late: none of them is run again. */
+const MOST_AGAIN = 10;
 /** Longest time for one test of the long runs, in milliseconds. */
 const LONGEST = 1_800_000;
 /** On PostgreSQL as Debian ships it, JIT and a UTF-8 locale included: without files the specs of what moves rows of a fetch. */
@@ -74,7 +76,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
     });
 }
 
-const counts = { passed: 0, failed: 0, skipped: 0, long: [] };
+const counts = { passed: 0, failed: 0, skipped: 0, files: [], long: [] };
 let exitCode = 1;
 try {
     exitCode = await run();
@@ -103,10 +105,37 @@ async function run() {
     // Specs that take a sample of their cases take all of them.
     if (process.argv.includes('--long')) environment.TEST_WHOLE = '1';
     const codes = [];
-    for (const part of parts()) {
+    const chosen = parts();
+    for (const part of chosen) {
         if (!isInterrupted) codes.push(await runMocha(part, environment));
     }
-    return isInterrupted ? 1 : (codes.find((code) => code !== 0) ?? 0);
+    if (isInterrupted) return 1;
+    const isBeside = chosen.some((part) => part.includes('--parallel'));
+    const isKnown = counts.failed > 0 && counts.failed === counts.files.reduce((sum, { failed }) => sum + failed, 0);
+    if (isBeside && isKnown && counts.files.length <= MOST_AGAIN) return await runAgain(environment);
+    return codes.find((code) => code !== 0) ?? 0;
+}
+
+/**
+ * Runs files with failed tests once more, alone, and says so: what holds alone failed by what ran beside it (decision 27). The second try
+ * counts.
+ */
+async function runAgain(environment) {
+    const files = counts.files.splice(0);
+    for (const { passed, failed, skipped } of files) {
+        counts.passed -= passed;
+        counts.failed -= failed;
+        counts.skipped -= skipped;
+    }
+    console.log(`Once more, alone: ${files.map(({ file }) => file).join(' ')}\n`);
+    const code = await runMocha(
+        files.map(({ file }) => file),
+        environment,
+    );
+    const failing = new Set(counts.files.map(({ file }) => file));
+    const held = files.filter(({ file }) => !failing.has(file));
+    if (held.length > 0) console.log(`Failed beside others, passed alone: ${held.map(({ file }) => file).join(' ')}`);
+    return isInterrupted ? 1 : code;
 }
 
 /** Runs mocha once, and adds what it counted. */
@@ -120,10 +149,11 @@ async function runMocha(options, environment) {
     });
     const [code, signal] = await once(mocha, 'exit');
     // A run that ended without a word counts as a failed test.
-    const { passed, failed, skipped, long } = readCounts(countsFile) ?? { passed: 0, failed: 1, skipped: 0, long: [] };
+    const { passed, failed, skipped, files, long } = readCounts(countsFile) ?? { passed: 0, failed: 1, skipped: 0, files: [], long: [] };
     counts.passed += passed;
     counts.failed += failed;
     counts.skipped += skipped;
+    counts.files.push(...files);
     counts.long.push(...long);
     return signal === null ? code : 1;
 }
