@@ -3,11 +3,22 @@ import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { DOCUMENTS } from '../../api/dashboard/docs/documents.ts';
 import { CONTRACTS } from '../../shared/contracts/index.ts';
+import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { DESKTOP, openBrowser, openTab, PHONE, type Tab } from './support/browser.ts';
 import { visitor, wordsOf } from './support/visitor.ts';
+
+/** For the browser, where one question for all routes of a page is twenty times as quick as one for each. */
+const textsOf = (names: readonly string[]) => `${JSON.stringify(names)}.map((name) => document.getElementById(name).textContent)`;
+const openAll = (names: readonly string[]) =>
+    `for (const name of ${JSON.stringify(names)})
+        for (const summary of document.querySelectorAll('#' + name + ' summary')) if (summary.textContent.includes('Try it')) summary.click()`;
+const areOpen = (names: readonly string[]) =>
+    `${JSON.stringify(names)}.every((name) => document.querySelector('#' + name + ' button[type=submit]')?.textContent === 'Send')`;
+const areasOf = (names: readonly string[]) =>
+    `${JSON.stringify(names)}.map((name) => document.querySelectorAll('#' + name + ' textarea').length)`;
 
 const PLACES = new Map(CONTRACTS.map(({ name, tag }) => [name, `/docs/api/${tag.toLowerCase()}#${name}`]));
 
@@ -39,18 +50,20 @@ describe('the pages of the API', function () {
     afterEach(() => tab.close());
 
     it('have every route, with what it takes and answers', async () => {
-        let chapter = '';
-        for (const { name, path, tag, body } of CONTRACTS) {
-            if (tag !== chapter) await open(name);
-            chapter = tag;
-            const route = tab.page.locator(`#${name}`);
-            const words = (await route.textContent()) ?? '';
-            expect(words).to.include(path).and.not.include('`');
-            // Of the document itself there is no example but itself.
-            expect(words.includes('Example response'), name).to.equal(name !== 'getOpenApi');
-            await route.locator('summary', { hasText: 'Try it' }).click();
-            await route.getByRole('button', { name: 'Send' }).waitFor();
-            expect(await route.locator('textarea').count(), name).to.equal(body === undefined ? 0 : 1);
+        for (const chapter of Map.groupBy(CONTRACTS, ({ tag }) => tag).values()) {
+            await open(chapter[0]?.name ?? '');
+            const names = chapter.map(({ name }) => name);
+            const texts = await tab.page.evaluate<string[]>(textsOf(names));
+            await tab.page.evaluate(openAll(names));
+            await eventually(() => tab.page.evaluate<boolean>(areOpen(names)), Boolean);
+            const areas = await tab.page.evaluate<number[]>(areasOf(names));
+            for (const [index, { name, path, body }] of chapter.entries()) {
+                const words = texts[index] ?? '';
+                expect(words, name).to.include(path).and.not.include('`');
+                // Of the document itself there is no example but itself.
+                expect(words.includes('Example response'), name).to.equal(name !== 'getOpenApi');
+                expect(areas[index], name).to.equal(body === undefined ? 0 : 1);
+            }
         }
         await open('getAccount');
         const example = tab.page.locator('#getAccount');
