@@ -93,7 +93,7 @@ export interface AppOptions {
     metrics?: Metrics;
     /** Closed by its opener, after the app. */
     tracing?: Tracing;
-    /** For each pool; see DbOptions. */
+    /** For each pool, and for statements of circuits; see DbOptions. */
     acquireTimeoutMs?: number;
 }
 
@@ -140,7 +140,7 @@ export function openApp(
     cleanup.add('limits', () => limits.close());
     const fleet = openFleet(ofLimits);
     cleanup.add('fleet', () => fleet.close());
-    const { circuits, turns, quarantine, close: closeGuards } = openSiteGuards({ db, clock, log });
+    const { circuits, turns, quarantine, close: closeGuards } = openSiteGuards({ db, clock, log, timeoutMs: acquireTimeoutMs });
     cleanup.add('circuits', closeGuards);
     const money = openDb({
         url: databaseUrl,

@@ -22,7 +22,8 @@ export async function openCircuitFixture(): Promise<CircuitFixture> {
     const database = await createTestDatabase();
     const db = openDb({ url: database.url, acquireTimeoutMs: 10_000 });
     const clock = { offsetMs: 0 };
-    const options = { db, clock, log: silent };
+    // A busy machine may take seconds for a statement.
+    const options = { db, clock, log: silent, timeoutMs: 20_000, patienceMs: 20_000 };
     const [one, two] = [1, 2].map(() => openSiteGuards({ ...options, freshMs: 0 })) as [SiteGuards, SiteGuards];
     for (const { circuits } of [one, two]) await eventually('the store answers', () => circuits.open().then(Boolean, () => false));
     let serial = 0;

@@ -80,11 +80,17 @@ export interface CircuitOptions {
     log: ConnectionLog;
     /** How old the state that `look` sees may be, in milliseconds; 250 by default. */
     freshMs?: number;
+    /** How long `look` waits for a newer one, in milliseconds; 50 by default. */
+    patienceMs?: number;
+    /** Longest time of a statement, in milliseconds; a second by default. */
+    timeoutMs?: number | undefined;
 }
+
+const TIMEOUT_MS = 1000;
 
 /** Opens the shared state of circuits, turns and quarantines. The database may be down; close it afterwards. */
 export function openSiteGuards(options: CircuitOptions): SiteGuards {
-    const store = createGuardStore(options.db);
+    const store = createGuardStore(options.db, options.timeoutMs ?? TIMEOUT_MS);
     const sweep = setInterval(() => void store.sweep().catch(() => undefined), SWEEP_MS).unref();
     const circuits = openCircuits(store, options);
     return {
@@ -106,7 +112,7 @@ export function openSiteGuards(options: CircuitOptions): SiteGuards {
     };
 }
 
-function openCircuits(store: GuardStore, { clock, log, freshMs }: CircuitOptions): Circuits {
+function openCircuits(store: GuardStore, { clock, log, ...times }: CircuitOptions): Circuits {
     const status = watchConnection(log, 'circuits');
     /** Resolves with undefined when the store is away. */
     const known = async <Answer>(answer: Promise<Answer>): Promise<Answer | undefined> => {
@@ -119,7 +125,7 @@ function openCircuits(store: GuardStore, { clock, log, freshMs }: CircuitOptions
             return undefined;
         }
     };
-    const states = createGuardStates(() => known(store.read()), clock, freshMs);
+    const states = createGuardStates(() => known(store.read()), clock, times);
     const reports = openBatchWriter<{ host: string; verdict: 'passed' | 'failed' }>({
         // Reports that cannot be stored are dropped: later they would say nothing of the host's last 30 s.
         async write(rows) {

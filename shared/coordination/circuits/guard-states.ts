@@ -31,7 +31,7 @@ export interface GuardStates {
 export function createGuardStates(
     read: () => Promise<GuardRow[] | undefined>,
     clock: Pick<Clock, 'offsetMs'>,
-    freshMs = FRESH_MS,
+    { freshMs = FRESH_MS, patienceMs = PATIENCE_MS }: { freshMs?: number; patienceMs?: number } = {},
 ): GuardStates {
     let rows = new Map<string, GuardRow>();
     /** Added to `performance.now()` and the clock's offset: the time of the store. */
@@ -56,7 +56,7 @@ export function createGuardStates(
                 reading ??= refresh().finally(() => {
                     reading = undefined;
                 });
-                await Promise.race([reading, sleep(PATIENCE_MS, undefined, { ref: false })]);
+                await Promise.race([reading, sleep(patienceMs, undefined, { ref: false })]);
             }
             const now = originMs + performance.now() + clock.offsetMs;
             const left = (kind: GuardRow['kind'], key: string) =>

@@ -20,8 +20,6 @@ const PAUSE_DISTANCE_MS = 100;
 const REMEMBER_DEATH_MS = 600_000;
 const QUARANTINE_MS = 3_600_000;
 
-const TIMEOUT_MS = 1000;
-
 /** Counts of ended fetches of a host. */
 export interface Tally {
     host: string;
@@ -64,9 +62,10 @@ export type GuardStore = ReturnType<typeof createGuardStore>;
 /**
  * The circuits, turns and deaths that all processes share (migrations/1210_circuits.ts). The clock is `app_now()`.
  * Every method throws the error of its client.
+ * @param timeoutMs longest time of a statement
  */
-export function createGuardStore(db: Db) {
-    const ask = <Row>(name: string, text: string, values: unknown[]) => runPrepared<Row>(db, { name, text }, values, TIMEOUT_MS);
+export function createGuardStore(db: Db, timeoutMs: number) {
+    const ask = <Row>(name: string, text: string, values: unknown[]) => runPrepared<Row>(db, { name, text }, values, timeoutMs);
     const one = async <Row>(name: string, text: string, values: unknown[]): Promise<Row> => {
         const [row] = await ask<Row>(name, text, values);
         if (row === undefined) throw new Error(`${name}: no answer`);
