@@ -44,7 +44,8 @@ describe('the harness of the browser tests', function () {
     async function faultOf(path: string): Promise<string> {
         const tab = await openTab(browser, base, { viewport: PHONE });
         const said: string[] = [];
-        for (const step of [() => tab.visit(path), () => tab.close()]) await step().catch((error: Error) => said.push(error.message));
+        for (const step of [() => tab.visit(path), () => tab.look(), () => tab.close()])
+            await step().catch((error: Error) => said.push(error.message));
         return said.join('\n');
     }
 
