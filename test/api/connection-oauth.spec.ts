@@ -9,12 +9,12 @@ import { eventually } from '../support/eventually.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { openSite, type Site } from '../support/sites.ts';
-import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 
 const SITE = 'granted.test';
 const API = `api.${SITE}`;
 
-for (const topology of TOPOLOGIES) {
+for (const topology of ANY_TOPOLOGY) {
     describe(`an OAuth grant, over ${topology}`, () => {
         let world: World;
         let site: Site;

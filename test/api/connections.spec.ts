@@ -8,7 +8,7 @@ import { type Answer, join, type Person, withKey } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { anEndpoint } from '../support/schemas.ts';
 import { openSite, type Site } from '../support/sites.ts';
-import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 
 const SITE = 'keyed.test';
 const API = 'api.keyed.test';
@@ -21,7 +21,7 @@ const FORMS = [
     JSON.stringify(VALUE).slice(1, -1),
 ];
 
-for (const topology of TOPOLOGIES) {
+for (const topology of ANY_TOPOLOGY) {
     describe(`a credential of the caller's own, over ${topology}`, () => {
         let world: World;
         let site: Site;

@@ -12,7 +12,7 @@ import { testRedisUrl } from '../support/redis.ts';
 import { codeOf, dataOf, INTENT } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { openSite, type Site } from '../support/sites.ts';
-import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 
 const SITE = 'shop.test';
 /** Each stands for something that nobody but the caller and the site may see. */
@@ -32,7 +32,7 @@ const MARK = {
     raw: 'mrkRawBytes7f3a',
 } as const;
 
-for (const topology of TOPOLOGIES) {
+for (const topology of ANY_TOPOLOGY) {
     describe(`what callers and sites say in confidence, over ${topology}`, () => {
         let world: World;
         let site: Site;

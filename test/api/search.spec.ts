@@ -7,7 +7,7 @@ import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf, INTENT } from '../support/routes.ts';
 import { isWhole } from '../support/sample.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 
 interface Pagination {
     limit: number;
@@ -21,7 +21,7 @@ const paginationOf = ({ body }: Answer) => (body['meta'] as { pagination: Pagina
 const queryOf = (query: Record<string, string | number | boolean>) =>
     new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
 
-for (const topology of TOPOLOGIES) {
+for (const topology of ANY_TOPOLOGY) {
     describe(`anyone who searches the registry, over ${topology}`, () => {
         let world: World;
         let maker: Person;

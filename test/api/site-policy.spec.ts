@@ -12,9 +12,9 @@ import * as sites from '../../shared/store/registry/sites.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { aProvenClaim, codeOf, dataOf, INTENT } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 
-for (const topology of TOPOLOGIES) {
+for (const topology of ANY_TOPOLOGY) {
     describe(`the proved owner of a domain, over ${topology}`, function () {
         this.timeout(240_000);
         let world: World;

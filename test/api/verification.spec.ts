@@ -7,11 +7,11 @@ import { codeOf, dataOf, INTENT } from '../support/routes.ts';
 import { lackOf, scopedKey } from '../support/scopes.ts';
 import { OTHER_DOMAIN, page, SIBLING, SITE } from '../support/site-with-pages.ts';
 import { openVerifying, type Verifying } from '../support/verifying.ts';
-import { TOPOLOGIES, type WorldOptions } from '../support/world.ts';
+import { ANY_TOPOLOGY, type WorldOptions } from '../support/world.ts';
 
 const PATIENCE_MS = 20_000;
 
-for (const topology of TOPOLOGIES) {
+for (const topology of ANY_TOPOLOGY) {
     describe(`verification (${topology})`, function () {
         this.timeout(240_000);
         let v: Verifying;

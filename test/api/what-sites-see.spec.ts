@@ -7,7 +7,7 @@ import { join, type Person } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { openRawSite, openSite, type Site } from '../support/sites.ts';
-import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 
 const SITE = 'shop.test';
 const OURS = ['accept', 'accept-encoding', 'connection', 'host', 'user-agent'];
@@ -133,7 +133,7 @@ describe('what a site sees of its callers', () => {
     });
 });
 
-for (const topology of TOPOLOGIES) {
+for (const topology of ANY_TOPOLOGY) {
     describe(`a connection to a site, over ${topology}`, () => {
         let world: World;
         let site: Site;

@@ -3,12 +3,12 @@ import { publishAsStarter } from '../../bin/demo/starter-registry.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Person, withKey } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 import { openBrowser, openTab } from './support/browser.ts';
 import { type Settled, settle } from './support/settled.ts';
 import { freshAddress, signUp, visitor, wordsOf } from './support/visitor.ts';
 
-for (const topology of TOPOLOGIES) {
+for (const topology of ANY_TOPOLOGY) {
     describe(`the operator's page, with queue and circuits in ${topology}`, () => {
         let world: World;
         let shop: Shop;

@@ -5,10 +5,10 @@ import { join, type Person } from '../support/people.ts';
 import type { Running } from '../support/processes.ts';
 import { dataOf } from '../support/routes.ts';
 import { openSiteWithPages, page, SITE, SITE_HOSTS, type SiteWithPages, sitePackage } from '../support/site-with-pages.ts';
-import { TOPOLOGIES, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, type World } from '../support/world.ts';
 import { openWorldOfProcesses, type WorldOfProcesses } from '../support/world-of-processes.ts';
 
-for (const topology of TOPOLOGIES) {
+for (const topology of ANY_TOPOLOGY) {
     describe(`a worker that is killed in the middle of a verification run (${topology})`, function () {
         this.timeout(240_000);
         let world: World;

@@ -1,9 +1,35 @@
 // Every case of the specs that take a sample of them in `npm test`.
 
+import '../admin/verify.spec.ts';
+import '../api/answers.spec.ts';
+import '../api/catalog-experience.spec.ts';
+import '../api/claims.spec.ts';
+import '../api/connection-oauth.spec.ts';
+import '../api/connection-status.spec.ts';
+import '../api/connections.spec.ts';
+import '../api/find.spec.ts';
+import '../api/formats.spec.ts';
+import '../api/maintainers.spec.ts';
 import '../api/malformed.spec.ts';
-import '../api/tenants.spec.ts';
+import '../api/many-packages.spec.ts';
+import '../api/markers.spec.ts';
+import '../api/ownership.spec.ts';
+import '../api/publishing-warnings.spec.ts';
+import '../api/removals.spec.ts';
+import '../api/schema-requests.spec.ts';
 import '../api/search.spec.ts';
+import '../api/site-policy.spec.ts';
+import '../api/tenants.spec.ts';
+import '../api/trending.spec.ts';
+import '../api/verification.spec.ts';
+import '../api/versions.spec.ts';
+import '../api/what-sites-see.spec.ts';
+import '../api/yank.spec.ts';
 import '../dashboard/hostile-forms.spec.ts';
+import '../dashboard/operations.spec.ts';
 import '../dashboard/pages.spec.ts';
 import '../dashboard/tenants.spec.ts';
 import '../egress/corpus.spec.ts';
+import '../faults/killed-delivery-worker.spec.ts';
+import '../faults/killed-job-worker.spec.ts';
+import '../faults/killed-verifier.spec.ts';

@@ -12,12 +12,16 @@ import { type OpenWorker, openWorker } from '../../workers/worker.ts';
 import { advanceClock } from './clock.ts';
 import { createTestDatabase } from './postgres.ts';
 import { testRedisUrl, uniquePrefix } from './redis.ts';
+import { isWhole } from './sample.ts';
 import { TEST_SECRET_KEYS } from './secrets.ts';
 
 export type Topology = 'redis' | 'postgres';
 
 /** The topologies that this run can test: PostgreSQL alone always, Redis where there is one. */
 export const TOPOLOGIES: readonly Topology[] = testRedisUrl() === undefined ? ['postgres'] : ['postgres', 'redis'];
+
+/** The topologies for what is the same in each: the last of them in `npm test`, all in a long run. */
+export const ANY_TOPOLOGY: readonly Topology[] = isWhole ? TOPOLOGIES : TOPOLOGIES.slice(-1);
 
 export interface WorldOptions {
     topology?: Topology;
