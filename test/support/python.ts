@@ -7,13 +7,36 @@ import { expect } from 'chai';
 const PYTHON = '/usr/bin/python3';
 const CLIENT = fileURLToPath(new URL('../../clients/python', import.meta.url));
 
-/** The Python client, built as a wheel and installed where nothing else is. */
+/** Python in an environment of its own. */
 export interface PythonClient {
     /** Runs Python; resolves with what it printed. @throws with its output where it failed */
     run(args: readonly string[], options?: { input?: string; env?: Record<string, string> }): Promise<string>;
 }
 
-/** @param folder an empty one, for the wheel and the environment */
+/**
+ * Installs a published package.
+ * @param folder an empty one, for the environment
+ * @param requirement its name and version
+ * @returns undefined where no package index has it, or none can be reached
+ */
+export async function installPublished(folder: string, requirement: string): Promise<PythonClient | undefined> {
+    await run(folder, PYTHON, ['-m', 'venv', join(folder, 'venv')]);
+    const python = join(folder, 'venv/bin/python');
+    const links = process.env['PIP_FIND_LINKS'];
+    const env = links === undefined ? {} : { PIP_FIND_LINKS: links };
+    try {
+        await run(folder, python, ['-m', 'pip', 'install', '--retries', '1', '-q', requirement], { env });
+    } catch (error) {
+        if (String(error).includes('No matching distribution')) return undefined;
+        throw error;
+    }
+    return { run: (args, options) => run(folder, python, args, options) };
+}
+
+/**
+ * Builds the Python client as a wheel and installs it where nothing else is.
+ * @param folder an empty one, for the wheel and the environment
+ */
 export async function installPythonClient(folder: string): Promise<PythonClient> {
     const source = join(folder, 'source');
     await run(folder, 'cp', ['-r', CLIENT, source]);
