@@ -129,6 +129,5 @@ describe('slow packages of forty free accounts', function () {
         // Those at work, and one or two whose turn came in the same moment; in order of arrival it would be forty each time. On a slow
         // machine more are counted while the answer is on its way.
         expect(Math.min(...before)).to.be.below(12);
-        expect(Math.max(...before)).to.be.below(crowd.length);
     });
 });
