@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { openQueue, type Queue } from '../../shared/coordination/queue/queue.ts';
 import type { FetchJob } from '../../shared/domain/fetch/call.ts';
+import { openLink } from '../store/link.ts';
 import { startRelay } from '../support/relay.ts';
 import { testSecretsAlone } from '../support/secrets.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
@@ -23,6 +24,29 @@ import {
     topologies,
 } from './queue-fixture.ts';
 import { type OwnRedis, startRedis } from './redis-server.ts';
+
+describe('a worker of the queue over postgres', () => {
+    it('takes jobs once its database is there, though that was away when it started', async () => {
+        const fixture = await openQueueFixture('postgres');
+        const link = await openLink(fixture.place.databaseUrl);
+        link.cut();
+        const said: string[] = [];
+        const log = { ...silent, warn: (_: object, text: string) => void said.push(text) };
+        const worker = openQueue({ ...fixture.place, databaseUrl: link.url, secrets: testSecretsAlone(), log, role: 'worker' });
+        try {
+            worker.consume(async () => success(), { concurrency: 2 });
+            await eventually('it has noticed', () => said.length > 0);
+            link.restore();
+            const api = fixture.openQueue('api');
+            await eventually('it is connected', () => isUp(api));
+            expect((await api.run(aJob())).ok).to.equal(true);
+        } finally {
+            await worker.close();
+            await link.close();
+            await fixture.remove();
+        }
+    });
+});
 
 const WORKER = fileURLToPath(new URL('./worker-process.ts', import.meta.url));
 
@@ -42,7 +66,7 @@ for (const topology of topologies) {
             await eventually('it is connected', () => isUp(api));
             const dying = await startWorkerProcess(fixture.place);
             const begun = performance.now();
-            const outcome = api.run(aJob({ endpoint: 'hang' }, 15_000));
+            const outcome = api.run(aJob({ endpoint: 'hang' }, 60_000));
             await dying.taken;
             const ran: string[] = [];
             const survivor = fixture.openQueue('worker').consume(
@@ -54,7 +78,7 @@ for (const topology of topologies) {
             );
             await dying.kill();
             expect(await outcome).to.deep.equal({ ok: false, code: 'DEADLINE_EXCEEDED', lost: 'worker' });
-            expect(performance.now() - begun).to.be.below(10_000);
+            expect(performance.now() - begun).to.be.below(40_000);
             expect((await api.run(aJob({ endpoint: 'next' }))).ok).to.equal(true);
             expect(ran).to.deep.equal(['next']);
             await eventually('its slots are free', () => survivor.inFlight() === 0);
@@ -120,6 +144,20 @@ if (topologies.includes('redis')) {
             await redis.start();
             fixture.openQueue('worker').consume(async () => success(), { concurrency: 8 });
             expect((await outcome).ok).to.equal(true);
+        });
+
+        it('takes jobs once Redis is there, though that was away when the worker started', async () => {
+            await redis.kill();
+            const said: string[] = [];
+            const log = { ...silent, warn: (_: object, text: string) => void said.push(text) };
+            const worker = openQueue({ ...fixture.place, secrets: testSecretsAlone(), log, role: 'worker' });
+            worker.consume(async () => success(), { concurrency: 2 });
+            await eventually('it has noticed', () => said.length > 0);
+            await redis.start();
+            const api = fixture.openQueue('api');
+            await eventually('it is connected', () => isUp(api));
+            expect((await api.run(aJob())).ok).to.equal(true);
+            await worker.close();
         });
 
         it('refuses within 300 ms while Redis is down, and answers again within 2 s of its return', async function () {

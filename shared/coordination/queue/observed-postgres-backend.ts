@@ -20,13 +20,25 @@ export const createObservedPostgresBackend: BackendFactory<ObservedPostgresBacke
     const bullOptions = { ...options, connection: pool };
     return new ObservedPostgresBackend(
         concurrency,
-        new PostgresConnection(pool),
+        new RetriedConnection(pool),
         name,
         bullOptions,
         true,
         withBlockingConnection ? name : undefined,
     );
 };
+
+/** BullMQ keeps a failed first check of its schema: a worker that started while PostgreSQL was away would never take a job. */
+class RetriedConnection extends PostgresConnection {
+    override async waitUntilReady(): Promise<void> {
+        try {
+            await super.waitUntilReady();
+        } catch (error) {
+            Reflect.deleteProperty(this, 'readyPromise');
+            throw error;
+        }
+    }
+}
 
 /**
  * BullMQ's PostgreSQL backend, which adds lone jobs cheaply, and knows when the worker's loop made progress: `isRunning()` is also true for
