@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, subtle } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
@@ -55,7 +55,8 @@ export function createPackageFiles(db: Db, base: () => string): PackageFiles {
         const text = await schemas.readPackageText(db, version.versionId);
         if (text === undefined) throw new Refusal('VERSION_NOT_FOUND');
         const plain = Buffer.from(await makeText(version, format, text, base()));
-        const made = { plain, gzipped: await gzip(plain), tag: tagOf(version, format, plain) };
+        const [gzipped, tag] = await Promise.all([gzip(plain), tagOfLarge(version, format, plain)]);
+        const made = { plain, gzipped, tag };
         kept.set(`${version.versionId} ${format}`, made);
         return made;
     }
@@ -88,6 +89,11 @@ async function makeText(version: schemas.VersionRef, format: PackageFormat, text
 /** The code of an export may change, so its tag is the hash of its bytes. */
 function tagOf(version: schemas.VersionRef, format: PackageFormat, plain: string | Buffer): string {
     return format === 'routebook' ? revisionOf(version) : sha256(plain);
+}
+
+/** The same, of megabytes: hashed beside the event loop. */
+async function tagOfLarge(version: schemas.VersionRef, format: PackageFormat, plain: Buffer<ArrayBuffer>): Promise<string> {
+    return format === 'routebook' ? revisionOf(version) : Buffer.from(await subtle.digest('SHA-256', plain)).toString('hex');
 }
 
 /** A version is immutable, so its id and metadata identify the bytes. Raise the number when the format changes. */

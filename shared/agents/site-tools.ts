@@ -1,4 +1,4 @@
-import { createInliner } from '../domain/json/schema/inline.ts';
+import { createInliner, type Inliner } from '../domain/json/schema/inline.ts';
 import { schemaOfParams } from '../domain/package/param-schema.ts';
 import { estimateTokens } from '../domain/text/token-estimate.ts';
 import type { Effect, Endpoint, JsonObject } from '../domain/types.ts';
@@ -27,7 +27,7 @@ export function siteTools(site: ToolSite): AgentTool[] {
     const whole = site.endpoints.slice(0, MOST_TOOLS).map((endpoint) => {
         // Schemas too large for any list are not inlined: a package may have 4 MiB of them.
         if (left <= 0) return plainTool(site, endpoint);
-        const tool = toTool(site, endpoint, inliner.inline);
+        const tool = toTool(site, endpoint, inliner);
         left -= tokensOf([tool]);
         return tool;
     });
@@ -44,12 +44,12 @@ export function siteTools(site: ToolSite): AgentTool[] {
     });
 }
 
-function toTool(site: ToolSite, endpoint: Endpoint, inline: ReturnType<typeof createInliner>['inline']): AgentTool {
+function toTool(site: ToolSite, endpoint: Endpoint, inliner: Inliner): AgentTool {
     const { schema } = endpoint.response;
-    const data = typeof schema === 'object' && schema !== null ? inline(schema) : undefined;
+    const data = typeof schema === 'object' && schema !== null ? inliner.inline(schema) : undefined;
     return {
         ...plainTool(site, endpoint),
-        inputSchema: { ...schemaOfParams(endpoint.params, endpoint.bodyFormat, { inline }), type: 'object' },
+        inputSchema: { ...schemaOfParams(endpoint.params, endpoint.bodyFormat, inliner), type: 'object' },
         // Only object results keep the package's schema, since lists are wrapped.
         outputSchema: {
             type: 'object',

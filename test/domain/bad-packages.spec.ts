@@ -356,6 +356,8 @@ const ENDPOINTS: Row[] = [
 
 const URLS: Row[] = [
     ['no url', { [URL_AT]: DROP }, URL_AT, 'REQUIRED'],
+    ['more placeholders than any site has', withUrl(`https://shop.example.com/${'{section}'.repeat(101)}`), URL_AT, 'TOO_COMPLEX'],
+    ['more pairs than any query has', withUrl(`https://shop.example.com/{section}?a${'&a'.repeat(200)}`), URL_AT, 'TOO_COMPLEX'],
     ['plain http', withUrl('http://shop.example.com/{section}'), URL_AT, 'INVALID_VALUE'],
     ['another scheme', withUrl('ftp://shop.example.com/{section}'), URL_AT, 'INVALID_VALUE'],
     ['a scheme in capitals', withUrl('HTTPS://shop.example.com/{section}'), URL_AT, 'INVALID_VALUE'],

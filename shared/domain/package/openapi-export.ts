@@ -1,5 +1,5 @@
 import { isTextFormat } from '../fetch/text-template.ts';
-import { createInliner, type Inliner } from '../json/schema/inline.ts';
+import { type Inliner, inlinerFor } from '../json/schema/inline.ts';
 import type { Endpoint, JsonObject, PackageAuth, PackageDocument } from '../types.ts';
 import { readEndpoint, writtenSteps } from './endpoint.ts';
 import { bodyParamsOf, requestBodyOf, responsesOf } from './openapi-export/bodies.ts';
@@ -22,7 +22,7 @@ export function exportOpenApi(document: PackageDocument, { version, versionHash,
     const endpoints = document.endpoints.map(readEndpoint).map((endpoint) => ({ endpoint, parts: takeApart(endpoint) }));
     const home = endpoints[0]?.parts.origin ?? `https://${document.site}`;
     const placeFor = createPlaces();
-    const inliner = createInliner();
+    const inliner = inlinerFor(document);
     const { auth = [] } = document;
     const securitySchemes = securitySchemesOf(auth);
     const paths = new Map<string, JsonObject>();

@@ -6,13 +6,14 @@ import type { BodyFormat, JsonObject, Param } from '../types.ts';
  * What a value of a param may be, as a JSON Schema that stands by itself: the package's own, or where it has none what
  * `bindParams` takes from that source (docs/api.md, "Schema packages"), with the param's description, default and example.
  */
-export function schemaOfParam(param: Param, bodyFormat: BodyFormat, { inline }: Inliner): JsonObject {
+export function schemaOfParam(param: Param, bodyFormat: BodyFormat, { inline, text }: Inliner): JsonObject {
     const schema = param.schema === undefined ? takenWithout(param, bodyFormat) : { ...fileSchema(param), ...inline(param.schema) };
+    const [description, fallback, example] = [text(param.description), text(param.default), text(param.example)];
     return {
         ...schema,
-        ...(param.description === '' ? {} : { description: param.description }),
-        ...(param.default === undefined ? {} : { default: param.default }),
-        ...(param.example === undefined ? {} : { examples: [param.example] }),
+        ...(description === undefined ? {} : { description }),
+        ...(fallback === undefined ? {} : { default: fallback }),
+        ...(example === undefined ? {} : { examples: [example] }),
     };
 }
 

@@ -1,4 +1,4 @@
-import { createInliner, type Inliner } from '../json/schema/inline.ts';
+import { type Inliner, inlinerFor } from '../json/schema/inline.ts';
 import type { Endpoint, PackageDocument } from '../types.ts';
 import { readEndpoint } from './endpoint.ts';
 import { schemaOfParams } from './param-schema.ts';
@@ -16,7 +16,7 @@ export function exportPython(document: PackageDocument, { version, versionHash }
     const endpoints = document.endpoints.map(readEndpoint).filter(({ hosted }) => hosted);
     const names = createNames(IMPORTED);
     const types = createTypes(names);
-    const inliner = createInliner();
+    const inliner = inlinerFor(document);
     const functions = endpoints.map((endpoint) => functionOf(endpoint, { site, names, types, inliner }));
     const lines = [
         ...docstring(

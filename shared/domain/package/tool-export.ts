@@ -1,4 +1,4 @@
-import { createInliner } from '../json/schema/inline.ts';
+import { inlinerFor } from '../json/schema/inline.ts';
 import type { Endpoint, JsonObject, PackageDocument } from '../types.ts';
 import { readEndpoint } from './endpoint.ts';
 import { schemaOfParams } from './param-schema.ts';
@@ -14,7 +14,7 @@ export interface ToolDefinition {
 
 /** The endpoints of a package as tool definitions (docs/api.md, "Registry"), in the package's order. */
 export function exportTools(document: PackageDocument): ToolDefinition[] {
-    const inliner = createInliner();
+    const inliner = inlinerFor(document);
     return document.endpoints.map(readEndpoint).map((endpoint) => ({
         name: endpoint.name,
         description: describe(document, endpoint),

@@ -1,4 +1,4 @@
-import { createInliner, type Inliner } from '../json/schema/inline.ts';
+import { type Inliner, inlinerFor } from '../json/schema/inline.ts';
 import type { Endpoint, PackageDocument } from '../types.ts';
 import { readEndpoint } from './endpoint.ts';
 import { schemaOfParams } from './param-schema.ts';
@@ -24,7 +24,7 @@ export function exportTypeScript(
     const { site, title } = document;
     const endpoints = document.endpoints.map(readEndpoint).filter(({ name, hosted }) => hosted && only?.includes(name) !== false);
     const nameFor = createNames();
-    const inliner = createInliner();
+    const inliner = inlinerFor(document);
     const functions = endpoints.map((endpoint) => functionOf(endpoint, { site, name: nameFor(endpoint.name), inliner }));
     const lines = [
         ...comment(

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, JsonSchema } from '../../types.ts';
+import type { Json, JsonObject, JsonSchema, PackageDocument } from '../../types.ts';
 import { resolveReference } from './expand.ts';
 import { type Form, KEYWORDS } from './keywords.ts';
 import { collectPlaces } from './places.ts';
@@ -12,16 +12,26 @@ export interface Inliner {
      * `true` and `false` become objects, which every tool understands.
      */
     inline(schema: JsonSchema): JsonObject;
+    /** The same value, or undefined where the document has no more room: a text beside a schema may be written for each place that names it. */
+    text<Value extends Json>(value: Value | undefined): Value | undefined;
 }
 
-/** The limit of an expanded schema. A package has 4 MiB at most; repeated references may add as much again. */
+/** The limit of all expanded schemas. A package has 4 MiB at most; repeated references may add as much again. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;
+/** What a small package may become: schemas that many endpoints share make it some times larger. */
+const LEAST_CHARACTERS = 256 * 1024;
+const MOST_TIMES = 4;
+
+/** The inliner of an export, with room in proportion to its package: nobody gets a file of megabytes out of a package of a few lines. */
+export function inlinerFor(document: PackageDocument): Inliner {
+    return createInliner(Math.min(MOST_CHARACTERS, LEAST_CHARACTERS + MOST_TIMES * JSON.stringify(document).length));
+}
 
 /** For one document. What would make it larger than `most` characters is left open: `{}`, which everything fits. */
 export function createInliner(most = MOST_CHARACTERS): Inliner {
     let left = most;
-    const spend = (schema: JsonSchema) => {
-        if (left > 0) left -= JSON.stringify(schema).length;
+    const spend = (value: Json) => {
+        if (left > 0) left -= JSON.stringify(value).length;
         return left > 0;
     };
     return {
@@ -29,6 +39,7 @@ export function createInliner(most = MOST_CHARACTERS): Inliner {
             if (!spend(schema)) return {};
             return inline({ places: collectPlaces(schema), spend }, schema, ['']);
         },
+        text: (value) => (value === undefined || value === '' || !spend(value) ? undefined : value),
     };
 }
 

@@ -16,7 +16,7 @@ export function requestBodyOf(endpoint: Endpoint, inliner: Inliner): JsonObject 
     const schema = isText
         ? { type: 'string' }
         : endpoint.body === undefined
-          ? withFiles(schemaOfParams(params, endpoint.bodyFormat, inliner), params)
+          ? withFiles(schemaOfParams(params, endpoint.bodyFormat, inliner), params, inliner)
           : ofTemplate(endpoint.body, { endpoint, params: byName, inliner }).schema;
     return { required: endpoint.bodyRequired, content: { [mediaTypeOf(endpoint)]: { schema } } };
 }
@@ -76,17 +76,21 @@ const MEDIA_TYPES: Readonly<Record<BodyFormat, string>> = {
 /** The site itself gets the bytes of a file; only our callers give name, type and base64. */
 const FILE: JsonObject = { type: 'string', contentMediaType: 'application/octet-stream' };
 
-function withFiles(schema: JsonObject, params: readonly Param[]): JsonObject {
+function withFiles(schema: JsonObject, params: readonly Param[], inliner: Inliner): JsonObject {
     const files = params.filter((param) => isFileSchema(param.schema));
     if (files.length === 0) return schema;
     return {
         ...schema,
-        properties: { ...(schema['properties'] as JsonObject), ...Object.fromEntries(files.map((file) => [file.name, ofFile(file)])) },
+        properties: {
+            ...(schema['properties'] as JsonObject),
+            ...Object.fromEntries(files.map((file) => [file.name, ofFile(file, inliner)])),
+        },
     };
 }
 
-function ofFile({ description }: Param): JsonObject {
-    return description === '' ? FILE : { ...FILE, description };
+function ofFile(param: Param, { text }: Inliner): JsonObject {
+    const description = text(param.description);
+    return description === undefined ? FILE : { ...FILE, description };
 }
 
 interface Context {
@@ -102,7 +106,7 @@ function ofTemplate(template: Json, context: Context): { schema: JsonObject; isS
     if (typeof template === 'string') {
         const param = params.get(placeholderIn(template) ?? '');
         if (param === undefined) return { schema: { const: template }, isSure: true };
-        const schema = isFileSchema(param.schema) ? ofFile(param) : schemaOfParam(param, endpoint.bodyFormat, inliner);
+        const schema = isFileSchema(param.schema) ? ofFile(param, inliner) : schemaOfParam(param, endpoint.bodyFormat, inliner);
         return { schema, isSure: mustBeGiven(param) || param.default !== undefined };
     }
     if (Array.isArray(template)) return { schema: ofList(template.map((item) => ofTemplate(item, context))), isSure: true };

@@ -33,8 +33,10 @@ export function placeholdersIn(text: string): string[] {
 export function takeApart({ url }: Endpoint): TemplateParts {
     const [, origin = '', path = '/', query = ''] = /^(https?:\/\/[^/?]+)([^?]*)\??(.*)$/s.exec(url) ?? [];
     const placeholders = new Map<string, string>();
+    /** By placeholder, the number that its next repetition tries first: a URL may repeat one some hundred times. */
+    const next = new Map<string, number>();
     const unique = path.replaceAll(PLACEHOLDER, (_whole, name: string) => {
-        const own = firstFree(name, placeholders);
+        const own = firstFree(name, placeholders, next);
         placeholders.set(own, name);
         return `{${own}}`;
     });
@@ -65,9 +67,12 @@ export function createPlaces(): (method: string, parts: TemplateParts, name: str
     };
 }
 
-function firstFree(name: string, taken: ReadonlyMap<string, string>): string {
+function firstFree(name: string, taken: ReadonlyMap<string, string>, next: Map<string, number>): string {
     let own = name;
-    for (let number = 2; taken.has(own); number++) own = `${name}_${number}`;
+    for (let number = next.get(name) ?? 2; taken.has(own); number++) {
+        own = `${name}_${number}`;
+        next.set(name, number + 1);
+    }
     return own;
 }
 

@@ -50,7 +50,7 @@ export function createTypes(names: Names): PythonTypes {
     }
 
     function dataclass(schema: JsonObject, properties: JsonObject, wanted: string): string {
-        const name = names.take(wanted);
+        const name = names.take(wanted.slice(0, MOST_NAME));
         const { required, description } = schema;
         const needed = new Set(Array.isArray(required) ? required : []);
         // What the class itself calls or is annotated with.
@@ -71,6 +71,9 @@ export function createTypes(names: Names): PythonTypes {
 
     return { of: (schema, name, objects = 'dataclass') => typeOf(schema, name, objects), classes: () => classes };
 }
+
+/** Characters of a class's name. It is made of the names of all fields that lead to it, and stands in the names of all classes below it. */
+const MOST_NAME = 100;
 
 const SCALARS: ReadonlyMap<Json, string> = new Map([
     ['string', 'str'],

@@ -9,11 +9,12 @@ import { MAX_COMPILED } from './params.ts';
 import { MAX_EXTRACTS } from './prepare.ts';
 import { MAX_DESCRIPTION, MAX_ENDPOINTS, MAX_EXAMPLES, MAX_PARAMS, MAX_STEPS, MAX_TITLE, MAX_URL } from './structure.ts';
 import { MAX_LEVELS, MAX_VALUES } from './tree.ts';
+import { MAX_PAIRS, MAX_PLACEHOLDERS } from './urls.ts';
 
 /** The limits of the package format in words, for authors of packages. They come from the constants that the rules use. */
 export const LIMITS_IN_WORDS = [
     `A package has at most ${said(MAX_ENDPOINTS)} endpoints, ${said(MAX_PARAMS)} params, ${said(MAX_VALUES)} values, ${said(MAX_LEVELS)} levels of nesting and ${said(MAX_EXPRESSIONS)} expressions in its selects, of ${said(MAX_LENGTH)} characters each.`,
-    `A title has at most ${said(MAX_TITLE)} characters, a description ${said(MAX_DESCRIPTION)}, a URL ${said(MAX_URL)}.`,
+    `A title has at most ${said(MAX_TITLE)} characters, a description ${said(MAX_DESCRIPTION)}, a URL ${said(MAX_URL)}, with ${said(MAX_PLACEHOLDERS)} placeholders and ${said(MAX_PAIRS)} pairs in its query.`,
     `An endpoint has at most ${said(MAX_EXAMPLES)} examples, ${said(MAX_HEADERS)} headers (names of ${said(MAX_HEADER_NAME)} characters, values of ${said(MAX_HEADER_TEXT)}), and ${said(MAX_COMPILED)} params whose schemas hold more than types, enums, bounds, patterns and plain items. It prepares in at most ${said(MAX_STEPS)} steps, which extract ${said(MAX_EXTRACTS)} values each.`,
     `A JSON Schema is at most ${said(MAX_DEPTH)} deep and has ${said(MAX_NODES)} schemas once its references are put in place, ${said(MAX_CHOICES)} values in an enum and ${said(MAX_PATTERN)} characters in a pattern; the schemas of all params of an endpoint together ${said(MAX_PARAM_NODES)}, of a package ${said(MAX_PACKAGE_NODES)}; a package has ${said(MAX_PATTERNS)} different patterns.`,
 ].join(' ');

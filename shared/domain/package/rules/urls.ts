@@ -15,6 +15,28 @@ export function placeholdersOf(template: string): string[] {
 /** Names that can stand between braces in a URL. */
 export const PLACEHOLDER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
+/** Placeholders and pairs of the query in one URL: exports describe each of them, with all that their param says. */
+export const MAX_PLACEHOLDERS = 100;
+export const MAX_PAIRS = 200;
+
+/** Refuses URLs that hold far more parts than any site has. */
+function checkParts(template: string, at: Path, report: Report): void {
+    const placeholders = [...template.matchAll(PLACEHOLDER)].length;
+    if (placeholders > MAX_PLACEHOLDERS)
+        report.add(
+            at,
+            'TOO_COMPLEX',
+            `A URL has at most ${MAX_PLACEHOLDERS} placeholders, repeated ones included; here are ${placeholders}.`,
+        );
+    const pairs = template.slice(pathEnd(template)).split('&').length;
+    if (pairs > MAX_PAIRS) report.add(at, 'TOO_COMPLEX', `The query of a URL has at most ${MAX_PAIRS} pairs; here are ${pairs}.`);
+}
+
+function pathEnd(template: string): number {
+    const mark = template.indexOf('?');
+    return mark === -1 ? template.length : mark;
+}
+
 const PLACEHOLDER = /\{((?:prepare\.)?[A-Za-z_][A-Za-z0-9_]{0,63})\}/g;
 
 /**
@@ -38,6 +60,7 @@ export function checkUrl(
     for (const { message } of faults) report.add(at, 'INVALID_VALUE', message);
     // Behind these faults the parser would read another host than a person does.
     if (faults.some((fault) => fault.hidesHost)) return;
+    checkParts(template, at, report);
     const url = parseFilled(template);
     if (url === undefined) {
         report.add(at, 'INVALID_VALUE', 'This is not a valid URL.');
