@@ -1,9 +1,10 @@
 import { isOnDomain, registrableDomain } from '../../shared/domain/site/site-name.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { addGranting, carriedBy, type Granting, openGranting } from './credentials.ts';
+import { DISPATCHERS, DispatchWords, mayDispatch, ONE_ADDRESS } from './dispatch.ts';
 import { type Exchange, readEntry } from './exchange.ts';
 import { factsOf, joinForms } from './form-facts.ts';
-import { addExchange, addressOf, DISPATCHERS, type Group, openGroup, readBody, type SentBody } from './groups.ts';
+import { addExchange, addressOf, type Group, openGroup, readBody, type SentBody } from './groups.ts';
 import type { Element } from './json-elements.ts';
 import { noiseOf } from './noise.ts';
 import { readPage } from './page.ts';
@@ -14,13 +15,12 @@ import type { Ledger } from './report.ts';
 import { openSeenTexts, type SeenTexts } from './seen-texts.ts';
 import { addressOfPage, addSiteTexts, openSiteTexts, type SiteTexts } from './site-texts.ts';
 
-/** The address of a program, not of one of its routes. */
-const ONE_ADDRESS = /\/$|\.(?:php|cgi|pl|aspx?|jsp|do)$/i;
-
 /** What a recording comes to before anything is decided: groups of like exchanges, and what was seen as a value. Bounded in size. */
 export interface Collection {
     read: number;
     groups: Map<string, Group>;
+    /** Words of query params that may choose a route. */
+    choices: DispatchWords;
     seen: SeenTexts;
     /** How tokens of the site are granted. */
     granting: Granting;
@@ -49,6 +49,7 @@ export async function collect(entries: AsyncIterable<Element>, ledger: Ledger, o
     const collection: Collection = {
         read: 0,
         groups: new Map(),
+        choices: new DispatchWords(),
         seen: openSeenTexts(),
         texts: openSiteTexts(),
         granting: openGranting(),
@@ -111,13 +112,13 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
             : undefined;
     if (page?.isLogin === true && exchange.method === 'GET') {
         ledger.drop('Pages that ask to sign in', 'they were answered in place of what was asked for');
-        if (group.sendings === 0 && group.form === undefined) collection.groups.delete(keyOf(exchange, body));
+        if (group.sendings === 0 && group.form === undefined) collection.groups.delete(keyOf(collection, exchange, body));
         return;
     }
     if (page !== undefined) addSiteTexts(collection.texts, page, exchange.url);
     if (page?.isShell === true && exchange.method === 'GET') {
         ledger.drop('Pages without content', 'a script fills them, and what it fetches is described instead');
-        if (group.sendings === 0 && group.form === undefined) collection.groups.delete(keyOf(exchange, body));
+        if (group.sendings === 0 && group.form === undefined) collection.groups.delete(keyOf(collection, exchange, body));
         weigh(collection, domain, exchange, 1);
         return;
     }
@@ -143,7 +144,7 @@ function weigh({ domains }: Collection, domain: string, { url }: Exchange, weigh
     domains.set(domain, known);
 }
 
-function keyOf(exchange: Exchange, body: SentBody): string {
+function keyOf({ choices }: Pick<Collection, 'choices'>, exchange: Exchange, body: SentBody): string {
     const sort = /json/.test(exchange.answer.type)
         ? 'json'
         : /html/.test(exchange.answer.type)
@@ -151,14 +152,22 @@ function keyOf(exchange: Exchange, body: SentBody): string {
           : exchange.answer.type === ''
             ? 'none'
             : 'text';
-    return `${addressOf(exchange).key} ${body.sort === 'operation' ? body.operation.key : ''} ${sort}`;
+    return `${addressOf(exchange, choicesOf(choices, exchange.url)).key} ${body.sort === 'operation' ? body.operation.key : ''} ${sort}`;
 }
 
-function groupFor({ groups }: Collection, exchange: Exchange, body: SentBody): Group | undefined {
-    const key = keyOf(exchange, body);
+/** The pairs of a query that may choose a route of the program at this address. */
+function choicesOf(choices: DispatchWords, url: URL): [string, string][] {
+    const counts = Map.groupBy(url.searchParams, ([name]) => name);
+    const pairs = [...url.searchParams].filter(([name, value]) => counts.get(name)?.length === 1 && mayDispatch(url, name, value));
+    return choices.admits(url, pairs) ? pairs : [];
+}
+
+function groupFor(collection: Collection, exchange: Exchange, body: SentBody): Group | undefined {
+    const { groups, choices } = collection;
+    const key = keyOf(collection, exchange, body);
     const known = groups.get(key);
     if (known !== undefined || groups.size >= MAX_GROUPS) return known;
-    const made = openGroup(addressOf(exchange), body.sort === 'operation' ? body.operation : undefined);
+    const made = openGroup(addressOf(exchange, choicesOf(choices, exchange.url)), body.sort === 'operation' ? body.operation : undefined);
     groups.set(key, made);
     return made;
 }
@@ -177,9 +186,11 @@ function takeForm(collection: Collection, form: Form, { url: page, title }: { ur
             action.search = '';
             // Where one program answers at one address, a hidden word chooses the route.
             const chosen = ONE_ADDRESS.test(action.pathname) ? form.hidden : [];
-            for (const { name, word } of chosen) if (word !== undefined && DISPATCHERS.test(name)) action.searchParams.append(name, word);
+            for (const { name, word } of chosen)
+                if (word !== undefined && (DISPATCHERS.test(name) || mayDispatch(action, name, word)))
+                    action.searchParams.append(name, word);
         }
-        const address = addressOf({ method: form.method, url: action });
+        const address = addressOf({ method: form.method, url: action }, choicesOf(collection.choices, action));
         const key = `${address.key}  form`;
         const known = collection.groups.get(key) ?? openGroup(address);
         known.form = joinForms(known.form, factsOf(form, page));

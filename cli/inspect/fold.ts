@@ -1,3 +1,4 @@
+import { shared } from './dispatch.ts';
 import { type Group, mergeGroups } from './groups.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import { asksForWords, decode, isApiRoot, isLanguage, isPlural, isRouteWord, namesPeople, type Piece } from './segments.ts';
@@ -161,12 +162,6 @@ function knownFeatures(group: Group): Set<string> {
     const known = features.get(group) ?? featuresOf(group.shape);
     features.set(group, known);
     return known;
-}
-
-/** Jaccard's measure. */
-function shared<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): number {
-    const common = [...a].filter((one) => b.has(one)).length;
-    return common / (a.size + b.size - common);
 }
 
 /** A piece as a template shows it to tell routes apart. */

@@ -1,9 +1,10 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { BodyFormat, Json } from '../../shared/domain/types.ts';
 import { type Carried, keyOfWay } from './credentials.ts';
+import { isDispatch } from './dispatch.ts';
 import type { Exchange } from './exchange.ts';
 import { type FormFacts, joinForms } from './form-facts.ts';
-import { isProgramWord, namesCredential } from './harmless.ts';
+import { namesCredential } from './harmless.ts';
 import { addHeader, fixedHeader } from './headers.ts';
 import { namedOf, type Operation, operationOf } from './operation.ts';
 import type { Page } from './page.ts';
@@ -54,21 +55,22 @@ export interface Sample {
     query: [string, string][];
 }
 
-/** Query params that choose an action on sites whose routes have one address. */
-export const DISPATCHERS =
-    /^@?(?:action|do|cmd|command|op|operation|act|task|func|function|method|module|mod|route|request|service|controller)$/i;
 const CACHE_BREAKERS = /^(?:_|_t|_ts|_dc|cb|cachebuster?|nocache|rnd|rand|random|nc)$/i;
 const TRACKING = /^(?:utm_.*|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|_ga|_gl|igshid|ref_src)$/i;
 
-/** The part of the key that an exchange shares with all others of its group, and the pieces it is made of. */
+/**
+ * The part of the key that an exchange shares with all others of its group, and the pieces it is made of.
+ * @param chosen query pairs that may choose a route, beside those that surely do
+ */
 export function addressOf(
     exchange: Pick<Exchange, 'method' | 'url'>,
+    chosen: readonly [string, string][] = [],
 ): Pick<Group, 'method' | 'origin' | 'segments' | 'dispatch'> & { key: string } {
     const { method, url } = exchange;
     const segments = url.pathname.slice(1).split('/').map(readSegment);
-    const dispatch = [...url.searchParams]
-        .filter(([name, value]) => DISPATCHERS.test(name) && isProgramWord(value))
-        .sort(([a], [b]) => (a < b ? -1 : 1));
+    const dispatch = [...[...url.searchParams].filter(([name, value]) => isDispatch(name, value)), ...chosen].sort(([a], [b]) =>
+        a < b ? -1 : 1,
+    );
     const path = segments.map(({ form, prefix, core, suffix }) => (form === 'word' ? core : `${prefix}{}${suffix}`)).join('/');
     return { method, origin: url.origin, segments, dispatch, key: `${method} ${url.origin}/${path} ${JSON.stringify(dispatch)}` };
 }

@@ -15,6 +15,7 @@ import { guessCategory } from './category.ts';
 import { type Collection, collect, domainOf } from './collect.ts';
 import { describeSite } from './describe.ts';
 import { describeByPages } from './describe-pages.ts';
+import { settleDispatch } from './dispatch.ts';
 import { draftEndpoint } from './endpoint.ts';
 import type { ExampleCandidate } from './example-candidate.ts';
 import { addExamples } from './examples.ts';
@@ -139,7 +140,7 @@ function routesOf({ groups, seen }: Collection, domain: string, ledger: Ledger):
         if (host !== domain) ledger.drop(`Requests to ${host}`, 'that is another site');
         return host === domain;
     });
-    const routes = foldGroups(own, seen).filter(
+    const routes = foldGroups(settleDispatch(own), seen).filter(
         ({ sendings, form, method }) => sendings > 0 || form?.fields.size !== 0 || method === 'POST',
     );
     if (routes.length <= MAX_ENDPOINTS) return routes;

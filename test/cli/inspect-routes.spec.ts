@@ -64,6 +64,35 @@ describe('routebook inspect finds routes', () => {
         expect(paramsOf(endpointOf(found, 'GET /parts'), 'query')).to.deep.equal(['sizes']);
     });
 
+    it('takes a short param for the choice of a route where its pages differ, and for a param where they are alike', async () => {
+        const list = (items: number) => page(`<ul>${'<li class="item"><a href="/x">x</a></li>'.repeat(items)}</ul>`);
+        const different: Record<string, string> = {
+            summary: list(3),
+            tree: page('<table class="tree"><tr><th>Mode</th><td class="name"><a href="/t">t</a></td></tr></table>'),
+            blob: page('<pre class="source"><code><span class="line">x</span></code></pre><div id="lines"><b>1</b></div>'),
+        };
+        const found = await inspectCalls([
+            ...Object.keys(different).flatMap((word) =>
+                ['harbour', 'tides'].map((name) => ({ url: `${SHOP}/?p=${name}.git;a=${word}`, html: different[word] ?? '' })),
+            ),
+            ...['age', 'owner', 'size', 'title'].map((word) => ({ url: `${SHOP}/boats/?o=${word}`, html: list(4) })),
+            ...['rope', 'sail', 'oar', 'keel'].map((word) => ({
+                url: `${SHOP}/parts/?t=${word}`,
+                json: { items: [{ id: 1, made: 'x' }] },
+            })),
+        ]);
+        expect(routesOf(found)).to.have.members(['GET /?a=summary', 'GET /?a=tree', 'GET /?a=blob', 'GET /boats/', 'GET /parts/']);
+        expect(paramsOf(endpointOf(found, 'GET /?a=tree'), 'query')).to.deep.equal(['p']);
+        expect(paramsOf(endpointOf(found, 'GET /boats/'), 'query')).to.deep.equal(['o']);
+    });
+
+    it('makes no route of each word of a param that has a hundred of them', async () => {
+        const words = Array.from({ length: 100 }, (_, place) => `word${'abcdefghij'[place % 10]}${'klmnopqrst'[Math.floor(place / 10)]}`);
+        const found = await inspectCalls(words.map((word, place) => ({ url: `${SHOP}/?v=${word}`, json: { [`k${place % 9}`]: 1 } })));
+        expect(routesOf(found)).to.deep.equal(['GET /']);
+        expect(paramsOf(endpointOf(found, 'GET /'), 'query')).to.deep.equal(['v']);
+    });
+
     it('takes what holds for one method for all of them', async () => {
         const found = await inspectCalls([
             { url: `${SHOP}/boards/spring`, json: { name: 'x', cards: [{ t: 1 }] } },
