@@ -11,19 +11,25 @@ const MAX_AUTH = 10;
 /**
  * Says in a draft how its recording was authenticated: the ways as `auth`, and which endpoints take one. A program often sends what it has
  * everywhere, so that an endpoint requires a credential only where all of its requests carried one and its origin refused another
- * without. A session cookie is given to strangers too: it counts where nothing else was sent.
+ * without, or where it writes and somebody signed in there. A session cookie is given to strangers too: it counts where nothing else was sent.
  */
 export function addAuth(
     document: PackageDocument,
     groups: ReadonlyMap<string, Group>,
-    { domain, granting, refusing, ledger }: { domain: string; granting: Granting; refusing: ReadonlySet<string>; ledger: Ledger },
+    {
+        domain,
+        granting,
+        refusing,
+        signedIn,
+        ledger,
+    }: { domain: string; granting: Granting; refusing: ReadonlySet<string>; signedIn: ReadonlySet<string>; ledger: Ledger },
 ): PackageDocument {
     const routes = document.endpoints.map((endpoint) => ({ endpoint, group: groups.get(endpoint.name) }));
     const ways = waysOf(routes.flatMap(({ group }) => group ?? []));
     if (ways.length === 0) return document;
     const auth = entriesFor(ways, { domain, granting, ledger });
     const keys = new Set(ways.map(keyOfWay));
-    const needs = routes.map(({ endpoint, group }) => ({ endpoint, need: needOf(group, keys, refusing) }));
+    const needs = routes.map(({ endpoint, group }) => ({ endpoint, need: needOf(group, keys, refusing, signedIn) }));
     const hosts = new Set(needs.flatMap(({ endpoint, need }) => (need === 'none' ? [] : hostOf(endpoint))));
     const isNarrow = needs.some(({ endpoint }) => !hosts.has(hostOf(endpoint)));
     return {
@@ -83,10 +89,18 @@ function isOurs({ protocol, hostname }: URL, domain: string): boolean {
     return protocol === 'https:' && isOnDomain(hostname, domain);
 }
 
-function needOf(group: Group | undefined, keys: ReadonlySet<string>, refusing: ReadonlySet<string>): AuthNeed {
+function needOf(
+    group: Group | undefined,
+    keys: ReadonlySet<string>,
+    refusing: ReadonlySet<string>,
+    signedIn: ReadonlySet<string>,
+): AuthNeed {
     const counts = [...(group?.carried ?? [])].flatMap(([key, { sendings }]) => (keys.has(key) ? [sendings] : []));
     if (group === undefined || counts.length === 0) return 'none';
-    return refusing.has(group.origin) && Math.max(...counts) >= group.sendings ? 'required' : 'optional';
+    if (Math.max(...counts) < group.sendings) return 'optional';
+    // What is written after signing in belongs to an account.
+    const isAccounts = signedIn.has(group.origin) && group.method !== 'GET' && group.method !== 'HEAD';
+    return isAccounts || refusing.has(group.origin) ? 'required' : 'optional';
 }
 
 function hostOf({ url }: PackageEndpoint): string {

@@ -1,6 +1,6 @@
 import { isOnDomain, registrableDomain } from '../../shared/domain/site/site-name.ts';
 import type { Json } from '../../shared/domain/types.ts';
-import { addGranting, carriedBy, type Granting, openGranting } from './credentials.ts';
+import { addGranting, carriedBy, type Granting, onceOnly, openGranting, signsIn } from './credentials.ts';
 import { DISPATCHERS, DispatchWords, mayDispatch, ONE_ADDRESS } from './dispatch.ts';
 import { type Exchange, readEntry } from './exchange.ts';
 import { factsOf, joinForms } from './form-facts.ts';
@@ -26,6 +26,8 @@ export interface Collection {
     granting: Granting;
     /** Origins that refused a request without a credential. */
     refusing: Set<string>;
+    /** Origins where somebody signed in. */
+    signedIn: Set<string>;
     texts: SiteTexts;
     /** How much of the recording belongs to each registrable domain, and its first host that gave a page. */
     domains: Map<string, { weight: number; pageHost: string | undefined }>;
@@ -54,6 +56,7 @@ export async function collect(entries: AsyncIterable<Element>, ledger: Ledger, o
         texts: openSiteTexts(),
         granting: openGranting(),
         refusing: new Set(),
+        signedIn: new Set(),
         domains: new Map(),
     };
     for await (const entry of entries) {
@@ -86,6 +89,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
     collection.seen.remember(namedValues(raw));
     const carried = carriedBy(raw);
     if (raw.status === 401 && carried.length === 0 && collection.refusing.size < MAX_GROUPS) collection.refusing.add(raw.url.origin);
+    if (signsIn(raw) && collection.signedIn.size < MAX_GROUPS) collection.signedIn.add(raw.url.origin);
     const noise = noiseOf(raw);
     if (noise !== undefined) {
         ledger.drop(noise.what, noise.why);
@@ -123,7 +127,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
         return;
     }
     weigh(collection, domain, exchange, page === undefined ? 1 : 5);
-    addExchange(group, exchange, { body, json, page, carried }, options.keepsSamples);
+    addExchange(group, exchange, { body, json, page, carried, once: onceOnly(raw) }, options.keepsSamples);
     const caller = URL.parse(exchange.requestHeaders.get('referer') ?? '');
     if (page === undefined && caller !== null) addText(group.pages.callers, collection.texts.titles.get(addressOfPage(caller)) ?? '');
     if (json !== undefined) collection.seen.remember(json);

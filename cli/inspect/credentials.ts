@@ -54,6 +54,31 @@ export function carriedBy({ url, requestHeaders }: Exchange): Carried[] {
     return carried;
 }
 
+/** What a package cannot send by itself: a token that a page gave out for one sending, or a signature made for it. By names alone. */
+export function onceOnly({ url, requestHeaders, body }: Exchange): string[] {
+    const found: string[] = [];
+    for (const name of requestHeaders.keys()) if (isOneSending(name)) found.push(`the header ${name}`);
+    for (const name of new Set(url.searchParams.keys())) if (isOneSending(name)) found.push(`the query param ${name}`);
+    const fields = body === undefined || body.text.length > MOST_READ ? [] : fieldsOf(body).keys();
+    for (const name of fields) if (isOneSending(name)) found.push(`the field ${name} of the body`);
+    const [scheme = ''] = (requestHeaders.get('authorization') ?? '').split(' ', 1);
+    if (SIGNED.test(scheme)) found.push('the header authorization');
+    return found.slice(0, MOST_ONCE);
+}
+
+/** Whether somebody signs in by this exchange, as far as its fields and its answer tell. */
+export function signsIn({ method, body, status }: Exchange): boolean {
+    if (method !== 'POST' || body === undefined || body.text.length > MOST_READ || status >= 400) return false;
+    return [...fieldsOf(body).keys()].some((name) => /^(?:pass(?:word|wd|code|phrase)?|pwd)$/.test(wordsOf(name).at(-1) ?? ''));
+}
+
+const MOST_READ = 20_000;
+const MOST_ONCE = 3;
+
+function isOneSending(name: string): boolean {
+    return NAME.test(name) && !/\d{3}/.test(name) && findSecrets(name) === undefined && namesCredential(name) && !isOwn(name);
+}
+
 function byAuthorization(value: string): Carried[] {
     const scheme = /^([A-Za-z][A-Za-z0-9-]{1,24}) +\S/.exec(value)?.[1];
     if (scheme === undefined) return /^\S+$/.test(value) ? [{ type: 'header', name: 'Authorization' }] : [];
@@ -80,7 +105,7 @@ export function addGranting(granting: Granting, { method, url, body, status }: E
         granting.authorizationUrl ??= bare(url);
         addScopes(granting, searchParams.get('scope') ?? '');
     }
-    if (method !== 'POST' || body === undefined || body.text.length > 20_000 || status >= 400) return;
+    if (method !== 'POST' || body === undefined || body.text.length > MOST_READ || status >= 400) return;
     const sent = fieldsOf(body);
     const grant = sent.get('grant_type');
     if (grant === undefined) return;

@@ -6,14 +6,15 @@ import { wordsOf } from './harmless.ts';
  * What an endpoint is for, in the words of its name and of the fields that its answers have: names that the schema of the draft holds
  * too, never a value. @param lead what pages of the site say of it, in place of the words of its name
  */
-export function describeEndpoint({ name, kind, params = [], response }: PackageEndpoint, lead?: string): string {
+export function describeEndpoint({ name, kind, hosted, params = [], response }: PackageEndpoint, lead?: string): string {
     const said = leadOf(sentence(name.split('_')), lead);
     const selected = selectedFields(response?.select);
     const { fields, isList } = selected.length > 0 ? { fields: selected, isList: true } : fieldsOf(response?.schema);
     const answered = fields.length === 0 ? '' : isList ? ` Each item has ${joined(fields)}.` : ` Answers with ${joined(fields)}.`;
     const asked = params.filter(({ required }) => required).map((param) => wordsOf(param.name).join(' '));
     const by = asked.length === 0 ? '' : ` Needs ${joined(asked.slice(0, MOST_FIELDS))}.`;
-    return `${said}${kind === 'paginate' ? ', page by page' : ''}.${by}${answered}`;
+    const bound = hosted === false ? ' Its requests carry a token that is made for each of them.' : '';
+    return `${said}${kind === 'paginate' ? ', page by page' : ''}.${by}${bound}${answered}`;
 }
 
 /** One word of a page tells less than the name. */

@@ -35,6 +35,8 @@ export function draftEndpoint(group: Group, names: Set<string>): DraftedEndpoint
         const closed = options === undefined ? {} : enumOf(param.name, options);
         if (isObject(param.schema) && param.schema['type'] === 'string') param.schema = { ...param.schema, ...closed };
     }
+    const isPrepared = isForm && needsPage(group);
+    const once = isPrepared ? [] : onceOf(group);
     const endpoint: PackageEndpoint = {
         name,
         kind,
@@ -45,12 +47,13 @@ export function draftEndpoint(group: Group, names: Set<string>): DraftedEndpoint
         params: request.params,
         ...(request.body === undefined ? {} : { body: request.body }),
         ...bodyFormat(group, kind),
-        ...(isForm && needsPage(group) ? { prepare: { url: group.form?.page ?? '', form: group.form?.selector ?? 'form' } } : {}),
+        ...(once.length > 0 ? { hosted: false } : {}),
+        ...(isPrepared ? { prepare: { url: group.form?.page ?? '', form: group.form?.selector ?? 'form' } } : {}),
         ...effectOf(group, kind, paging !== undefined),
         response: responseOf(group, isPage),
         ...(paging ?? {}),
     };
-    return { ok: true, endpoint, notes: notesOf(group, request.left, isForm) };
+    return { ok: true, endpoint, notes: [...notesOf(group, request.left, isForm), ...onceNotes(once)] };
 }
 
 function unsendable(group: Group): string | undefined {
@@ -132,6 +135,18 @@ function dataSchema(shape: Shape): JsonSchema | undefined {
     if (shape.objects > 0) return inside;
     const key = shape.arrays > 0 ? 'items' : 'value';
     return { type: 'object', required: [key], properties: { [key]: inside } } satisfies JsonObject;
+}
+
+/** What every request of a route carried that was made for it alone. */
+function onceOf({ once, sendings }: Group): string[] {
+    return [...once].flatMap(([what, carried]) => (carried >= sendings ? [what] : []));
+}
+
+function onceNotes(once: readonly string[]): string[] {
+    if (once.length === 0) return [];
+    return [
+        `it is described only (hosted: false): ${once.join(' and ')} was made for each request; take it from a page or answer with prepare, then remove hosted`,
+    ];
 }
 
 function notesOf(group: Group, left: readonly { name: string; why: string }[], isForm: boolean): string[] {

@@ -29,6 +29,8 @@ export interface Group {
     headers: Map<string, { sendings: number; value: string | undefined }>;
     /** Ways in which its requests carried a credential, by their key. */
     carried: Map<string, { way: Carried; sendings: number }>;
+    /** What requests carried that was made for one sending, such as a token against forged requests, and how many did. */
+    once: Map<string, number>;
     /** The form of a page that sends it. */
     form: FormFacts | undefined;
     answers: { json: number; html: number; text: number; none: number };
@@ -90,6 +92,7 @@ export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' 
         body: undefined,
         headers: new Map(),
         carried: new Map(),
+        once: new Map(),
         form: undefined,
         answers: { json: 0, html: 0, text: 0, none: 0 },
         shape: openShape(),
@@ -138,7 +141,13 @@ export function readBody({ method, body, url }: Exchange): SentBody {
 export function addExchange(
     group: Group,
     exchange: Exchange,
-    { body, json, page, carried }: { body: SentBody; json: Json | undefined; page: Page | undefined; carried: readonly Carried[] },
+    {
+        body,
+        json,
+        page,
+        carried,
+        once,
+    }: { body: SentBody; json: Json | undefined; page: Page | undefined; carried: readonly Carried[]; once: readonly string[] },
     keepsSamples: boolean,
 ): void {
     group.sendings++;
@@ -146,6 +155,7 @@ export function addExchange(
     addBody(group, body);
     for (const [name, value] of exchange.requestHeaders) addHeader(group.headers, name, { sendings: 1, value: fixedHeader(name, value) });
     for (const way of carried) addCarried(group, way, 1);
+    for (const what of once) addOnce(group, what, 1);
     addAnswer(group, exchange, json, page);
     if (keepsSamples && group.sample === undefined) group.sample = sampleOf(exchange);
 }
@@ -157,6 +167,10 @@ function addCarried({ carried }: Group, way: Carried, sendings: number): void {
     const known = carried.get(key);
     if (known !== undefined) known.sendings += sendings;
     else if (carried.size < MOST_WAYS) carried.set(key, { way, sendings });
+}
+
+function addOnce({ once }: Group, what: string, sendings: number): void {
+    if (once.has(what) || once.size < MOST_WAYS) once.set(what, (once.get(what) ?? 0) + sendings);
 }
 
 function addQuery(group: Group, url: URL): void {
@@ -226,6 +240,7 @@ export function mergeGroups(group: Group, more: Group): void {
     for (const [name, values] of more.query) mergeValues(valuesIn(group.query, name), values);
     for (const [name, header] of more.headers) addHeader(group.headers, name, header);
     for (const { way, sendings } of more.carried.values()) addCarried(group, way, sendings);
+    for (const [what, sendings] of more.once) addOnce(group, what, sendings);
     if (more.form !== undefined) group.form = joinForms(group.form, more.form);
     if (more.body !== undefined) mergeBodies(group, more.body);
     for (const sort of ['json', 'html', 'text', 'none'] as const) group.answers[sort] += more.answers[sort];

@@ -110,7 +110,13 @@ async function draft(collection: Collection, ledger: Ledger, options: InspectOpt
     const isPortAllowed = options.isPortAllowed ?? (() => false);
     const first = settle(whole, isPortAllowed);
     const groups = new Map(drafted.map(({ endpoint, group }) => [endpoint.name, group]));
-    const withAuth = addAuth(first.package, groups, { domain, granting: collection.granting, refusing: collection.refusing, ledger });
+    const withAuth = addAuth(first.package, groups, {
+        domain,
+        granting: collection.granting,
+        refusing: collection.refusing,
+        signedIn: collection.signedIn,
+        ledger,
+    });
     const settled = withAuth === first.package ? first : again(first, settle(withAuth, isPortAllowed));
     for (const { endpoint, why } of settled.refused) ledger.drop(`${endpoint.method} ${endpoint.name}`, why);
     for (const { endpoint, part, why } of settled.removed) ledger.notice(endpoint.name, `its ${part} was left out: ${why}`);

@@ -93,4 +93,54 @@ describe('routebook inspect says how a recording was authenticated', () => {
         expect(auth).to.equal(undefined);
         expect(needs).to.deep.equal({ '/orders': undefined });
     });
+
+    it('and drafts what needs a token of one request as described only, and says so', async () => {
+        const write = (path: string, headers = {}, body: object = {}) => ({
+            method: 'POST',
+            url: `${SHOP}${path}`,
+            headers,
+            body,
+            json: { ok: true },
+        });
+        const found = await inspectCalls([
+            write('/orders', { 'X-CSRF-Token': SECRET }, { total: 1 }),
+            write('/carts', {}, { total: 1, csrf_token: SECRET }),
+            write('/notes', {}, { total: 1 }),
+            call(`/reports?_wpnonce=${SECRET}`),
+            call('/prices', { Authorization: `AWS4-HMAC-SHA256 Credential=${SECRET}` }),
+        ]);
+        const hosted = Object.fromEntries(
+            found.package.endpoints.map((endpoint) => [endpoint.url.replace(SHOP, ''), endpoint.hosted ?? true]),
+        );
+        expect(hosted).to.deep.equal({ '/orders': false, '/carts': false, '/notes': true, '/reports': false, '/prices': false });
+        const notes = found.report.noticed.filter(({ what }) => what.includes('hosted: false')).map(({ what }) => what);
+        expect(notes).to.have.length(4);
+        for (const name of [
+            'the header x-csrf-token',
+            'the field csrf_token of the body',
+            'the query param _wpnonce',
+            'the header authorization',
+        ])
+            expect(
+                notes.some((note) => note.includes(name)),
+                name,
+            ).to.equal(true);
+        for (const endpoint of found.package.endpoints)
+            expect(/a token that is made for each/.test(endpoint.description ?? ''), endpoint.url).to.equal(endpoint.hosted === false);
+        expect(JSON.stringify(found)).not.to.include(SECRET);
+    });
+
+    it('and requires the session of what is written after signing in, never of what a stranger sent', async () => {
+        const Cookie = `sessionid=${SECRET}`;
+        const signIn = { method: 'POST', url: `${SHOP}/login`, form: { user: 'ada', password: SECRET }, json: { ok: true } };
+        const write = (path: string, headers = {}) => ({
+            method: 'POST',
+            url: `${SHOP}${path}`,
+            headers,
+            body: { a: 1 },
+            json: { ok: true },
+        });
+        const { needs } = await drafted([signIn, write('/orders', { Cookie }), call('/prices', { Cookie }), write('/votes')]);
+        expect(needs).to.deep.equal({ '/orders': 'required', '/prices': 'optional', '/votes': 'none' });
+    });
 });
