@@ -18,6 +18,21 @@ interface Batch {
     credits: { max: number };
 }
 
+/** The tables that this process inserts into meanwhile. */
+async function insertsDuring(world: World, work: () => Promise<Answer[]>): Promise<{ answers: Answer[]; inserts: string[] }> {
+    const inserts: string[] = [];
+    const note = ({ sql }: { sql: string }) => {
+        const [, table] = /insert into "?(jobs|batch_drafts)\b/.exec(sql) ?? [];
+        if (table !== undefined) inserts.push(table);
+    };
+    world.app.db.on('query', note);
+    try {
+        return { answers: await work(), inserts };
+    } finally {
+        world.app.db.off('query', note);
+    }
+}
+
 describe('a batch that comes as lines', function () {
     this.timeout(240_000);
     let world: World;
@@ -123,8 +138,8 @@ describe('a batch that comes as lines', function () {
     it('may be larger than is kept in memory', async () => {
         const rich = await join(world, { plan: 'enterprise', credits: 100_000, overrides: { perMinute: 1, perHour: 1, perDay: 1 } });
         const lines = Array.from({ length: 25_000 }, (_, at) => JSON.stringify({ params: { id: at + 1 }, custom_id: `p${at}` })).join('\n');
-        const answer = await rich.call('POST', `/v1/batches${QUERY}`, { body: lines, headers: { 'content-type': 'application/x-ndjson' } });
-        const batch = dataOf<Batch>(answer);
+        const headers = { 'content-type': 'application/x-ndjson' };
+        const batch = dataOf<Batch>(await rich.call('POST', `/v1/batches${QUERY}`, { body: lines, headers }));
         expect(batch.counts['total']).to.equal(25_000);
         const rows: { custom_id: string }[] = await world.app
             .db('jobs')
@@ -135,6 +150,33 @@ describe('a batch that comes as lines', function () {
         expect(await world.app.db('batch_drafts').select('batch_id')).to.deep.equal([]);
         const cancelled = dataOf<Batch>(await rich.call('DELETE', `/v1/batches/${batch.batch_id}`));
         expect(cancelled.status).to.equal('cancelled');
+    });
+
+    it('of more than an account may have open is refused before it is stored, by all bodies of the account together', async () => {
+        const poor = await join(world, { plan: 'free' });
+        const lines = (count: number) => '{"params":{"id":1}}\n'.repeat(count);
+        const sendAs = (body: string) =>
+            poor.call('POST', `/v1/batches${QUERY}`, { body, headers: { 'content-type': 'application/x-ndjson' } });
+        const alone = await insertsDuring(world, async () => [await sendAs(lines(10_001))]);
+        expect(alone.answers.map(codeOf)).to.deep.equal(['RATE_LIMITED']);
+        expect(alone.inserts).to.deep.equal([]);
+        const before = await stored();
+        const together = await insertsDuring(world, () => Promise.all([sendAs(lines(6000)), sendAs(lines(6000))]));
+        expect(together.answers.map(({ status }) => status)).to.include(429);
+        expect(together.inserts.filter((table) => table === 'batch_drafts')).to.have.length.within(0, 12);
+        for (const { status, body } of together.answers)
+            if (status === 202) await poor.call('DELETE', `/v1/batches/${(body['data'] as Batch).batch_id}`);
+        expect((await stored()).split(' ')[2]).to.equal(before.split(' ')[2]);
+        // Its room is free again.
+        expect((await sendAs(lines(1))).status).to.equal(202);
+    });
+
+    it('is ordered by one statement, however many items it has: its transaction locks the row of the account', async () => {
+        const { answers, inserts } = await insertsDuring(world, async () => [await send('{"params":{"id":1}}\n'.repeat(1200))]);
+        const [batch] = answers.map((answer) => dataOf<Batch>(answer));
+        expect(batch?.counts['total']).to.equal(1200);
+        expect(inserts.filter((table) => table === 'jobs')).to.have.length(1);
+        await ada.call('DELETE', `/v1/batches/${batch?.batch_id}`);
     });
 
     it('leaves nothing where its body breaks off', async () => {

@@ -16,7 +16,7 @@ import { countInWindow } from '../../admission/count-in-window.ts';
 import { orderInTurn } from '../../admission/writes.ts';
 import type { OnceRules } from '../../answers/idempotency.ts';
 import type { Reply } from '../../serve.ts';
-import { mustFit } from '../must-fit.ts';
+import { mustFit, openDraftRoom } from '../must-fit.ts';
 import { judgeItems } from './judge-items.ts';
 import { type BatchCall, hashBody, openBody } from './read-items.ts';
 
@@ -48,7 +48,8 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
         accountId: caller.accountId,
         sessionId: call.header('x-service-session')?.slice(0, 64) ?? null,
     };
-    const drafts = openDrafts(app.db, all);
+    const room = openDraftRoom(app, caller);
+    const drafts = openDrafts(app.db, all, (more) => room.take(more));
     try {
         const isDry = query.dry_run === true;
         const judged = await judgeItems(app, caller, body, (item) => (isDry ? Promise.resolve() : drafts.add(item)));
@@ -63,6 +64,7 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
         mustBeConfirmed(caller, Math.min(judged.costOfWrites, maxCredits ?? judged.costOfWrites));
         const available = (await app.credits.balance(caller.accountId))?.available ?? 0;
         if (available < judged.firstUnit) throw insufficientCredits(app, caller, judged.firstUnit, available);
+        await drafts.end();
         const batch: NewBatch = {
             ...{ batchId, workspaceId: all.workspaceId, keyId: all.keyId, accountId: all.accountId },
             name: fields.name ?? null,
@@ -81,6 +83,7 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
         const order = async (trx: Db): Promise<Reply<never>> => {
             await addBatch(trx, batch);
             await drafts.store(trx);
+            // Other orders of the account came meanwhile.
             await mustFit(trx, caller);
             await mustBeFew(trx, caller);
             const row = await findBatch(trx, readerOf(caller), batchId);
@@ -89,6 +92,7 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
         };
         return await orderInTurn(call, () => app.db.transaction(order), { isLarge: true });
     } finally {
+        room.leave();
         await drafts.close();
     }
 }

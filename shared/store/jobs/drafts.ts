@@ -1,3 +1,4 @@
+import type { OpenBounds } from '../../domain/jobs/bounds.ts';
 import { ago, type Db } from '../../platform/db.ts';
 import type { OrderedCall } from './orders.ts';
 
@@ -24,18 +25,24 @@ const ABANDONED = '30 minutes';
 /** Items of a batch whose body is still arriving. Close it to delete them. */
 export interface Drafts {
     add(item: NewItem): Promise<void>;
+    /** Call it after the last item, before the transaction of the order: its statements have to be few, since they lock the account's row. */
+    end(): Promise<void>;
     /** Stores all items in order as jobs of the batch. The row of the batch must exist. */
     store(trx: Db): Promise<void>;
     close(): Promise<void>;
 }
 
-/** Keeps the first items in memory and the rest in the database. */
-export function openDrafts(db: Db, all: OfAll): Drafts {
+/**
+ * Keeps the first items in memory and the rest in the database.
+ * @param mayKeep called with the items and their bytes before they are stored, and at the end with all that were not; it throws to refuse
+ */
+export function openDrafts(db: Db, all: OfAll, mayKeep: (more: OpenBounds) => Promise<void>): Drafts {
     const { batchId } = all;
     let held: NewItem[] = [];
     let bytes = 0;
     let spilled = 0;
     const spill = async () => {
+        await mayKeep({ items: held.length, bytes });
         for (let from = 0; from < held.length; from += OF_STATEMENT) {
             const rows = held.slice(from, from + OF_STATEMENT).map(({ request, ...item }, at) => {
                 return { batch_id: batchId, place: spilled + from + at, item: JSON.stringify(item), request };
@@ -52,23 +59,23 @@ export function openDrafts(db: Db, all: OfAll): Drafts {
             bytes += item.request.length;
             if (held.length > MOST_HELD.items || bytes > MOST_HELD.bytes) await spill();
         },
+        async end() {
+            if (spilled > 0 || held.length > OF_STATEMENT) await spill();
+            else await mayKeep({ items: held.length, bytes });
+        },
         async store(trx) {
             if (spilled > 0) {
-                await spill();
                 await trx.raw(`${insertFrom('(select item, request, place from batch_drafts where batch_id = :batchId) d')}`, { ...all });
                 return;
             }
-            for (let from = 0; from < held.length; from += OF_STATEMENT) {
-                const some = held.slice(from, from + OF_STATEMENT);
-                await trx.raw(
-                    insertFrom('unnest(cast(:items as jsonb[]), cast(:requests as bytea[])) with ordinality as d (item, request, place)'),
-                    {
-                        ...all,
-                        items: some.map(({ request: _, ...item }) => JSON.stringify(item)),
-                        requests: some.map(({ request }) => request),
-                    },
-                );
-            }
+            await trx.raw(
+                insertFrom('unnest(cast(:items as jsonb[]), cast(:requests as bytea[])) with ordinality as d (item, request, place)'),
+                {
+                    ...all,
+                    items: held.map(({ request: _, ...item }) => JSON.stringify(item)),
+                    requests: held.map(({ request }) => request),
+                },
+            );
         },
         async close() {
             held = [];
