@@ -38,7 +38,7 @@ export function describeByPages(drafted: readonly Drafted[], texts: SiteTexts, s
             if (described !== undefined) byPages.add(`${endpoint.name} ${param.name}`);
         }
         const lead = leadOf(group, here, ofSite, about).find((text) => text !== '' && mayBeSaid(text, seen)) ?? leadOfLinks(one, here);
-        endpoint.description = describeEndpoint(endpoint, lead);
+        endpoint.description = describeEndpoint(endpoint, lead?.startsWith(CALLED_BY) === true ? withName(endpoint, lead) : lead);
         if (lead !== undefined) byPages.add(endpoint.name);
     }
     return { site: about, byPages };
@@ -51,6 +51,13 @@ function siteAbout(drafted: readonly Drafted[], seen: SeenTexts): string | undef
     const [most] = [...all].sort(([, a], [, b]) => b - a);
     const isOfSite = most !== undefined && drafted.filter(({ group }) => group.pages.abouts.has(most[0])).length > 1;
     return isOfSite && mayBeSaid(most[0], seen) ? most[0] : undefined;
+}
+
+const CALLED_BY = 'Called by the page';
+
+/** Many routes are called by one page: only their names tell them apart. */
+function withName({ name }: PackageEndpoint, calledBy: string): string {
+    return `${name.replaceAll('_', ' ')}, ${calledBy.charAt(0).toLowerCase()}${calledBy.slice(1)}`;
 }
 
 /** Candidates for the description of an endpoint, best first. */
@@ -69,7 +76,7 @@ function leadOf(group: Group, links: RouteLinks, ofSite: ReadonlySet<string>, ab
     const submit = mostSaid(submits);
     const form = isForm && submit !== '' ? [caller === '' ? submit : `${submit}, the form of “${caller}”`, submit] : [];
     const link = links.targets.size > 1 || isFixed ? mostSaid(links.texts) : '';
-    const calledBy = group.answers.json > 0 && callers.size > 0 ? [...callers.keys()].map((text) => `Called by the page “${text}”`) : [];
+    const calledBy = group.answers.json > 0 && callers.size > 0 ? [...callers.keys()].map((text) => `${CALLED_BY} “${text}”`) : [];
     const isHome = group.segments.every(({ core }) => core === '') && group.dispatch.length === 0;
     const home = isHome ? [[...titles.keys()][0] ?? '', [...headings.keys()][0] ?? ''] : [];
     return [...form, own, ...both, title, heading, link, ...home, ...calledBy.slice(0, 3)];

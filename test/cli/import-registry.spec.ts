@@ -224,6 +224,49 @@ describe('routebook import, of packages in the format 0.1', () => {
         });
     });
 
+    it('carries or lists extraction rules, data of Next.js, values of other endpoints, credentials and another domain', () => {
+        const url_template = 'https://harbour.example/boats/{{slug}}';
+        const found = importDocument({
+            ...HARBOUR,
+            domain: 'boats.example',
+            extraction_rules: [{ selector: 'h1' }],
+            actions: [],
+            endpoints: [
+                {
+                    name: 'list_boats',
+                    url_template: 'https://harbour.example/boats',
+                    extraction_rules: { title: 'h1', link: { selector: 'a.boat', attr: 'href' }, odd: { script: 'x()' } },
+                },
+                {
+                    name: 'open_boat',
+                    url_template,
+                    variables: [{ name: 'slug', source: { from_endpoint: 'list_boats', selector: 'a.boat@href' } }],
+                    response_schema: { next_data: { name: 'props.pageProps.boat.name', odd: 'a | b' } },
+                },
+                { name: 'own_boat', url_template, variables: [{ name: 'slug' }, { name: 'key', source: 'credential' }] },
+            ],
+        });
+        expect(faultsOf(found.package)).to.deep.equal([]);
+        expect(endpoint(found, 'list_boats').response).to.deep.equal({
+            type: 'html',
+            select: { title: 'h1', link: { selector: 'a.boat', value: 'href' } },
+        });
+        expect(endpoint(found, 'open_boat').response).to.deep.equal({
+            type: 'html',
+            select: { name: { selector: 'script#__NEXT_DATA__', json: 'props.pageProps.boat.name' } },
+        });
+        expect(endpoint(found, 'open_boat').params?.[0]?.description).to.equal('The answer of list_boats has it at a.boat@href.');
+        expect(endpoint(found, 'own_boat')).to.include({ hosted: false });
+        expect(endpoint(found, 'own_boat').params?.map(({ name }) => name)).to.deep.equal(['slug']);
+        expect(whys(found, 'document')).to.include.keys('domain', 'extraction_rules');
+        expect(whys(found, 'part')).to.include.keys(
+            'endpoints[0] (list_boats), extraction_rules odd',
+            'endpoints[1] (open_boat), param slug',
+            'endpoints[1] (open_boat), next_data odd',
+            'endpoints[2] (own_boat), param key',
+        );
+    });
+
     it('says what else is wrong, and refuses another version', () => {
         expect(() => importDocument({ ...HARBOUR, schema_format_version: '0.2' })).to.throw(CannotImport, /0\.1/);
         const odd = importDocument({ ...HARBOUR, intent_category: 'boats', surprise: 1 });

@@ -1,5 +1,6 @@
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageEndpoint } from '../../../shared/domain/types.ts';
+import { shown } from '../texts.ts';
 
 export interface ReadAnswer {
     response: NonNullable<PackageEndpoint['response']>;
@@ -7,10 +8,16 @@ export interface ReadAnswer {
 }
 
 const MAX_LEVEL = 6;
+const PLAIN_PATH = /^(?:\$\.)?[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*|\[(?:\d+|\*)?\])*$/;
 
-/** Reads `response_schema` (`fields`, `items`, `html_list`) and `response_mapping` of the format 0.1. */
-export function readAnswer(schema: Json | undefined, mapping: Json | undefined): ReadAnswer {
+/** Reads `response_schema` (`fields`, `items`, `html_list`, `next_data`), `response_mapping` and `extraction_rules` of the format 0.1. */
+export function readAnswer(schema: Json | undefined, mapping: Json | undefined, rules: Json | undefined): ReadAnswer {
     const left: ReadAnswer['left'] = [];
+    const ofPage: JsonObject = { ...nextData(isObject(schema) ? schema['next_data'] : undefined, left), ...extracted(rules, left) };
+    if (Object.keys(ofPage).length > 0) {
+        const list = isObject(schema) && isObject(schema['html_list']) ? htmlList(schema['html_list'], left) : {};
+        return { response: { type: 'html', select: { ...ofPage, ...(isObject(list.select) ? list.select : {}) } }, left };
+    }
     if (isObject(schema) && isObject(schema['html_list'])) return { response: htmlList(schema['html_list'], left), left };
     const response: ReadAnswer['response'] = {};
     if (isObject(schema) && (schema['type'] !== undefined || schema['fields'] !== undefined)) {
@@ -27,6 +34,38 @@ export function readAnswer(schema: Json | undefined, mapping: Json | undefined):
         }
     }
     return { response, left };
+}
+
+/** `next_data: {name: path}`, or one path: values of the JSON that pages made by Next.js hold. */
+function nextData(paths: Json | undefined, left: ReadAnswer['left']): JsonObject {
+    if (paths === undefined || paths === null) return {};
+    const named = isObject(paths) ? paths : { value: paths };
+    const select: JsonObject = {};
+    for (const [name, path] of Object.entries(named)) {
+        if (typeof path === 'string' && PLAIN_PATH.test(path) && !UNSAFE_KEYS.has(name))
+            select[name] = { selector: 'script#__NEXT_DATA__', json: path.replace(/^\$\./, '') };
+        else left.push({ name: `next_data ${shown(name)}`, why: 'Its path is none that select could follow as it stands.' });
+    }
+    return select;
+}
+
+/** `extraction_rules`: selectors by name, or a list of `{name, selector, attr}`. */
+function extracted(rules: Json | undefined, left: ReadAnswer['left']): JsonObject {
+    if (rules === undefined || rules === null) return {};
+    const entries: [string, Json | undefined][] = Array.isArray(rules)
+        ? rules.map((rule, place) => [isObject(rule) && typeof rule['name'] === 'string' ? rule['name'] : String(place), rule])
+        : isObject(rules)
+          ? Object.entries(rules)
+          : [['', rules]];
+    const select: JsonObject = {};
+    for (const [name, rule] of entries) {
+        const { selector, attr } = isObject(rule) ? rule : { selector: rule, attr: undefined };
+        const others = isObject(rule) ? Object.keys(rule).filter((key) => !['name', 'selector', 'attr'].includes(key)) : [];
+        if (typeof selector !== 'string' || selector === '' || UNSAFE_KEYS.has(name) || others.length > 0)
+            left.push({ name: `extraction_rules ${shown(name)}`, why: 'It is no selector alone; write it as select.' });
+        else select[name] = typeof attr === 'string' ? { selector, value: attr } : selector;
+    }
+    return select;
 }
 
 function htmlList(list: JsonObject, left: ReadAnswer['left']): ReadAnswer['response'] {
@@ -52,8 +91,7 @@ function htmlList(list: JsonObject, left: ReadAnswer['left']): ReadAnswer['respo
 function selectOf(mapping: JsonObject, left: ReadAnswer['left']): JsonObject {
     const select: JsonObject = {};
     for (const [name, path] of Object.entries(mapping)) {
-        if (typeof path === 'string' && /^(?:\$\.)?[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*|\[(?:\d+|\*)?\])*$/.test(path))
-            select[name] = path.replace(/^\$\./, '');
+        if (typeof path === 'string' && PLAIN_PATH.test(path)) select[name] = path.replace(/^\$\./, '');
         else left.push({ name: `response_mapping ${name}`, why: 'Its path is none that select could follow as it stands.' });
     }
     return select;

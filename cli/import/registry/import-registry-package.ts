@@ -73,6 +73,13 @@ function headOf(document: JsonObject, operations: readonly ReadOperation[], opti
     const written = options.site ?? document['site'] ?? document['domain'];
     const named = normaliseSite(typeof written === 'string' ? written : '');
     const site = named.ok ? named.site : String(written ?? 'unknown');
+    const { domain } = document;
+    if (typeof domain === 'string' && domain !== '' && domain.toLowerCase() !== site)
+        notCarried.push({
+            where: 'domain',
+            why: `The package is for ${site}, and names ${shown(domain)} as its domain.`,
+            scope: 'document',
+        });
     const description = cleanText(document['description'], 4000);
     return {
         format: 'routebook/1' as const,

@@ -21,7 +21,7 @@ export type ReadResult = { ok: true; endpoint: PackageEndpoint; left: { name: st
 /** Fields of an operation that are read here or say nothing that a package needs. */
 const KNOWN: ReadonlySet<string> = new Set(
     (
-        'name method url_template purpose description headers query_params params variables body body_template response_schema response_mapping result ' +
+        'name method url_template purpose description headers query_params params variables body body_template response_schema response_mapping extraction_rules result ' +
         'requirements kind transport is_primary confidence source has_auth'
     ).split(' '),
 );
@@ -44,10 +44,14 @@ export function readOperation(operation: JsonObject, isAction: boolean, names: S
     const params = readParams(operation, url, { body: body?.names, headers: headers.filled }, method);
     if (!params.ok) return params;
     const result = isObject(operation['result']) ? operation['result'] : {};
-    const answer = readAnswer(operation['response_schema'] ?? result['response_schema'], operation['response_mapping']);
+    const answer = readAnswer(
+        operation['response_schema'] ?? result['response_schema'],
+        operation['response_mapping'],
+        operation['extraction_rules'],
+    );
     const kind = kindOf(operation['kind'], isForm);
     const hasBody = body !== undefined || params.params.some(({ source }) => source === 'body');
-    const needs = needsOf(operation['requirements']);
+    const needs = [...needsOf(operation['requirements']), ...credentialsOf(operation)];
     const endpoint: PackageEndpoint = {
         name: nameEndpoint(typeof operation['name'] === 'string' ? operation['name'] : 'call', names),
         kind: kind === 'paginate' ? 'api_call' : kind,
@@ -159,6 +163,20 @@ function needsOf(requirements: Json | undefined): { name: string; why: string }[
     if (typeof js === 'string' && js !== '' && js !== 'not_required' && js !== 'optional')
         needs.push({ name: 'requirements.js', why: 'No script of the site is run.' });
     return needs;
+}
+
+/** Variables that hold a credential: callers could send none, so the operation is described only. */
+function credentialsOf(operation: JsonObject): { name: string; why: string }[] {
+    const inputs = [operation['variables'], operation['params']].flatMap((list) => (Array.isArray(list) ? list : [])).filter(isObject);
+    return inputs
+        .filter(
+            ({ source, in: place, credential }) =>
+                [source, place].includes('credential') || (credential !== undefined && credential !== false),
+        )
+        .map(({ name }) => ({
+            name: `param ${shown(String(name))}`,
+            why: 'It is a credential, which no param carries: say it in auth and take hosted: false out.',
+        }));
 }
 
 function described(operation: JsonObject): { description?: string } {

@@ -15,6 +15,8 @@ interface Declared {
     schema: JsonSchema;
     description: string | undefined;
     default: Json | undefined;
+    /** The endpoint whose answer has the value, and where in it. */
+    origin?: { endpoint: string; selector: string } | undefined;
 }
 
 const PARAM_NAME = /^[!-z|~]{1,64}$/;
@@ -35,6 +37,12 @@ export function readParams(
     if (declared.some(({ place }) => place === 'url'))
         return { ok: false, why: 'A param is the whole address, and a package writes its addresses out.' };
     const left: { name: string; why: string }[] = [];
+    for (const { name, origin } of declared)
+        if (origin !== undefined)
+            left.push({
+                name: `param ${shown(name)}`,
+                why: `Callers take its value from ${shown(origin.endpoint)}; its description says so.`,
+            });
     const params = new Map<string, PackageParam>();
     const find = (name: string) => declared.find((one) => nameIn(one.name) === name);
     for (const name of placeholdersOf(url)) params.set(name, made(name, 'path', find(name), true));
@@ -48,6 +56,8 @@ export function readParams(
     const inHeaders = new Set([...headers.values()].map(nameIn));
     for (const one of declared) {
         const name = nameIn(one.name);
+        // Operations list these themselves.
+        if (one.place === 'credential') continue;
         if (inHeaders.has(name) || params.has(name) || [...params.values()].some((param) => param.name === one.name)) continue;
         const source = sourceOf(one.place, inBody !== undefined, method);
         if (source === undefined) left.push({ name: `param ${shown(one.name)}`, why: 'Neither the URL nor the body has a place for it.' });
@@ -74,18 +84,32 @@ function declaredParam(param: JsonObject): Declared {
     };
 }
 
+/** `source: {from_endpoint, selector}`: the answer of another endpoint has the value. */
+function originOf(source: Json | undefined): Declared['origin'] {
+    if (!isObject(source) || typeof source['from_endpoint'] !== 'string') return undefined;
+    return { endpoint: source['from_endpoint'], selector: typeof source['selector'] === 'string' ? source['selector'] : '' };
+}
+
+function describedWith(description: string | undefined, origin: Declared['origin']): string | undefined {
+    if (origin === undefined) return description;
+    const place = origin.selector === '' ? '' : ` at ${origin.selector}`;
+    return cleanText(`${description === undefined ? '' : `${description} `}The answer of ${origin.endpoint} has it${place}.`, 600);
+}
+
 function declaredVariable(variable: JsonObject): Declared {
+    const origin = originOf(variable['source']);
     const pattern = typeof variable['pattern'] === 'string' && variable['pattern'] !== '' ? compilePattern(variable['pattern']) : undefined;
     return {
         name: String(variable['name'] ?? ''),
-        place: String(variable['source'] ?? variable['in'] ?? ''),
+        place: String((origin === undefined ? variable['source'] : undefined) ?? variable['in'] ?? ''),
         required: variable['required'] !== false,
         schema: {
             type: typeOf(variable['type']) ?? 'string',
             ...(pattern?.ok === true && pattern.size < 400 ? { pattern: String(variable['pattern']) } : {}),
         },
-        description: cleanText(variable['description'], 600),
+        description: describedWith(cleanText(variable['description'], 600), origin),
         default: variable['default'],
+        origin,
     };
 }
 
