@@ -77,6 +77,7 @@ export function describeApi({ judged, isTimed }: Rows): void {
                     );
                     judge(turns, `fetch ${result.status} ${JSON.stringify(result.body).slice(0, 100)}`);
                     expect(result.status).to.be.oneOf(hostile.isTaken ? [200, 400, 404] : [422]);
+                    expect(JSON.stringify(result.body)).to.include(hostile.told ?? '');
                 }
                 for (const path of readsOf(site)) {
                     const { turns, result } = await api.during(() => send('GET', path));
