@@ -35,6 +35,20 @@ describe('the params of a call', () => {
         expect(Object.getPrototypeOf(values)).to.equal(null);
     });
 
+    it('are refused where the templates of the endpoint repeat them until the request is large', () => {
+        const long = { a: 'x'.repeat(60_000) };
+        const inBody = (count: number) =>
+            anEndpoint({ method: 'POST', body: Array.from({ length: count }, () => '{a}'), params: [bodyParam('a')] });
+        const inText = (count: number) =>
+            anEndpoint({ method: 'POST', body_format: 'text', body: '{a}'.repeat(count), params: [bodyParam('a')] });
+        const inUrl = (count: number) => anEndpoint({ url: `https://shop.example/${'{a}'.repeat(count)}`, params: [pathParam('a')] });
+        for (const endpoint of [inBody(100), inText(100), inUrl(10)]) {
+            expect(problems(endpoint, long)).to.deep.equal(['/params TOO_COMPLEX']);
+            expect(problems(endpoint, { a: 'x' })).to.deep.equal([]);
+        }
+        for (const endpoint of [inBody(20), inText(20), inUrl(2)]) expect(problems(endpoint, long)).to.deep.equal([]);
+    });
+
     it('are judged all at once, each at its pointer', () => {
         expect(problems(anEndpoint(search), { page: '2', quary: 'x', tags: [1], section: '' })).to.deep.equal([
             '/params/quary UNKNOWN_FIELD',

@@ -159,6 +159,15 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
         ),
         told: 'takes too much work to hold against its schema',
     }),
+    row({
+        name: 'a param in thousands of places of a body',
+        told: 'TOO_COMPLEX',
+        document: (site) => {
+            const body = Array.from({ length: 5000 }, () => '{p}');
+            return aPackage(site, { endpoints: [{ ...endpointWith(site, 'go', [{ name: 'p' }]), body }] });
+        },
+        calls: [{ endpoint: 'go', params: { p: 'x'.repeat(60_000) } }],
+    }),
     oneParam(
         'many small items against 300 branches',
         { items: { oneOf: Array.from({ length: 300 }, (_, at) => ({ const: at })) } },

@@ -5,6 +5,7 @@ import type { Verdict } from '../json/schema.ts';
 import { didYouMean } from '../text/suggestions.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param, Values } from '../types.ts';
 import { fileTooMany, MAX_FILE_BYTES, takesFiles } from './files.ts';
+import { fillsTooMuch } from './filled-size.ts';
 import { isSegment, placeFaults } from './param-place.ts';
 
 /** Judges a value by a JSON Schema, as the functions of `compileJsonSchema` do. */
@@ -41,6 +42,10 @@ export function bindParams(endpoint: Endpoint, params: JsonObject, validate: Val
     const tooMany = fileTooMany(endpoint, values);
     if (tooMany !== undefined)
         problems.push(detail(tooMany, 'TOO_COMPLEX', `The files of a call have at most ${MAX_FILE_BYTES} bytes in all.`));
+    if (problems.length === 0 && fillsTooMuch(endpoint, values)) {
+        const message = `The endpoint ${endpoint.name} repeats these values so often that the request would be too large: give shorter ones.`;
+        problems.push({ path: '/params', code: 'TOO_COMPLEX', message });
+    }
     return problems.length === 0 ? { ok: true, values } : { ok: false, problems };
 }
 
