@@ -1,7 +1,7 @@
 import type { GoalRow } from './row.ts';
 import { againstIdle, of, ratio } from './values.ts';
 
-/** J1 to J3: batches and jobs. */
+/** J1 to J3, W1: batches, jobs and webhooks. */
 export const JOB_GOALS: readonly GoalRow[] = [
     {
         id: 'J1',
@@ -47,9 +47,30 @@ export const JOB_GOALS: readonly GoalRow[] = [
     },
     {
         id: 'J3',
-        shows: 'first job of another account behind it: longest time until it starts, of five',
+        shows: 'first job of an account behind 1,000,000 items of another one: longest time until it starts, of five',
         unit: 'ms',
         values: of('batch_beside', 'first_ms'),
         goal: { atMost: 1000 },
+    },
+    {
+        id: 'W1',
+        shows: 'p99 from an event to 48 good receivers of 50 at 1,000 events a second, with one that hangs and one that fails, relative to alone',
+        unit: '',
+        values: againstIdle('webhooks_beside'),
+        goal: { atMost: 1.2 },
+    },
+    {
+        id: 'W1',
+        shows: 'events recorded a second meanwhile',
+        unit: '/s',
+        values: of('webhooks_beside', 'per_second'),
+        goal: { atLeast: 950 },
+    },
+    {
+        id: 'W1',
+        shows: 'events lost over 20 deaths of the worker',
+        unit: '',
+        values: of('webhooks_killed', 'lost'),
+        goal: { atMost: 0 },
     },
 ];

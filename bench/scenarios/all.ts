@@ -10,6 +10,7 @@ import { REGISTRY } from './registry.ts';
 import type { Round } from './scenario.ts';
 import { STOCK } from './stock.ts';
 import { BESIDE_STRANGERS } from './strangers.ts';
+import { WEBHOOKS } from './webhooks.ts';
 
 /** All rounds of `npm run bench`, in order. Later rounds may use figures of earlier ones. */
 export const ROUNDS: readonly Round[] = [
@@ -20,6 +21,7 @@ export const ROUNDS: readonly Round[] = [
     STOCK,
     PARTS,
     BATCHES,
+    WEBHOOKS,
     REGISTRY,
     FIND,
     STARTS,

@@ -69,15 +69,41 @@ async function batchLines(bench: Bench): Promise<Figures> {
     return { count: items, accepted_ms: ms, api_more_mb: most - idle };
 }
 
-/** Live calls of the same account, alone and during a batch that fills the worker; then first jobs of other accounts behind it. */
+/** Items that wait for one other account when a first job of an account comes, in batches of the largest size. */
+const CROWD = { batches: 10, items: 100_000 };
+
+/**
+ * Live calls of the same account, alone and during a batch that fills the worker; then first jobs of other accounts, behind a million items
+ * of one account.
+ */
 async function besideBatch(bench: Bench): Promise<Figures> {
     const alone = await liveFetches(bench, { perSecond: LIVE_PER_SECOND });
     const { batch_id: id } = await order(bench, bench.isQuick ? 10_000 : 100_000);
     try {
         const beside = await liveFetches(bench, { perSecond: LIVE_PER_SECOND });
+        const behind = await behindCrowd(bench, id.slice(4).toLowerCase());
+        return {
+            ...beside,
+            alone_p50_ms: alone['p50_ms'] ?? Number.NaN,
+            alone_p99_ms: alone['p99_ms'] ?? Number.NaN,
+            ...behind,
+        };
+    } finally {
+        await cancel(bench, id);
+    }
+}
+
+/** @param name for the accounts of this repetition: the crowd has one of its own, since orders of batches are limited in an hour */
+async function behindCrowd(bench: Bench, name: string): Promise<Figures> {
+    const crowd = await openAccount(bench.stack, `crowd-${name}`, 'pro', MANY);
+    const ordered: string[] = [];
+    try {
+        for (let batch = 0; batch < (bench.isQuick ? 1 : CROWD.batches); batch++) {
+            ordered.push((await order(bench, bench.isQuick ? 10_000 : CROWD.items, crowd)).batch_id);
+        }
         const first: number[] = [];
         for (let account = 0; account < (bench.isQuick ? 1 : 5); account++) {
-            const key = await openAccount(bench.stack, `behind-${id.slice(4).toLowerCase()}-${account}`, 'pro', MANY);
+            const key = await openAccount(bench.stack, `behind-${name}-${account}`, 'pro', MANY);
             const { data } = await call<{ job_id: string }>(bench, 'POST', '/v1/jobs', {
                 key,
                 body: JSON.stringify({ site: SITE, endpoint: 'item', params: { id: 1 } }),
@@ -85,36 +111,32 @@ async function besideBatch(bench: Bench): Promise<Figures> {
             const job = await call<{ created_at: string; started_at: string }>(bench, 'GET', `/v1/jobs/${data.job_id}?wait=30`, { key });
             first.push(Date.parse(job.data.started_at) - Date.parse(job.data.created_at));
         }
-        const { counts } = (await call<Batch>(bench, 'GET', `/v1/batches/${id}`)).data;
-        return {
-            ...beside,
-            alone_p50_ms: alone['p50_ms'] ?? Number.NaN,
-            alone_p99_ms: alone['p99_ms'] ?? Number.NaN,
-            first_ms: Math.max(...first),
-            still_queued: counts.queued,
-        };
+        const left = await Promise.all(ordered.map((id) => call<Batch>(bench, 'GET', `/v1/batches/${id}`, { key: crowd })));
+        return { first_ms: Math.max(...first), still_queued: left.reduce((sum, { data }) => sum + data.counts.queued, 0) };
     } finally {
-        await cancel(bench, id);
+        for (const id of ordered) await cancel(bench, id, crowd);
     }
 }
 
-async function order(bench: Bench, items: number): Promise<Batch> {
+async function order(bench: Bench, items: number, key?: string): Promise<Batch> {
     const line = (at: number) => JSON.stringify({ params: { id: at + 1, q: `shoes size ${at % 240}` } });
     const body = `${Array.from({ length: items }, (_, at) => line(at)).join('\n')}\n`;
     const path = `/v1/batches?site=${SITE}&endpoint=item`;
-    return (await call<Batch>(bench, 'POST', path, { body, type: 'application/x-ndjson' })).data;
+    return (await call<Batch>(bench, 'POST', path, { ...keyed(key), body, type: 'application/x-ndjson' })).data;
 }
 
-async function untilEnded(bench: Bench, id: string): Promise<Batch> {
+const keyed = (key: string | undefined) => (key === undefined ? {} : { key });
+
+async function untilEnded(bench: Bench, id: string, key?: string): Promise<Batch> {
     for (;;) {
-        const { data } = await call<Batch>(bench, 'GET', `/v1/batches/${id}?wait=30`);
+        const { data } = await call<Batch>(bench, 'GET', `/v1/batches/${id}?wait=30`, keyed(key));
         if (data.finished_at !== null) return data;
     }
 }
 
-async function cancel(bench: Bench, id: string): Promise<void> {
-    await call(bench, 'DELETE', `/v1/batches/${id}`);
-    await untilEnded(bench, id);
+async function cancel(bench: Bench, id: string, key?: string): Promise<void> {
+    await call(bench, 'DELETE', `/v1/batches/${id}`, keyed(key));
+    await untilEnded(bench, id, key);
 }
 
 /** Reads the results and returns lines per second. */
