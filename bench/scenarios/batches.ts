@@ -25,9 +25,10 @@ export const BATCHES: Round = {
     ],
 };
 
-function liveFetches(bench: Bench, pace: { inFlight: number } | { perSecond: number }): Promise<Figures> {
+function liveFetches(bench: Bench, pace: { inFlight: number } | { perSecond: number }, key?: string): Promise<Figures> {
     const { stack } = bench;
-    return fetches(bench, { service: stack.production, watched: production(stack), endpoints: ['item'], pace, measuredMs: 6000 });
+    const service = { ...stack.production, ...(key === undefined ? {} : { apiKey: key }) };
+    return fetches(bench, { service, watched: production(stack), endpoints: ['item'], pace, measuredMs: 6000 });
 }
 
 /** CPU of all processes from the creation of a batch until its last item has ended; then reading its results as ndjson. */
@@ -35,6 +36,7 @@ async function batchItems(bench: Bench): Promise<Figures> {
     const items = bench.isQuick ? 3000 : 20_000;
     const processes = Object.entries(production(bench.stack));
     const cpuNow = () => processes.map(([, watched]) => cpuSeconds(watched.pid, watched));
+    const memory = watchMemory(bench);
     const before = cpuNow();
     const began = performance.now();
     const { batch_id: id } = await order(bench, items);
@@ -50,30 +52,43 @@ async function batchItems(bench: Bench): Promise<Figures> {
         cpu_us: cpu.reduce((sum, one) => sum + one, 0),
         ...Object.fromEntries(processes.map(([name], place) => [`cpu_${name}_us`, cpu[place] ?? Number.NaN])),
         results_per_second: await readResults(bench, id, items),
+        ...memory(),
+    };
+}
+
+/** Memory that the API and the worker take beyond what they had, at most, in MB. */
+function watchMemory({ stack }: Bench): () => Figures {
+    const { api, workers } = stack.production;
+    const watched = [{ name: 'api', pid: api.pid }, ...workers.slice(0, 1).map(({ pid }) => ({ name: 'worker', pid }))];
+    const all = watched.map(({ name, pid }) => ({ name, pid, idle: rssMb(pid), most: 0 }));
+    const watch = setInterval(() => {
+        for (const one of all) one.most = Math.max(one.most, rssMb(one.pid) - one.idle);
+    }, 20);
+    return () => {
+        clearInterval(watch);
+        return Object.fromEntries(all.map(({ name, most }) => [`${name}_more_mb`, most]));
     };
 }
 
 /** Time and memory of the API for a batch of the largest size. */
 async function batchLines(bench: Bench): Promise<Figures> {
     const items = bench.isQuick ? 10_000 : 100_000;
-    const { pid } = bench.stack.production.api;
-    const idle = rssMb(pid);
-    let most = idle;
-    const watch = setInterval(() => {
-        most = Math.max(most, rssMb(pid));
-    }, 10);
+    const memory = watchMemory(bench);
     const began = performance.now();
-    const { batch_id: id } = await order(bench, items).finally(() => clearInterval(watch));
+    let figures: Figures = {};
+    const { batch_id: id } = await order(bench, items).finally(() => {
+        figures = memory();
+    });
     const ms = performance.now() - began;
     await cancel(bench, id);
-    return { count: items, accepted_ms: ms, api_more_mb: most - idle };
+    return { count: items, accepted_ms: ms, ...figures };
 }
 
 /** Items that wait for one other account when a first job of an account comes, in batches of the largest size. */
 const CROWD = { batches: 10, items: 100_000 };
 
 /**
- * Live calls of the same account, alone and during a batch that fills the worker; then first jobs of other accounts, behind a million items
+ * Live calls of the same account, alone and during a batch that fills the worker; live calls of another account; then first jobs of other accounts, behind a million items
  * of one account.
  */
 async function besideBatch(bench: Bench): Promise<Figures> {
@@ -81,11 +96,18 @@ async function besideBatch(bench: Bench): Promise<Figures> {
     const { batch_id: id } = await order(bench, bench.isQuick ? 10_000 : 100_000);
     try {
         const beside = await liveFetches(bench, { perSecond: LIVE_PER_SECOND });
-        const behind = await behindCrowd(bench, id.slice(4).toLowerCase());
+        const name = id.slice(4).toLowerCase();
+        const stranger = await openAccount(bench.stack, `beside-${name}`, 'pro', MANY);
+        const other = await liveFetches(bench, { perSecond: LIVE_PER_SECOND }, stranger);
+        const { counts } = (await call<Batch>(bench, 'GET', `/v1/batches/${id}`)).data;
+        if (counts.queued === 0) throw new Error('the batch ended before the live calls beside it');
+        const behind = await behindCrowd(bench, name);
         return {
             ...beside,
             alone_p50_ms: alone['p50_ms'] ?? Number.NaN,
             alone_p99_ms: alone['p99_ms'] ?? Number.NaN,
+            other_p50_ms: other['p50_ms'] ?? Number.NaN,
+            other_p99_ms: other['p99_ms'] ?? Number.NaN,
             ...behind,
         };
     } finally {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { beginAttempts } from '../../shared/store/jobs/begins.ts';
-import { claimJobs } from '../../shared/store/jobs/claims.ts';
-import { endAttempts } from '../../shared/store/jobs/ends.ts';
+import { claimJobs, putBack } from '../../shared/store/jobs/claims.ts';
+import { cancelJob, endAttempts } from '../../shared/store/jobs/ends.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -65,6 +65,41 @@ describe('the turn of a job', () => {
         expect(turns).to.deep.equal(['a0 b0', 'a1 b1', 'a2 b2']);
         await world.app.db('jobs').where({ workspace_id: eve.workspaceId }).delete();
         await world.app.db('batches').where({ workspace_id: eve.workspaceId }).delete();
+    });
+
+    it('is given back by items together, each with its own wait, and not by one that was cancelled or claimed again', async () => {
+        const eve = await join(world, { plan: 'pro' });
+        const items = Array.from({ length: 4 }, (_, at) => ({ params: { id: at + 1 }, custom_id: `c${at}` }));
+        const { batch_id: batchId } = dataOf<{ batch_id: string }>(
+            await eve.call('POST', '/v1/batches', { body: { defaults: { site: SITE, endpoint: 'product' }, items } }),
+        );
+        const { db } = world.app;
+        const claimed = await claimJobs(
+            db,
+            items.map(() => newId('op')),
+            { accounts: new Map(), sites: new Map() },
+        );
+        const [soon, later, cancelled, lost] = claimed.map(({ jobId, operation }) => ({ jobId, operation, batchId }));
+        if (!soon || !later || !cancelled || !lost) throw new Error('all items are claimed');
+        await cancelJob(db, eve.workspaceId, cancelled.jobId);
+        const wait = { waitingFor: 'site' as const, afterMs: 0 };
+        await putBack(db, [
+            { ...soon, ...wait },
+            { ...later, ...wait, afterMs: 60_000 },
+            { ...cancelled, ...wait },
+            { ...lost, ...wait, operation: newId('op') },
+        ]);
+        const rows = await db('jobs')
+            .where({ batch_id: batchId })
+            .select('job_id', 'status', 'operation', 'waiting_for', db.raw("due_at > app_now() + interval '30 seconds' as is_later"));
+        const rowOf = ({ jobId }: { jobId: string }) => rows.find((row) => row.job_id === jobId);
+        expect(rowOf(soon)).to.include({ status: 'queued', operation: null, waiting_for: 'site', is_later: false });
+        expect(rowOf(later)).to.include({ status: 'queued', operation: null, waiting_for: 'site', is_later: true });
+        expect(rowOf(cancelled)).to.include({ status: 'cancelled' });
+        expect(rowOf(lost)).to.include({ status: 'queued', operation: lost.operation, waiting_for: null });
+        expect(await db('batches').where({ batch_id: batchId }).first('waiting_for')).to.deep.equal({ waiting_for: 'site' });
+        await db('jobs').where({ batch_id: batchId }).delete();
+        await db('batches').where({ batch_id: batchId }).delete();
     });
 
     it('comes for everybody while a long order or change of one account is under way', async () => {

@@ -25,7 +25,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { Balance } from '../../shared/store/credits/credits.ts';
 import { pauseRunning } from '../../shared/store/jobs/batch-ends.ts';
 import { type Begun, judgeRoom } from '../../shared/store/jobs/begins.ts';
-import { type ClaimedJob, keptBytes, putBack } from '../../shared/store/jobs/claims.ts';
+import { type ClaimedJob, keptBytes } from '../../shared/store/jobs/claims.ts';
 import { type AttemptEnd, endUnbegun, endWithKept, type HoldEnd } from '../../shared/store/jobs/ends.ts';
 import { makeSpace } from '../../shared/store/jobs/retention.ts';
 import { openRequest, sealError, sealResult } from '../../shared/store/jobs/sealed.ts';
@@ -91,7 +91,7 @@ export async function runQueuedJob(tools: JobTools, slice: Slice, job: ClaimedJo
         await attempt(tools, slice, job, await orderOf(app, job, caller), signal);
         return undefined;
     } catch (error) {
-        return waitOn(app, job, isGone(error) ? new Refusal('CONNECTION_REQUIRED', 'The connection of this job is gone.') : error);
+        return waitOn(tools, job, isGone(error) ? new Refusal('CONNECTION_REQUIRED', 'The connection of this job is gone.') : error);
     }
 }
 
@@ -391,14 +391,14 @@ function idOf({ jobId, operation, batchId }: ClaimedJob): Pick<ClaimedJob, 'jobI
 }
 
 /** Handles an error before anything was sent: the job waits again, or ends with the refusal. */
-async function waitOn(app: App, job: ClaimedJob, error: unknown): Promise<Waiting | undefined> {
+async function waitOn({ app, attempts }: JobTools, job: ClaimedJob, error: unknown): Promise<Waiting | undefined> {
     if (!(error instanceof Refusal || error instanceof NotYet)) {
         app.log.warn({ part: 'jobs', job_id: job.jobId, err: error }, 'a job failed to start; it will be taken back');
         return undefined;
     }
     const waiting = waitingOf(error);
     if (waiting !== undefined) {
-        await putBack(app.db, job, waiting);
+        await attempts.putBack({ ...idOf(job), waitingFor: waiting.waitingFor, afterMs: waiting.afterMs });
         return waiting;
     }
     const refusal = error as Refusal;

@@ -4,7 +4,7 @@ import { isOutage, persist } from '../../shared/platform/pg-errors.ts';
 import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
 import type { Balance } from '../../shared/store/credits/credits.ts';
 import { type Beginning, type Begun, beginAttempts, type Room, readRoom } from '../../shared/store/jobs/begins.ts';
-import { type ClaimedJob, keptBytes } from '../../shared/store/jobs/claims.ts';
+import { type ClaimedJob, keptBytes, putBack, type Returned } from '../../shared/store/jobs/claims.ts';
 import { type EndedAttempt, type EndingAttempt, endAttempts } from '../../shared/store/jobs/ends.ts';
 
 /** How long to retry writing an end while the database is unavailable, in milliseconds. */
@@ -61,10 +61,11 @@ function once<Answer>(read: (id: string) => Promise<Answer>): (id: string) => Pr
     };
 }
 
-/** Writes starts and ends of attempts. Concurrent ones of one batch share a transaction. */
+/** Writes starts and ends of attempts, and jobs that must wait. Concurrent ones of one batch share a transaction. */
 export interface Attempts {
     begin(job: Beginning): Promise<Begun>;
     end(attempt: EndingAttempt): Promise<EndedAttempt>;
+    putBack(job: Returned): Promise<void>;
 }
 
 export function openAttempts({ db }: App): Attempts {
@@ -83,5 +84,13 @@ export function openAttempts({ db }: App): Attempts {
         maxTotal: RESULT_BYTES,
         run: (attempts) => persist(SETTLE_MS, () => endAttempts(db, attempts)),
     });
-    return { begin: begins.add, end: ends.add };
+    const returns = openBatchByKey<Returned, void>({
+        ...alike,
+        keyOfBatch: (job) => `${keyOfBatch(job)} ${job.waitingFor}`,
+        async run(jobs) {
+            await putBack(db, jobs);
+            return jobs.map(() => undefined);
+        },
+    });
+    return { begin: begins.add, end: ends.add, putBack: returns.add };
 }

@@ -166,21 +166,40 @@ export async function renewLeases(db: Db, operations: readonly string[]): Promis
 /** A batch waits as a unit for resources that all its items need, which keeps their order. */
 const WHOLE: readonly (WaitingFor | null)[] = ['credits', 'limits', 'storage'];
 
-/** Puts a job back without counting an attempt. */
-export async function putBack(
-    db: Db,
-    { jobId, operation, batchId }: Pick<ClaimedJob, 'jobId' | 'operation' | 'batchId'>,
-    { waitingFor, afterMs }: { waitingFor: WaitingFor | null; afterMs: number },
-): Promise<void> {
-    const later = db.raw("app_now() + ? * interval '1 millisecond'", [afterMs]);
+/** A claimed job that cannot start yet. */
+export interface Returned extends Pick<ClaimedJob, 'jobId' | 'operation' | 'batchId'> {
+    waitingFor: WaitingFor | null;
+    /** Milliseconds until the next try. */
+    afterMs: number;
+}
+
+/** Raw: locked in the order of their ids, as everywhere. */
+const PUT_BACK = `
+    update jobs j
+    set operation = null, lease_until = null, waiting_for = :waitingFor,
+        due_at = case when m.after_ms > 0 then app_now() + m.after_ms * interval '1 millisecond' else j.due_at end
+    from (
+        select r.job_id, n.after_ms
+        from jobs r join unnest(cast(:ids as text[]), cast(:operations as text[]), cast(:afterMs as float8[])) as n (job_id, operation, after_ms)
+            on r.job_id = n.job_id and r.operation = n.operation
+        where r.status = 'queued' order by r.job_id for update of r
+    ) m where j.job_id = m.job_id`;
+
+/** Puts jobs back without counting an attempt: items of one batch that wait for the same, or one single job. */
+export async function putBack(db: Db, jobs: readonly Returned[]): Promise<void> {
+    const { batchId = null, waitingFor = null } = jobs[0] ?? {};
     const isWhole = batchId !== null && WHOLE.includes(waitingFor);
-    await db('jobs')
-        .where({ job_id: jobId, operation, status: 'queued' })
-        .update({ operation: null, lease_until: null, waiting_for: waitingFor, ...(isWhole || afterMs === 0 ? {} : { due_at: later }) });
+    await db.raw(PUT_BACK, {
+        waitingFor,
+        ids: jobs.map(({ jobId }) => jobId),
+        operations: jobs.map(({ operation }) => operation),
+        afterMs: jobs.map(({ afterMs }) => (isWhole ? 0 : afterMs)),
+    });
     if (batchId === null) return;
-    await db('batches')
-        .where({ batch_id: batchId })
-        .update({ waiting_for: waitingFor, ...(isWhole ? { due_at: later } : {}) });
+    const batch = db('batches').where({ batch_id: batchId });
+    const longest = Math.max(...jobs.map(({ afterMs }) => afterMs));
+    if (isWhole) await batch.update({ waiting_for: waitingFor, due_at: db.raw("app_now() + ? * interval '1 millisecond'", [longest]) });
+    else await batch.whereRaw('waiting_for is distinct from ?', [waitingFor]).update({ waiting_for: waitingFor });
 }
 
 /** Bytes of an account's stored results. */
