@@ -412,6 +412,7 @@ describe('routebook import, of OpenAPI documents', function () {
             '/picture': 'image/svg+xml',
             '/paper': 'application/pdf',
             '/data': 'application/xml',
+            '/settings': 'application/x-yaml',
         };
         const imported = importWhole({ paths: Object.fromEntries(Object.entries(types).map(([path, type]) => [path, answers(type)])) });
         expect(imported.package.endpoints.map(({ name, response }) => [name, response?.type])).to.deep.equal([
@@ -423,6 +424,7 @@ describe('routebook import, of OpenAPI documents', function () {
             ['get_picture', 'binary'],
             ['get_paper', 'binary'],
             ['get_data', 'text'],
+            ['get_settings', 'text'],
         ]);
     });
 

@@ -205,9 +205,10 @@ async function call(
         : `${answer.status} ${JSON.stringify(answer.body).slice(0, 400)} with ${JSON.stringify(values).slice(0, 200)}`;
 }
 
-/** Values by the sampler; where a text has to match a pattern, made up by it. */
+/** Values by the sampler; where a text has to match a pattern or a format, made up by it. */
 function valuesBy(sample: (schema: JsonSchema) => Json, make: (schema: JsonSchema) => Json): (schema: JsonSchema) => Json {
-    return (schema) => (JSON.stringify(schema).includes('"pattern":') ? make(schema) : sample(schema));
+    return (schema) =>
+        JSON.stringify(schema).includes('"pattern":') || JSON.stringify(schema).includes('"format":') ? make(schema) : sample(schema);
 }
 
 function sampleOf(schema: JsonSchema | undefined, sample: (schema: JsonSchema) => Json): Json {

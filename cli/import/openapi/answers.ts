@@ -35,7 +35,7 @@ export function readAnswer(responses: Json | undefined, resolver: Resolver, sche
     }
     const stream = types.find((type) => /^text\/event-stream\b/i.test(type));
     if (stream !== undefined) return { ok: true, response: { type: 'ndjson', sse: true }, ...acceptOf(stream) };
-    const text = types.find((type) => /^text\/(?!event-stream)|^application\/(?:[\w.-]+\+)?(?:xml|yaml)\b/i.test(type));
+    const text = types.find((type) => /^text\/(?!event-stream)|^application\/(?:[\w.-]+\+)?(?:xml|(?:x-)?yaml)\b/i.test(type));
     if (text !== undefined) return { ok: true, response: { type: 'text' }, ...acceptOf(text) };
     if (types.length === 0) return { ok: true, response: {} };
     return {
