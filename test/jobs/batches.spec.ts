@@ -633,7 +633,7 @@ for (const topology of TOPOLOGIES) {
 
         it('waits where the site fails for a moment, and tries again', async () => {
             const eve = await someone();
-            flaky.behaviour = says(503, { 'retry-after': '1' });
+            flaky.behaviour = says(503, { 'retry-after': '60' });
             const batch = await ordered(eve, { defaults: { site: FLAKY, endpoint: 'thing' }, items: [{}, {}] });
             await eventually(
                 () => jobsOf(batch).where({ attempts: 1, status: 'queued' }),
