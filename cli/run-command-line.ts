@@ -50,10 +50,10 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
         return exitCode;
     } catch (error) {
         if (error instanceof CommanderError) return usageExit(error, isJson, terminal);
-        const told = tell(error, terminal.paintError);
-        for (const line of told.lines) terminal.complain(line);
-        if (isJson) terminal.print(JSON.stringify({ error: told.error }));
-        return told.exitCode;
+        const failure = tell(error, terminal.paintError);
+        for (const line of failure.lines) terminal.complain(line);
+        if (isJson) terminal.print(JSON.stringify({ error: failure.error }));
+        return failure.exitCode;
     }
 }
 

@@ -6,10 +6,10 @@ import {
     endNotice,
     FAILURES,
     failedWith,
+    findNearlySpent,
     giveNotice,
     isNoticed,
     keyOwner,
-    nearlySpent,
     payersOf,
     recentStreaks,
     type Spent,
@@ -26,7 +26,7 @@ import { recordEvent } from '../shared/store/events/events.ts';
 export async function watchSpending(app: App): Promise<void> {
     const since = await takeLook(app.db);
     if (since === undefined) return;
-    for (const account of await nearlySpent(app.db, since)) await tellOfAllowance(app, account);
+    for (const account of await findNearlySpent(app.db, since)) await tellOfAllowance(app, account);
     for (const streak of await recentStreaks(app.db, since)) await tellOfFailures(app, streak);
 }
 

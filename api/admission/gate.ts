@@ -6,8 +6,8 @@ import { browseThrottling } from './browse-throttling.ts';
 import type { Check } from './check.ts';
 import { clientPacing } from './client-pacing.ts';
 import { clientReads } from './client-reads.ts';
+import { eventLoopTurns } from './event-loop-turns.ts';
 import { invalidKeyThrottling } from './invalid-keys.ts';
-import { loopTurns } from './loop-turns.ts';
 import { overload } from './overload.ts';
 import { serialQueue } from './serial-queue.ts';
 
@@ -23,7 +23,7 @@ export const gate: AppPlugin = {
             invalidKeyThrottling(app, pacing),
             browseThrottling(server, app),
             overload(server, app),
-            loopTurns(app),
+            eventLoopTurns(app),
         ]);
     },
 };

@@ -16,7 +16,7 @@ export function askAs(server: Server, request: Request): Ask {
         const { payload, statusCode } = await inject(server, request, { method, url, headers, body, confirmed });
         const { body: answer } = readAnswer(payload);
         const { error } = answer as { error?: ApiError };
-        if (statusCode >= 400 && error !== undefined) throw new AskFailure(presentTold(error));
+        if (statusCode >= 400 && error !== undefined) throw new AskFailure(presentError(error));
         return answer;
     };
 }
@@ -52,7 +52,7 @@ function inject(
     });
 }
 
-function presentTold(error: ApiError): ApiError {
+function presentError(error: ApiError): ApiError {
     const { code, message, fault, retryable, retry_after, details } = error;
     const { upgrade_url, connect_url, upstream, did_you_mean, request_id, doc_url } = error;
     return {

@@ -14,7 +14,7 @@ import { readJsonBody } from '../bodies/json-body.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { askAs } from './ask-as.ts';
 import { findSiteTools } from './find-site-tools.ts';
-import { keptRests } from './kept-rests.ts';
+import { fullResultsOf } from './full-results.ts';
 import { sealedAgreements } from './sealed-agreements.ts';
 
 /** The transport's response headers that are forwarded; hapi sets the others. */
@@ -40,9 +40,9 @@ export const agentTools: AppPlugin = {
             if (caller === undefined && callsWithKey(parsedBody, tools)) throw keyRequired(app);
             await turns.wait(limitIdentity(request.app.clientAddress));
             const { serveTools } = await import('./serve-tools.ts');
-            const rests = caller && keptRests(app, caller);
+            const fullResults = caller && fullResultsOf(app, caller);
             const agreements = caller && sealedAgreements(app, caller);
-            const served = { tools, instructions, ask: askAs(server, request), rests, agreements };
+            const served = { tools, instructions, ask: askAs(server, request), fullResults, agreements };
             const { status, headers, body } = await serveTools(webRequest(app, request), parsedBody, served);
             const response = h.response(body).code(status).header('cache-control', 'no-store');
             for (const name of KEPT_HEADERS) {

@@ -8,8 +8,8 @@ import {
     findCode,
     findRefreshToken,
     keepTokens,
+    markUsedOnce,
     type Redeemable,
-    takeOnce,
 } from '../../shared/store/apps/grants.ts';
 
 /** Apps have no client secret; PKCE and refresh-token rotation authenticate them. */
@@ -79,7 +79,7 @@ export function createModel({ db, publicUrl }: App, resource: string | undefined
 
     /** Two concurrent requests with the same secret mean that one of them stole it, so the grant ends. */
     async function takeFirst(kind: 'code' | 'refresh', secret: string, keyId: string): Promise<boolean> {
-        const isFirst = await takeOnce(db, kind, secret);
+        const isFirst = await markUsedOnce(db, kind, secret);
         if (!isFirst) await endGrant(db, keyId);
         return isFirst;
     }

@@ -32,7 +32,7 @@ export const apps: AppPlugin = {
                 method: 'POST',
                 path: '/oauth/token',
                 options: open,
-                handler: (request, h) => answer(h, 200, async () => (await import('./give-token.ts')).giveToken(app, request)),
+                handler: (request, h) => answer(h, 200, async () => (await import('./exchange-token.ts')).exchangeToken(app, request)),
             },
             {
                 method: 'POST',

@@ -1,13 +1,13 @@
 import type { AnyContract } from '../../shared/contracts/contract.ts';
-import { isManager, mayRole } from '../../shared/domain/accounts/roles.ts';
-import { EFFECTS, lacks, type Scopes } from '../../shared/domain/accounts/scopes.ts';
+import { canRoleHave, isManager } from '../../shared/domain/accounts/roles.ts';
+import { EFFECTS, missingScope, type Scopes } from '../../shared/domain/accounts/scopes.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 
 /** Why a key may not be used from this address. */
 export function judgeAddress({ scopes }: Caller, address: string): Refusal | undefined {
-    return scopes.allowsAddress(address) ? undefined : lacks({ part: 'ip_allow', needs: address });
+    return scopes.allowsAddress(address) ? undefined : missingScope({ part: 'ip_allow', needs: address });
 }
 
 /** Why a key may not use a route, as far as that needs no body. */
@@ -16,8 +16,8 @@ export function judgeRoute(
     { scopes, role, workspaceName }: Caller,
 ): Refusal | undefined {
     if (scope === 'none') return undefined;
-    if (!scopes.listed.routes.includes(scope)) return lacks({ part: 'routes', needs: scope });
-    if (!mayRole(role, scope))
+    if (!scopes.listed.routes.includes(scope)) return missingScope({ part: 'routes', needs: scope });
+    if (!canRoleHave(role, scope))
         return new Refusal('FORBIDDEN', `This needs the scope ${scope}, which the role ${role} in ${workspaceName} does not have.`);
     if (managersOnly === true && !isManager(role))
         return new Refusal('FORBIDDEN', `This is for owners and admins of ${workspaceName}; your role there is ${role}.`);
@@ -26,11 +26,11 @@ export function judgeRoute(
 
 /** News of a whole workspace are for keys without limits: they would tell what the key may not see. */
 function judgeWhole({ routes, effects, sites, connections }: Scopes): Refusal | undefined {
-    if (!routes.includes('jobs')) return lacks({ part: 'routes', needs: 'jobs' });
-    if (sites !== null) return lacks({ part: 'sites', needs: 'all' });
-    if (connections !== null) return lacks({ part: 'connections', needs: 'all' });
+    if (!routes.includes('jobs')) return missingScope({ part: 'routes', needs: 'jobs' });
+    if (sites !== null) return missingScope({ part: 'sites', needs: 'all' });
+    if (connections !== null) return missingScope({ part: 'connections', needs: 'all' });
     const missing = EFFECTS.find((effect) => !effects.includes(effect));
-    return missing && lacks({ part: 'effects', needs: missing });
+    return missing && missingScope({ part: 'effects', needs: missing });
 }
 
 /** Where requests name their site: the site itself, or the domain that it belongs to. */
@@ -51,12 +51,12 @@ export function judgeTarget({ scope, actsOnDomain }: AnyContract, { scopes: { li
 
 /** Checks a normalised site. @throws Refusal FORBIDDEN */
 export function judgeSite(sites: readonly string[] | null, site: string): void {
-    if (sites !== null && !sites.includes(site)) throw lacks({ part: 'sites', needs: site });
+    if (sites !== null && !sites.includes(site)) throw missingScope({ part: 'sites', needs: site });
 }
 
 /** Checks the name of an endpoint. @throws Refusal FORBIDDEN */
 export function judgeEndpoint(endpoints: readonly string[] | null, name: string): void {
-    if (endpoints !== null && !endpoints.includes(name)) throw lacks({ part: 'endpoints', needs: name });
+    if (endpoints !== null && !endpoints.includes(name)) throw missingScope({ part: 'endpoints', needs: name });
 }
 
 function fieldsOf(value: unknown): { site?: unknown; domain?: unknown; endpoint?: unknown } {

@@ -1,7 +1,7 @@
 import type { ConnectionEntry, ConnectionParams } from '../../shared/contracts/connections.ts';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import { CONNECTION_TESTS, REJECTED_TESTS } from '../../shared/domain/accounts/plans.ts';
-import { lacks } from '../../shared/domain/accounts/scopes.ts';
+import { missingScope } from '../../shared/domain/accounts/scopes.ts';
 import { buildUrl } from '../../shared/domain/fetch/build-request.ts';
 import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import { withStandIns } from '../../shared/domain/fetch/prepared-values.ts';
@@ -32,7 +32,7 @@ export async function testOne(call: Call<ConnectionParams, object, undefined>): 
     mayKeepCredentials(app);
     const connection = await findMine(call);
     const { connectionId, site, authId } = connection;
-    if (scopes.listed.connections?.includes(connectionId) === false) throw lacks({ part: 'connections', needs: connectionId });
+    if (scopes.listed.connections?.includes(connectionId) === false) throw missingScope({ part: 'connections', needs: connectionId });
     const { offer } = await latestOffer(app, site);
     const test = termsOf(offer, authId)?.entry.test;
     if (test === undefined) throw new Refusal('ENDPOINT_NOT_FOUND', 'The schema of this site has no test endpoint.');

@@ -13,7 +13,7 @@ export function authorize({ audience, method, worksWithoutFactor }: Page, visit:
     if (worksWithoutFactor !== true && isFactorMissing(visit)) return SET_UP_FACTOR;
     if (audience === 'anyone') return undefined;
     const { me } = visit;
-    // What only operators have is not told to anybody else.
+    // Only operators may learn that this page exists.
     if (audience === 'operator' && !visit.isOperator) throw absent();
     if (me === undefined) return { to: method === 'GET' ? `/login?next=${encodeURIComponent(visit.path)}` : '/login' };
     if (me.isSuspended) throw new Refusal('FORBIDDEN', 'This account is suspended. Contact the operator of this service.');

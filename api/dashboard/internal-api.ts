@@ -60,8 +60,10 @@ export function askFor(request: Request, gone: AbortSignal): Ask {
             // observe.ts adds the rest.
             app: { gone } as RequestApplicationState,
         });
-        const { body: told, isCut } = readAnswer(payload);
-        const { error } = told as { error?: ApiError };
-        return error === undefined ? { ok: true, headers: answered, body: told, isCut } : { ok: false, headers: answered, refused: error };
+        const { body: answer, isCut } = readAnswer(payload);
+        const { error } = answer as { error?: ApiError };
+        return error === undefined
+            ? { ok: true, headers: answered, body: answer, isCut }
+            : { ok: false, headers: answered, refused: error };
     };
 }

@@ -1,6 +1,6 @@
 import type { Role } from '../../shared/domain/accounts/roles.ts';
 import type { SignedIn } from '../../shared/store/accounts/user-sessions.ts';
-import { type Audience, BOOKKEEPERS, MANAGERS, MEMBERS, USERS } from './page.ts';
+import { type Audience, BILLING_VIEWERS, MANAGERS, MEMBERS, USERS } from './page.ts';
 
 interface Entry {
     path: string;
@@ -20,7 +20,7 @@ const DASHBOARD: readonly Entry[] = [
     { path: '/dashboard/schemas', label: 'Schemas', audience: USERS },
     { path: '/dashboard/domains', label: 'Domains', audience: MANAGERS },
     { path: '/dashboard/webhooks', label: 'Webhooks', audience: MANAGERS },
-    { path: '/dashboard/billing', label: 'Billing', audience: BOOKKEEPERS },
+    { path: '/dashboard/billing', label: 'Billing', audience: BILLING_VIEWERS },
     { path: '/dashboard/workspace', label: 'Workspace', audience: 'signed-in' },
     { path: '/dashboard/invite', label: 'Invite', audience: 'signed-in' },
     { path: '/dashboard/settings', label: 'Settings', audience: 'signed-in' },

@@ -17,7 +17,7 @@ export const USERS: readonly Role[] = ['owner', 'admin', 'member'];
 export const MANAGERS: readonly Role[] = ['owner', 'admin'];
 export const PAYERS: readonly Role[] = ['owner', 'billing'];
 /** Who sees what is paid. */
-export const BOOKKEEPERS: readonly Role[] = ['owner', 'admin', 'billing'];
+export const BILLING_VIEWERS: readonly Role[] = ['owner', 'admin', 'billing'];
 
 /** One row of the table of pages: routes, tenant tests and screenshots are made from it. */
 export interface Page {

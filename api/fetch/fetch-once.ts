@@ -1,5 +1,5 @@
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
-import { lacks } from '../../shared/domain/accounts/scopes.ts';
+import { missingScope } from '../../shared/domain/accounts/scopes.ts';
 import { buildStepUrl, buildUrl } from '../../shared/domain/fetch/build-request.ts';
 import { withStandIns } from '../../shared/domain/fetch/prepared-values.ts';
 import { readSite, siteBlocked } from '../../shared/domain/site/read-site.ts';
@@ -7,7 +7,7 @@ import { isPathBlocked, type StrictestPolicy } from '../../shared/domain/site/si
 import type { Values } from '../../shared/domain/types.ts';
 import { bindValues, type Found, findEndpoint } from '../../shared/fetch/admit.ts';
 import { chooseConnection, DEFAULT } from '../../shared/fetch/choose-connection.ts';
-import { AFTERMATH_MS } from '../../shared/fetch/deadlines.ts';
+import { SETTLED_GRACE_MS } from '../../shared/fetch/deadlines.ts';
 import { isEffectBound, judgeEffect, judgeHours, judgeUrl } from '../../shared/fetch/judge-rights.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { OnceRules } from '../answers/idempotency.ts';
@@ -18,7 +18,7 @@ type FetchCall = Call<unknown, unknown, FetchRequest>;
 /** The rules of an Idempotency-Key for a fetch: dry runs are not stored, and an answer that is forbidden by now is not replayed. */
 export const fetchOnce: OnceRules<FetchRequest> = {
     isKept: (body) => body.dry_run !== true,
-    lastsMs: ({ app, body }) => (body.timeout_ms ?? app.config.fetchTimeoutMs) + AFTERMATH_MS,
+    lastsMs: ({ app, body }) => (body.timeout_ms ?? app.config.fetchTimeoutMs) + SETTLED_GRACE_MS,
     whose,
     mayReplay: judgeReplay,
 };
@@ -54,7 +54,7 @@ async function judgeReplay({ app, body, caller }: FetchCall): Promise<void> {
     // Whether the connection may still be used is no longer known.
     if (body.connection !== undefined) throw new Refusal('CONNECTION_NOT_FOUND');
     // The effect of the endpoint is no longer known.
-    if (isBound) throw lacks({ part: 'effects', needs: 'write' });
+    if (isBound) throw missingScope({ part: 'effects', needs: 'write' });
     if (policy === null) return;
     if (!policy.writes || policy.blocked_paths.length > 0) throw noLongerAllowed();
     judgeHours(app, policy);

@@ -17,7 +17,7 @@ const JOBS_MS = 15_000;
 /**
  * Registers the gauges of shared state (queue, held credits, circuits, drifted schemas, ledger drift), which stand on every API and
  * nowhere else, and fills them when somebody scrapes. A store that is down leaves the last value and never fails the scrape. The times of
- * fetches are told by APIs alone as well.
+ * fetches are reported by APIs alone as well.
  */
 export function gatherSharedState(app: App): void {
     const { metrics, queue, circuits, db, log } = app;

@@ -41,8 +41,8 @@ isOver = true;
 load.stop();
 while (inFlight > 0) await later(5);
 pool.close();
-const told = { ...(plan.tellsTimes && { times }), ...(firstFailure && { firstFailure }) };
-process.stdout.write(`${JSON.stringify({ ...figuresOf(times, failed, seconds), ...told })}\n`);
+const details = { ...(plan.tellsTimes && { times }), ...(firstFailure && { firstFailure }) };
+process.stdout.write(`${JSON.stringify({ ...figuresOf(times, failed, seconds), ...details })}\n`);
 
 function requestOf(path: string, body?: string, more: Record<string, string> = {}): Buffer {
     const headers = Object.entries({ host, ...plan.headers, ...more, ...(body === undefined ? {} : lengthOf(body)) });

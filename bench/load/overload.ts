@@ -66,16 +66,16 @@ process.stdout.write(`${END}\n`);
 isOver = true;
 while (inFlight > 0) await later(5);
 pool.close();
-const [well, told] = [figuresOf(good, 0, 1), figuresOf(refused, 0, 1)];
+const [well, refusals] = [figuresOf(good, 0, 1), figuresOf(refused, 0, 1)];
 const report: OverloadFigures = {
     offered: sent,
     good: figures.good,
     goodP50: well.p50,
     goodP99: well.p99,
-    refused: told.count,
-    refusedP50: told.p50,
-    refusedP99: told.p99,
-    refusedMax: told.max,
+    refused: refusals.count,
+    refusedP50: refusals.p50,
+    refusedP99: refusals.p99,
+    refusedMax: refusals.max,
     mute: figures.mute,
     others: figures.others,
     ...(figures.firstOther === undefined ? {} : { firstOther: figures.firstOther }),

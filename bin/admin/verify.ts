@@ -14,7 +14,7 @@ const LOOK_AGAIN_MS = 100;
 
 /**
  * `schema verify`: has a worker call the examples of a site's latest version, and tells what it found. A domain is called once in ten
- * minutes, by operators too: where this very version was called within them, its findings are told again.
+ * minutes, by operators too: where this very version was called within them, its findings are printed again.
  */
 export async function verify(operator: Operator, name: SiteName): Promise<Done> {
     const { db } = operator;

@@ -65,7 +65,7 @@ function unsendable(group: Group): string | undefined {
         return 'its form has hidden inputs and stands on pages of varying addresses, and prepare takes one fixed page';
     if (group.segments.some(isVarying))
         return 'its form has hidden inputs and a varying action, and with prepare the url has no placeholders';
-    return form.selector === undefined ? 'its form cannot be told from the others on its page' : undefined;
+    return form.selector === undefined ? 'its form cannot be distinguished from the others on its page' : undefined;
 }
 
 /** Values of hidden inputs belong to the page: they are fetched again for each call. */

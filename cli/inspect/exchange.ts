@@ -38,7 +38,7 @@ export function readEntry(entry: unknown, place: number): { ok: true; exchange: 
         exchange: {
             place,
             method: asked['method'].toUpperCase(),
-            url: separated(url),
+            url: withAmpersands(url),
             resource: typeof resource === 'string' ? resource : undefined,
             requestHeaders: headersOf(asked['headers']),
             body: bodyOf(objectOf(asked['postData'])),
@@ -52,7 +52,7 @@ export function readEntry(entry: unknown, place: number): { ok: true; exchange: 
 const SEMICOLONS = /^\?[A-Za-z_][\w.-]*=[^;&=]*(?:;[A-Za-z_][\w.-]*=[^;&=]*)+$/;
 
 /** The same address with `&` between the pairs of its query, where a site writes `;` as CGI programs do: `?p=boats;a=log`. */
-export function separated(url: URL): URL {
+export function withAmpersands(url: URL): URL {
     if (url.search.length > MAX_QUERY || !SEMICOLONS.test(url.search)) return url;
     const plain = new URL(url);
     plain.search = url.search.replaceAll(';', '&');

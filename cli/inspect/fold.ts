@@ -6,7 +6,7 @@ import { featuresOf } from './shape.ts';
 
 /**
  * Finds the segments that vary although their form does not say so (`/packages/lodash`, `/packages/react`), and joins the groups that
- * thereby are one route. A word varies where the site itself told it as a value, where it follows a search or names somebody, or
+ * thereby are one route. A word varies where the site itself gave it as a value, where it follows a search or names somebody, or
  * where things of one kind (`/posts/…`) answer alike; words that routes are made of everywhere stay. What holds for one method
  * holds for all of them.
  */
@@ -54,26 +54,26 @@ function varyingWords(
     // Where most are none, they are words like the others.
     const isMostly = languages.length > 1 && languages.length * 2 >= open.length;
     if (isMostly || siblings.some((group) => group.segments[place]?.form === 'locale')) for (const word of languages) varying.add(word);
-    const isTold = (word: string) => seen.wasSaid(decode(word));
+    const wasValue = (word: string) => seen.wasSaid(decode(word));
     const isRoot = parent === undefined || (parent.form === 'word' && isApiRoot(parent.core));
     for (const word of open) {
         const isAfterSearch = parent?.form === 'word' && (asksForWords(parent.core) || namesPeople(parent.core));
-        if (isAfterSearch || parent?.prefix === '@' || isToldWithNext(words.get(word) ?? [], place, seen)) varying.add(word);
+        if (isAfterSearch || parent?.prefix === '@' || isValueWithNext(words.get(word) ?? [], place, seen)) varying.add(word);
         else if (
             seen.wasName(decode(word)) ||
-            (!isRoot && isTold(word) && isMember(words.get(word) ?? [], parent, place, varying.size + siblings.length))
+            (!isRoot && wasValue(word) && isMember(words.get(word) ?? [], parent, place, varying.size + siblings.length))
         )
             varying.add(word);
     }
     for (const word of likeFiles(words, open, parent, place)) varying.add(word);
     // Right below the beginning a single word that was also a value proves little.
-    const told = isRoot ? open.filter(isTold) : [];
-    for (const word of told)
-        if (told.slice(0, MAX_COMPARED).some((other) => other !== word && areAlike(words.get(word), words.get(other), place)))
+    const values = isRoot ? open.filter(wasValue) : [];
+    for (const word of values)
+        if (values.slice(0, MAX_COMPARED).some((other) => other !== word && areAlike(words.get(word), words.get(other), place)))
             varying.add(word);
     if (isRoot) return varying;
     const known = [...siblings, ...[...varying].flatMap((word) => words.get(word) ?? [])].slice(0, MAX_COMPARED);
-    // Thousands of names below one parent are told by a few of them.
+    // Thousands of names below one parent are judged by a few of them.
     const compared = open.slice(0, MAX_COMPARED);
     const isOfThings = parent?.form === 'word' && isPlural(parent.core);
     for (const word of open) {
@@ -127,7 +127,7 @@ const NO_MEMBERS =
     /^(?:|me|self|current|all|bulk|batch|settings|preferences|options|password|status|state|avatar|image|photo|order|read)$/i;
 
 /** Names such as `owner/repository` are one value and stand in two segments. */
-function isToldWithNext(groups: readonly Group[], place: number, seen: SeenTexts): boolean {
+function isValueWithNext(groups: readonly Group[], place: number, seen: SeenTexts): boolean {
     return groups.some(({ segments }) => {
         const [before, here, next] = [segments[place - 1], segments[place], segments[place + 1]];
         const isPair = (first: Piece | undefined, second: Piece | undefined) =>

@@ -3,7 +3,7 @@ import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { isProgramWord, personalKind, wordsOf } from './harmless.ts';
 
-/** A call that is told by its body and not by its address: what stays the same of the body, and what a caller gives. */
+/** A call that is identified by its body, not by its address: the constant part of the body, and what a caller gives. */
 export interface Operation {
     protocol: 'graphql' | 'json-rpc' | 'named';
     name: string;

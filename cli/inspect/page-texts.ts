@@ -1,5 +1,5 @@
 import type { CheerioAPI } from 'cheerio';
-import { separated } from './exchange.ts';
+import { withAmpersands } from './exchange.ts';
 
 /** Texts and links of a page. Which of them may appear in a draft is decided later (said.ts). */
 export interface PageTexts {
@@ -26,7 +26,7 @@ export function textsOf($: CheerioAPI, url: URL): PageTexts {
             const link = $(element);
             const to = URL.parse(link.attr('href') ?? '', base);
             const text = lineOf(link.text()) || lineOf(link.attr('title') ?? link.attr('aria-label') ?? '');
-            return to === null || !/^https?:$/.test(to.protocol) || text === '' ? [] : [{ to: separated(to), text }];
+            return to === null || !/^https?:$/.test(to.protocol) || text === '' ? [] : [{ to: withAmpersands(to), text }];
         });
     return {
         title: lineOf($('head > title').first().text()),

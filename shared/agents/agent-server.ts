@@ -10,9 +10,9 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { parseExact } from '../domain/json/exact-numbers.ts';
 import { VERSION } from '../platform/version.ts';
 import { type ApiCall, type ApiError, type Ask, AskFailure } from './ask.ts';
+import { type FullResults, readResultPage, resultUri } from './full-results.ts';
 import { type Failed, nextCall, whatToDo } from './next-step.ts';
 import { type Agreement, type Agreements, findAgreement, questionOf } from './questions.ts';
-import { type Rests, readRest, restUri } from './rest.ts';
 import { type AgentTool, type Arguments, DEFAULT_CHARACTERS } from './tool.ts';
 import { withinBudget } from './within-budget.ts';
 
@@ -23,31 +23,31 @@ export interface Served {
     /** Calls the API with the key, limits and credits of the person who runs the agent. */
     ask: Ask;
     /** Stores results that are too long. Absent: they are cut and the rest is lost. */
-    rests?: Rests | undefined;
+    fullResults?: FullResults | undefined;
     /** Lets a person confirm the price of a write. Absent: nobody is asked. */
     agreements?: Agreements | undefined;
 }
 
 /** Creates a Model Context Protocol server for these tools, independent of the transport. */
-export function agentServer({ tools, ask, instructions, rests, agreements }: Served): Server {
-    const capabilities = { tools: {}, ...(rests === undefined ? {} : { resources: {} }) };
+export function agentServer({ tools, ask, instructions, fullResults, agreements }: Served): Server {
+    const capabilities = { tools: {}, ...(fullResults === undefined ? {} : { resources: {} }) };
     const server = new Server({ name: 'routebook', title: 'Routebook', version: VERSION }, { instructions, capabilities });
-    if (rests !== undefined) serveRests(server, rests);
+    if (fullResults !== undefined) serveFullResults(server, fullResults);
     server.setRequestHandler('tools/list', () => ({ tools: tools.map(listed) }));
     server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }, { mcpReq }) => {
         const tool = tools.find((one) => one.name === name);
         if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`);
-        return call(tool, args, { ask, rests, agreements, mcpReq });
+        return call(tool, args, { ask, fullResults, agreements, mcpReq });
     });
     return server;
 }
 
 /** Serves stored results as resources. They are readable by address and not listed. */
-function serveRests(server: Server, rests: Rests): void {
+function serveFullResults(server: Server, fullResults: FullResults): void {
     server.setRequestHandler('resources/list', () => ({ resources: [] }));
     server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
     server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
-        const page = await readRest(rests, uri);
+        const page = await readResultPage(fullResults, uri);
         if (page === undefined)
             throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No such result, or it is older than a day: ${uri.slice(0, 200)}`);
         return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(page) }] };
@@ -61,7 +61,7 @@ function listed({ name, description, inputSchema, outputSchema, annotations }: A
 async function call(
     tool: AgentTool,
     args: Arguments,
-    { ask, rests, agreements, mcpReq }: Pick<Served, 'ask' | 'rests' | 'agreements'> & Pick<ServerContext, 'mcpReq'>,
+    { ask, fullResults, agreements, mcpReq }: Pick<Served, 'ask' | 'fullResults' | 'agreements'> & Pick<ServerContext, 'mcpReq'>,
 ): Promise<CallToolResult | InputRequiredResult> {
     const problems = tool.isJudgedByRoute ? [] : problemsOf(tool, args);
     if (problems.length > 0) return failure({ ...INVALID_ARGUMENTS, details: problems }, { tool: tool.name, args });
@@ -71,11 +71,11 @@ async function call(
         const most = tool.isJudgedByRoute ? undefined : (args['max_characters'] as number | undefined);
         return await success(tool, await tool.run(args, (one) => ask(agreement === undefined ? one : agreedCall(one, agreement))), {
             most,
-            rests,
+            fullResults,
         });
     } catch (error) {
         if (!(error instanceof AskFailure)) throw error;
-        return (await questionOf(error.told, mcpReq, asked, agreements)) ?? failure(error.told, asked);
+        return (await questionOf(error.apiError, mcpReq, asked, agreements)) ?? failure(error.apiError, asked);
     }
 }
 
@@ -87,11 +87,11 @@ function agreedCall(call: ApiCall, { credits, once }: Agreement): ApiCall {
 async function success(
     { isJudgedByRoute }: AgentTool,
     result: Record<string, unknown>,
-    { most = DEFAULT_CHARACTERS, rests }: { most: number | undefined; rests: Rests | undefined },
+    { most = DEFAULT_CHARACTERS, fullResults }: { most: number | undefined; fullResults: FullResults | undefined },
 ): Promise<CallToolResult> {
     const { text, isCut } = withinBudget(result, most);
     if (!isCut) return { content: [{ type: 'text', text }], structuredContent: result };
-    const id = await rests?.keep(JSON.stringify(result));
+    const id = await fullResults?.keep(JSON.stringify(result));
     // Cut data no longer matches the output schema of its endpoint.
     const { data, ...rest } = parseExact(text) as Record<string, unknown>;
     return {
@@ -102,15 +102,15 @@ async function success(
 
 function linkTo(id: string) {
     const description = 'The full result as JSON text, in pages, for 24 hours. Read next until it is null.';
-    return { type: 'resource_link' as const, uri: restUri(id), name: 'Full result', description, mimeType: 'application/json' };
+    return { type: 'resource_link' as const, uri: resultUri(id), name: 'Full result', description, mimeType: 'application/json' };
 }
 
-function failure(told: ApiError, failed: Failed): CallToolResult {
-    const next = nextCall(told, failed);
+function failure(apiError: ApiError, failed: Failed): CallToolResult {
+    const next = nextCall(apiError, failed);
     const error = {
-        ...told,
-        details: told.details && firstOf(told.details),
-        what_to_do: whatToDo(told),
+        ...apiError,
+        details: apiError.details && firstOf(apiError.details),
+        what_to_do: whatToDo(apiError),
         // The agent has its own call. A long one is not repeated.
         next: JSON.stringify(next).length > MOST_NEXT ? null : next,
     };

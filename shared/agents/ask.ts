@@ -34,11 +34,11 @@ export interface ApiError {
 
 /** The API returned an error or could not be reached. */
 export class AskFailure extends Error {
-    readonly told: ApiError;
+    readonly apiError: ApiError;
 
-    constructor(told: ApiError) {
-        super(told.message);
+    constructor(apiError: ApiError) {
+        super(apiError.message);
         this.name = 'AskFailure';
-        this.told = told;
+        this.apiError = apiError;
     }
 }

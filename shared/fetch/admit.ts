@@ -230,7 +230,7 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
         takesCookies,
         policy,
         revision,
-        unitsCap: isAlone ? undefined : await schemas.leastUnits(app.versions, latestOfDay, name),
+        unitsCap: isAlone ? undefined : await schemas.lowestMaxUnits(app.versions, latestOfDay, name),
     };
 }
 

@@ -2,10 +2,10 @@ import { type BindingAsText, bindParams } from '../domain/fetch/bind-params.ts';
 import { createParamJudge } from '../domain/fetch/judge-params.ts';
 import { parseExact } from '../domain/json/exact-numbers.ts';
 import type { Endpoint, JsonObject } from '../domain/types.ts';
-import { BESIDE_THE_LOOP, lowerThreadPriority } from '../platform/low-priority.ts';
+import { lowerThreadPriority, PACKAGE_CHECK_NICENESS } from '../platform/low-priority.ts';
 import { answerTasks } from '../platform/side-thread.ts';
 
-lowerThreadPriority(BESIDE_THE_LOOP);
+lowerThreadPriority(PACKAGE_CHECK_NICENESS);
 answerTasks(({ endpoint, params }: { endpoint: Endpoint; params: string }): BindingAsText => {
     const bound = bindParams(endpoint, parseExact(params) as JsonObject, createParamJudge());
     return bound.ok ? { ok: true, values: JSON.stringify(bound.values) } : bound;

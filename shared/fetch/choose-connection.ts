@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import type { FetchRequest } from '../contracts/fetch.ts';
-import { lacks } from '../domain/accounts/scopes.ts';
+import { missingScope } from '../domain/accounts/scopes.ts';
 import { type AuthOffer, changesOfTerms, needOf, termsOf } from '../domain/package/auth.ts';
 import type { Endpoint, PackageAuth } from '../domain/types.ts';
 import { type Detail, Refusal } from '../refusals.ts';
@@ -96,7 +96,7 @@ function theNamed(
 ): UsableConnection {
     const chosen = known.find(({ connectionId }) => connectionId === named);
     if (chosen === undefined) throw new Refusal('CONNECTION_NOT_FOUND');
-    if (scopes.listed.connections?.includes(named) === false) throw lacks({ part: 'connections', needs: named });
+    if (scopes.listed.connections?.includes(named) === false) throw missingScope({ part: 'connections', needs: named });
     if (isUsable(chosen)) return chosen;
     if (chosen.status === 'rejected') throw new Refusal('CONNECTION_REJECTED', REJECTED);
     throw required(app, called, `This connection is ${chosen.status}: connect again.`);
@@ -120,7 +120,7 @@ function theOnly(app: App, { scopes }: Caller, called: Called, known: readonly U
     if (only !== undefined) return only;
     if (allowed.length > 0) throw required(app, called, 'No connection of yours for this site is active.', allowed.map(detailOf));
     const [forbidden] = known;
-    if (forbidden !== undefined) throw lacks({ part: 'connections', needs: forbidden.connectionId });
+    if (forbidden !== undefined) throw missingScope({ part: 'connections', needs: forbidden.connectionId });
     throw required(app, called, `${called.site} needs a credential of your own: keep it with POST /v1/connections, then call again.`);
 }
 

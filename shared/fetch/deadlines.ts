@@ -10,7 +10,7 @@ export const HOLD_GRACE_MS = 1000;
 /** The probe of an open circuit may report after its deadline. */
 export const PROBE_GRACE_MS = 1000;
 /** By this time hold, verdict and sweep of a fetch have ended, even if its process died. */
-export const AFTERMATH_MS = 3000;
+export const SETTLED_GRACE_MS = 3000;
 /** The latest answer after the deadline (docs/goals.md, R1). */
 export const LATE_MS = 250;
 /** A release may take at least this long. It decides how a write ended, and usually takes a few milliseconds. */

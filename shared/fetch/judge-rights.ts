@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { unconfirmed } from '../domain/accounts/confirm-above.ts';
-import { lacks } from '../domain/accounts/scopes.ts';
+import { missingScope } from '../domain/accounts/scopes.ts';
 import { isPathBlocked, mayChangeSite, type StrictestPolicy, secondsUntilAllOpen } from '../domain/site/site-policy.ts';
 import { isDoubtful } from '../domain/site/stated-effect.ts';
 import type { Effect, Endpoint } from '../domain/types.ts';
@@ -18,8 +18,8 @@ export async function judgeEffect(app: App, caller: Caller, found: VersionOfDoma
     const { effect, method } = found.endpoint;
     const believed = await believedEffect(app, found);
     if (caller.scopes.listed.effects.includes(believed)) return;
-    if (effect === believed) throw lacks({ part: 'effects', needs: believed });
-    throw lacks({ part: 'effects', needs: 'write' }, `Nobody verified this endpoint or proved the site, and a ${method} may write.`);
+    if (effect === believed) throw missingScope({ part: 'effects', needs: believed });
+    throw missingScope({ part: 'effects', needs: 'write' }, `Nobody verified this endpoint or proved the site, and a ${method} may write.`);
 }
 
 /** What a call of the endpoint counts as: a POST that nobody vouched for is a write. */

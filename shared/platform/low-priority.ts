@@ -2,9 +2,9 @@ import { readlinkSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
 /** What strangers' packages are judged with: about a tenth of a core where the event loop wants all of it. */
-export const BESIDE_THE_LOOP = 10;
+export const PACKAGE_CHECK_NICENESS = 10;
 /** What reads answers for callers that wait: a third. */
-export const BESIDE_CALLS = 5;
+export const ANSWER_READER_NICENESS = 5;
 
 /** Lets the event loops of this machine go first. On Linux, where a thread has a priority of its own; elsewhere it does nothing. */
 export function lowerThreadPriority(nice: number): void {

@@ -36,7 +36,7 @@ export function isOutage(error: unknown): boolean {
  * Retries work until its result is known, for at most `patienceMs`; then it rejects with the last error.
  * `mayBeDone` means that an earlier try may be committed, so the work must check first.
  */
-export async function persist<T>(patienceMs: number, work: (mayBeDone: boolean) => Promise<T>): Promise<T> {
+export async function retryUntilKnown<T>(patienceMs: number, work: (mayBeDone: boolean) => Promise<T>): Promise<T> {
     const end = performance.now() + patienceMs;
     let mayBeDone = false;
     for (let wait = 10; ; wait = Math.min(2 * wait, 200)) {

@@ -4,7 +4,7 @@ import { endpointWords } from '../../shared/domain/find/endpoint-words.ts';
 import { entryOf } from '../../shared/domain/find/entry.ts';
 import { byFit, type Found, pageOf, spread } from '../../shared/domain/find/order.ts';
 import { readTask } from '../../shared/domain/find/task.ts';
-import { meantBy, strangeWords, weigh } from '../../shared/domain/find/weigh.ts';
+import { correctTypo, unknownWords, weigh } from '../../shared/domain/find/weigh.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import type { PackageEndpoint } from '../../shared/domain/types.ts';
 import { shippedPhrases } from '../../shared/platform/phrases.ts';
@@ -147,15 +147,15 @@ describe('a task', () => {
     it('is spelt as it was meant, where no endpoint has a word', () => {
         const read = readTask('currancy and wheather', dictionary);
         const words = { total: 100, counts: new Map([['weather', 3]]) };
-        expect(strangeWords(read, words)).to.deep.equal(['currancy', 'wheather']);
-        expect(meantBy('currancy', [], dictionary)).to.equal('currency');
-        expect(meantBy('wheather', ['weather', 'whether'], dictionary)).to.equal('weather');
-        expect(meantBy('zzzzzzzz', ['weather'], dictionary)).to.equal(undefined);
+        expect(unknownWords(read, words)).to.deep.equal(['currancy', 'wheather']);
+        expect(correctTypo('currancy', [], dictionary)).to.equal('currency');
+        expect(correctTypo('wheather', ['weather', 'whether'], dictionary)).to.equal('weather');
+        expect(correctTypo('zzzzzzzz', ['weather'], dictionary)).to.equal(undefined);
     });
 
     it('is left as it is where its words are English, whether an endpoint has them or not', () => {
         const words = { total: 100, counts: new Map([['plot', 3]]) };
-        expect(strangeWords(readTask('pilots bought umbrellas', dictionary), words)).to.deep.equal([]);
+        expect(unknownWords(readTask('pilots bought umbrellas', dictionary), words)).to.deep.equal([]);
     });
 
     it('names who made it after "by"', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readSearch, searchEntry, slipsAllowed, spellings } from '../../shared/domain/search/search-text.ts';
+import { readSearch, searchEntry, spellings, typosAllowed } from '../../shared/domain/search/search-text.ts';
 import { cpuMsOf } from '../support/stopwatch.ts';
 
 const termsOf = (text: string) => readSearch(text)?.terms.map((term) => term.text);
@@ -85,7 +85,7 @@ describe('what is looked for', () => {
 
 describe('a mistyped word', () => {
     it('may have one slip, and two where it is long', () => {
-        expect(['ab', 'abc', 'abcdefg', 'abcdefgh', '東京'].map(slipsAllowed)).to.deep.equal([0, 1, 1, 2, 0]);
+        expect(['ab', 'abc', 'abcdefg', 'abcdefgh', '東京'].map(typosAllowed)).to.deep.equal([0, 1, 1, 2, 0]);
     });
 
     it('is taken for the nearest words, by characters missing, added, changed and swapped', () => {

@@ -107,12 +107,12 @@ describe('versions of a site', () => {
         await publishWith(endpoint(500), { name: 'other', method: 'GET', url: 'https://price.example/o' });
         const today = await schemas.findLatest(db, ask('price.example'));
         expect(today.latestOfDay).to.have.length(3);
-        expect(await schemas.leastUnits(versions, today.latestOfDay, 'search')).to.equal(3);
-        expect(await schemas.leastUnits(versions, today.latestOfDay, 'other')).to.equal(1);
-        expect(await schemas.leastUnits(versions, today.latestOfDay, 'none')).to.equal(undefined);
+        expect(await schemas.lowestMaxUnits(versions, today.latestOfDay, 'search')).to.equal(3);
+        expect(await schemas.lowestMaxUnits(versions, today.latestOfDay, 'other')).to.equal(1);
+        expect(await schemas.lowestMaxUnits(versions, today.latestOfDay, 'none')).to.equal(undefined);
         await advance(1.01);
         const tomorrow = await schemas.findLatest(db, ask('price.example'));
-        expect(await schemas.leastUnits(versions, tomorrow.latestOfDay, 'search')).to.equal(500);
+        expect(await schemas.lowestMaxUnits(versions, tomorrow.latestOfDay, 'search')).to.equal(500);
     });
 
     it('bound the price without being read again at every call, however large and many they are', async () => {
@@ -124,11 +124,11 @@ describe('versions of a site', () => {
         }
         const { latestOfDay } = await schemas.findLatest(db, ask('large.example'));
         expect(latestOfDay).to.have.length(10);
-        expect(await schemas.leastUnits(versions, latestOfDay, 'front')).to.equal(1);
+        expect(await schemas.lowestMaxUnits(versions, latestOfDay, 'front')).to.equal(1);
         const asked: string[] = [];
         const listen = ({ sql }: { sql: string }) => void asked.push(sql);
         db.on('query', listen);
-        expect(await schemas.leastUnits(versions, latestOfDay, 'front')).to.equal(1);
+        expect(await schemas.lowestMaxUnits(versions, latestOfDay, 'front')).to.equal(1);
         db.off('query', listen);
         expect(asked).to.deep.equal([]);
     });

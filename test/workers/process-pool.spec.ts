@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
-import { BESIDE_CALLS } from '../../shared/platform/low-priority.ts';
+import { ANSWER_READER_NICENESS } from '../../shared/platform/low-priority.ts';
 import { openProcessPool, type ProcessPool } from '../../workers/select/process-pool.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -34,7 +34,7 @@ function nicenessOf(program: string): { nice: number; session: number }[] {
             const [, parent, , , , , , , , , , , , , , , nice] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
             const isMeant = Number(parent) === process.pid && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(program);
             if (!isMeant) return [];
-            const group = existsSync(AUTOGROUP) ? readFileSync(`/proc/${pid}/autogroup`, 'utf8') : `nice ${BESIDE_CALLS}`;
+            const group = existsSync(AUTOGROUP) ? readFileSync(`/proc/${pid}/autogroup`, 'utf8') : `nice ${ANSWER_READER_NICENESS}`;
             return [{ nice: Number(nice), session: Number(/nice (-?\d+)/.exec(group)?.[1]) }];
         } catch {
             return [];
@@ -99,7 +99,7 @@ describe('a pool of processes', () => {
         await expectDone('work');
         await eventually(
             async () => nicenessOf('process.mjs'),
-            (seen) => isDeepStrictEqual(seen, [{ nice: BESIDE_CALLS, session: BESIDE_CALLS }]),
+            (seen) => isDeepStrictEqual(seen, [{ nice: ANSWER_READER_NICENESS, session: ANSWER_READER_NICENESS }]),
         );
     });
 

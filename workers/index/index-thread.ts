@@ -1,7 +1,7 @@
 import { indexPackage } from '../../shared/domain/find/index-package.ts';
-import { BESIDE_THE_LOOP, lowerThreadPriority } from '../../shared/platform/low-priority.ts';
+import { lowerThreadPriority, PACKAGE_CHECK_NICENESS } from '../../shared/platform/low-priority.ts';
 import { shippedPhrases } from '../../shared/platform/phrases.ts';
 import { answerTasks } from '../../shared/platform/side-thread.ts';
 
-lowerThreadPriority(BESIDE_THE_LOOP);
+lowerThreadPriority(PACKAGE_CHECK_NICENESS);
 answerTasks(({ text }: { text: string }) => indexPackage(text, shippedPhrases()));

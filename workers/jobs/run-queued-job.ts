@@ -1,8 +1,8 @@
 import type { App } from '../../shared/app.ts';
 import type { Lease, LimitWindow } from '../../shared/coordination/limits/limits.ts';
 import { windowsOf } from '../../shared/domain/accounts/plans.ts';
-import { mayRole } from '../../shared/domain/accounts/roles.ts';
-import { lacks } from '../../shared/domain/accounts/scopes.ts';
+import { canRoleHave } from '../../shared/domain/accounts/roles.ts';
+import { missingScope } from '../../shared/domain/accounts/scopes.ts';
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import { jobShareOf, jobSlotsOf, jobsOfWindow, RESULT_BYTES, RESULT_MOST_BYTES } from '../../shared/domain/jobs/bounds.ts';
 import { nextStep } from '../../shared/domain/jobs/next-step.ts';
@@ -189,9 +189,9 @@ async function orderOf(app: App, job: ClaimedJob, caller: Caller): Promise<Fetch
 /** Checks scopes again, since the key or the role of its user may have changed. Effects are checked with the endpoint. @throws Refusal FORBIDDEN */
 function judgeScopes({ caller: { scopes, role }, body: { site, endpoint } }: FetchOrder): void {
     const { routes, sites, endpoints } = scopes.listed;
-    if (!routes.includes('jobs') || !mayRole(role, 'jobs')) throw lacks({ part: 'routes', needs: 'jobs' });
-    if (sites !== null && !sites.includes(site)) throw lacks({ part: 'sites', needs: site });
-    if (endpoints !== null && !endpoints.includes(endpoint)) throw lacks({ part: 'endpoints', needs: endpoint });
+    if (!routes.includes('jobs') || !canRoleHave(role, 'jobs')) throw missingScope({ part: 'routes', needs: 'jobs' });
+    if (sites !== null && !sites.includes(site)) throw missingScope({ part: 'sites', needs: site });
+    if (endpoints !== null && !endpoints.includes(endpoint)) throw missingScope({ part: 'endpoints', needs: endpoint });
 }
 
 /** Limits the price to the lower of the price at creation and the current price. */

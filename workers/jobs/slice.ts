@@ -1,6 +1,6 @@
 import type { App } from '../../shared/app.ts';
 import { openBatchByKey } from '../../shared/platform/batch-by-key.ts';
-import { isOutage, persist } from '../../shared/platform/pg-errors.ts';
+import { isOutage, retryUntilKnown } from '../../shared/platform/pg-errors.ts';
 import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
 import type { Balance } from '../../shared/store/credits/credits.ts';
 import { type Beginning, type Begun, beginAttempts, type Room, readRoom } from '../../shared/store/jobs/begins.ts';
@@ -82,7 +82,7 @@ export function openAttempts({ db }: App): Attempts {
         sharesFate: () => false,
         sizeOf: ({ bytes }) => bytes,
         maxTotal: RESULT_BYTES,
-        run: (attempts) => persist(SETTLE_MS, () => endAttempts(db, attempts)),
+        run: (attempts) => retryUntilKnown(SETTLE_MS, () => endAttempts(db, attempts)),
     });
     const returns = openBatchByKey<Returned, void>({
         ...alike,

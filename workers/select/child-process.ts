@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { BESIDE_CALLS, lowerChildPriority } from '../../shared/platform/low-priority.ts';
+import { ANSWER_READER_NICENESS, lowerChildPriority } from '../../shared/platform/low-priority.ts';
 import type { FromChild, ToChild } from './child-loop.ts';
 
 /** A task for a child, and its limits. */
@@ -62,7 +62,7 @@ export function startChild(file: URL, args: readonly string[], events: { changed
         env: { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }) },
     });
     const { pid = 0 } = child;
-    lowerChildPriority(pid, BESIDE_CALLS);
+    lowerChildPriority(pid, ANSWER_READER_NICENESS);
     let base: Usage | undefined;
     let isReady = false;
     let current: { order: Order; done(answer: Done): void; timer?: NodeJS.Timeout } | undefined;

@@ -8,7 +8,7 @@ import { compileJsonSchema } from '../../shared/domain/json/schema.ts';
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Endpoint, Extract, Json, JsonObject, JsonSchema, Method, ResponseType } from '../../shared/domain/types.ts';
 import type { DetailCode } from '../../shared/refusals.ts';
-import { saysNothing } from '../upstream/bodyless.ts';
+import { isEmptyAnswer } from '../upstream/bodyless.ts';
 import { fileAsJson } from './binary.ts';
 import { readCsv } from './csv.ts';
 import { decode, isUtf8, jsonIn } from './decode.ts';
@@ -91,8 +91,8 @@ export function readPage(
     options: { isMeasured?: boolean; isOnLoop?: boolean } = {},
 ): Content {
     const { schema, select } = rules;
-    if (saysNothing(page) && !isEmptyList(page)) return cut(judged({}, schema, options), wanted);
-    const parsed = saysNothing(page) ? parsedShape({ items: [] }) : parse(textOf(page, rules), page, rules);
+    if (isEmptyAnswer(page) && !isEmptyList(page)) return cut(judged({}, schema, options), wanted);
+    const parsed = isEmptyAnswer(page) ? parsedShape({ items: [] }) : parse(textOf(page, rules), page, rules);
     const { json } = parsed;
     const whole = json?.whole;
     if (whole !== undefined && select === undefined && isFaithful(whole.text, whole.rounded)) {
@@ -174,8 +174,8 @@ export function readPart(
     parse: ParseBody = parsePlain,
     { isMeasured = false }: { isMeasured?: boolean } = {},
 ): Part {
-    if (saysNothing(page) && !isEmptyList(page)) return { text: '{}', items: undefined, next: undefined };
-    const parsed = saysNothing(page) ? parsedShape({ items: [] }) : parse(textOf(page, rules), page, rules);
+    if (isEmptyAnswer(page) && !isEmptyList(page)) return { text: '{}', items: undefined, next: undefined };
+    const parsed = isEmptyAnswer(page) ? parsedShape({ items: [] }) : parse(textOf(page, rules), page, rules);
     const found = next === undefined ? undefined : parsed.next(next);
     if (found !== undefined) refuseLongNext(found);
     const data = wrapResult(parsed.value(rules));

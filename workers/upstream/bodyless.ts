@@ -9,6 +9,6 @@ export function isBodyless({ status, method }: { status: number; method: Method 
 const MAY_BE_EMPTY: ReadonlySet<number> = new Set([200, 201, 202]);
 
 /** Whether an answer says nothing, which is `{}`: it has no body by definition, or an empty one with 200, 201 or 202. */
-export function saysNothing(answer: { status: number; method: Method; body: Uint8Array }): boolean {
+export function isEmptyAnswer(answer: { status: number; method: Method; body: Uint8Array }): boolean {
     return isBodyless(answer) || (answer.body.length === 0 && MAY_BE_EMPTY.has(answer.status));
 }

@@ -28,8 +28,8 @@ export function openEventBodies(app: App): EventBodies {
     return {
         async build({ type, at, data, about }) {
             const row = about?.startsWith('job_') ? await jobs.add(about) : undefined;
-            const told = row === undefined ? await withDiff(app, data, about) : await jobText(app, row);
-            return `{"type":${JSON.stringify(type)},"timestamp":${JSON.stringify(at.toISOString())},"data":${told}}`;
+            const dataText = row === undefined ? await withDiff(app, data, about) : await jobText(app, row);
+            return `{"type":${JSON.stringify(type)},"timestamp":${JSON.stringify(at.toISOString())},"data":${dataText}}`;
         },
         close: () => jobs.close(),
     };
@@ -48,7 +48,7 @@ async function jobText(app: App, row: EventJobRow): Promise<string> {
     const { jobId, hasResult, isPrivate, result, remaining } = row;
     if (isPrivate) return job;
     const text = result === null ? null : ((await openResult(app.secrets, result, remaining ?? 0)) ?? null);
-    const isTold = !hasResult || (text !== null && Buffer.byteLength(text) <= MOST_RESULT_BYTES);
-    const last = isTold ? `"result":${text}` : `"result_url":${JSON.stringify(`${app.publicUrl()}/v1/jobs/${jobId}`)}`;
+    const isIncluded = !hasResult || (text !== null && Buffer.byteLength(text) <= MOST_RESULT_BYTES);
+    const last = isIncluded ? `"result":${text}` : `"result_url":${JSON.stringify(`${app.publicUrl()}/v1/jobs/${jobId}`)}`;
     return `${job.slice(0, -1)},${last}}`;
 }

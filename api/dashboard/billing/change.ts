@@ -10,7 +10,7 @@ import { lookAtWorkspace } from '../../../shared/store/accounts/user-sessions.ts
 import { findSubscription, isBilled, type Subscription } from '../../../shared/store/billing/subscriptions.ts';
 import { oneOf, readFields } from '../fields.ts';
 import type { Answer, WorkspaceVisit } from '../page.ts';
-import { onward } from './onward.ts';
+import { redirectToStripe } from './redirect-to-stripe.ts';
 import { NAMES, showBilling } from './show.ts';
 
 const CHOOSABLE = ['free', 'starter', 'pro'] as const;
@@ -70,7 +70,7 @@ export async function goToPortal(visit: WorkspaceVisit): Promise<Answer> {
     const subscription = await findSubscription(app.db, workspace.workspaceId);
     if (billing !== undefined && subscription !== undefined) {
         const url = await openPortal(billing, subscription.customerId);
-        if (url !== undefined) return onward('portal', url, portalOrigin(billing));
+        if (url !== undefined) return redirectToStripe('portal', url, portalOrigin(billing));
     }
     return { view: 'billing/no-portal', title: 'Card and invoices', model: { contact: app.config.operatorEmails[0] } };
 }

@@ -1,5 +1,5 @@
 import { dismissNotice, listNotices, type Notice } from '../../../shared/store/accounts/notices.ts';
-import { type Answer, absent, BOOKKEEPERS, MANAGERS, type WorkspaceVisit } from '../page.ts';
+import { type Answer, absent, BILLING_VIEWERS, MANAGERS, type WorkspaceVisit } from '../page.ts';
 
 /** What a member has to know of credits, failing calls and payment. */
 export function noticesOf({ app, me, workspace }: Pick<WorkspaceVisit, 'app' | 'me' | 'workspace'>): Promise<Notice[]> {
@@ -8,7 +8,7 @@ export function noticesOf({ app, me, workspace }: Pick<WorkspaceVisit, 'app' | '
         workspaceId: workspace.workspaceId,
         userId: me.userId,
         seesKeys: MANAGERS.includes(workspace.role),
-        seesPlans: BOOKKEEPERS.includes(workspace.role),
+        seesPlans: BILLING_VIEWERS.includes(workspace.role),
     });
 }
 

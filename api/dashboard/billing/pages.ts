@@ -1,4 +1,4 @@
-import { BOOKKEEPERS, MEMBERS, openPage, PAYERS, workspacePage } from '../page.ts';
+import { BILLING_VIEWERS, MEMBERS, openPage, PAYERS, workspacePage } from '../page.ts';
 import { setCapByForm } from './caps.ts';
 import { askChange, comeBack, confirmChange, goToPortal } from './change.ts';
 import { dismissByForm } from './notices.ts';
@@ -12,7 +12,7 @@ export const billingPages = [
     workspacePage({
         method: 'GET',
         path: '/dashboard/billing',
-        audience: BOOKKEEPERS,
+        audience: BILLING_VIEWERS,
         respond: async (visit) => {
             const sessionId = visit.query('checkout');
             return sessionId === undefined ? showBilling(visit) : comeBack(visit, sessionId);

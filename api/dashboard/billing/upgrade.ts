@@ -10,7 +10,7 @@ import { findSubscription, isBilled } from '../../../shared/store/billing/subscr
 import { isLocked, SET_UP_FACTOR } from '../authorize.ts';
 import { oneOf, readFields } from '../fields.ts';
 import { type Answer, absent, PAYERS, type Shown, type Visit, type WorkspaceVisit } from '../page.ts';
-import { onward } from './onward.ts';
+import { redirectToStripe } from './redirect-to-stripe.ts';
 import { NAMES } from './show.ts';
 
 /**
@@ -66,7 +66,7 @@ async function goToCheckout(visit: WorkspaceVisit, billing: Billing, wanted: Sol
         userId: me.userId,
         email: me.email,
     });
-    if (begun.ok) return onward('checkout', begun.url, checkoutOrigin(billing));
+    if (begun.ok) return redirectToStripe('checkout', begun.url, checkoutOrigin(billing));
     if (begun.why === 'subscribed') return { to: '/dashboard/billing#plans', notice: 'plan-choose-here' };
     return plans(
         visit,

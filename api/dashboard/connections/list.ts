@@ -90,9 +90,9 @@ function pathOf({ params }: WorkspaceVisit): string {
     return `/v1/connections/${encodeURIComponent(params['connection_id'] ?? '')}`;
 }
 
-function refused(visit: WorkspaceVisit, told: ApiError): Promise<Answer> {
-    if (told.code === 'CONNECTION_NOT_FOUND') throw absent();
-    return listConnections(visit, { '': told.message });
+function refused(visit: WorkspaceVisit, error: ApiError): Promise<Answer> {
+    if (error.code === 'CONNECTION_NOT_FOUND') throw absent();
+    return listConnections(visit, { '': error.message });
 }
 
 /** What the API refused, beside the field that it is about. */

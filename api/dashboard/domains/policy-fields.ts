@@ -56,7 +56,7 @@ export function orderOf(fields: Fields): { body: object; rows: number[] } {
         blocked: fields.has('blocked'),
         writes: fields.has('writes'),
         blocked_paths: rows.map(({ host, path }) => ({ host, path_prefix: path })),
-        // What is no number is told by the API.
+        // The API rejects what is no number.
         requests_per_minute: pace === '' ? null : /^\d{1,15}(\.\d{1,15})?$/.test(pace) ? Number(pace) : pace,
         hours: from === '' && to === '' ? null : { from, to, timezone: text('timezone') },
     };
@@ -79,8 +79,8 @@ export function problemsOf({ message, details = [] }: ApiError, { domain, rows }
     return Object.keys(problems).length === 0 ? { '': message } : problems;
 }
 
-function hourProblem(told: string): string {
-    return told.includes('the same') ? 'Start and end are the same.' : 'Enter both times, such as 09:00.';
+function hourProblem(message: string): string {
+    return message.includes('the same') ? 'Start and end are the same.' : 'Enter both times, such as 09:00.';
 }
 
 /** Rows with anything in them, and the place of each in the form. */

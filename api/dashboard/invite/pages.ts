@@ -95,7 +95,7 @@ async function mailFriend(visit: PersonalVisit): Promise<Answer> {
     ]);
     if (wait > 0) return mine(visit, { email: `Too many invitations. Try again in ${waitText(wait)}.` });
     const url = `${app.publicUrl()}/invite/${await inviteCode(app.db, me.userId)}`;
-    // Who has an account is not told, by words or by time; anyone who has one gets no mail about signing up.
+    // Neither text nor timing may reveal who has an account. Somebody who has one gets no sign-up mail.
     visit.later(async () => {
         if ((await findCredentials(app.db, email.normalised)) !== undefined) return;
         await queueMail(app.db, app.secrets, friendMail(email.address, me.email, url));

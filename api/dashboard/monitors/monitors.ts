@@ -39,7 +39,7 @@ export async function showMonitor(visit: WorkspaceVisit, problem?: string): Prom
         readList<MonitorChange>(visit, `${path}/changes`, { limit: CHANGES }),
         readList<MonitorRun>(visit, `${path}/runs`, { limit: RUNS }),
         keysToActWith(visit),
-        webhooksTold(visit),
+        countChangeWebhooks(visit),
     ]);
     return {
         view: 'monitors/one',
@@ -59,7 +59,7 @@ export async function showMonitor(visit: WorkspaceVisit, problem?: string): Prom
 }
 
 /** The number of webhooks that receive changes; undefined for members, who may not see webhooks. */
-async function webhooksTold(visit: WorkspaceVisit): Promise<number | undefined> {
+async function countChangeWebhooks(visit: WorkspaceVisit): Promise<number | undefined> {
     if (!MANAGERS.includes(visit.workspace.role)) return undefined;
     const { items } = await readList<WebhookEntry>(visit, '/v1/webhooks', { limit: '100' });
     return items.filter(({ enabled, events }) => enabled && events.some((name) => name === 'monitor.*' || name === 'monitor.changed'))

@@ -2,7 +2,7 @@ import type { Json } from '../../../shared/domain/types.ts';
 import { listMovements, type Movement, type StatementPlace } from '../../../shared/store/usage/statement-report.ts';
 import { csvLine } from '../csv.ts';
 import type { Download } from '../download.ts';
-import { absent, BOOKKEEPERS, type Shown, USERS, type WorkspaceVisit } from '../page.ts';
+import { absent, BILLING_VIEWERS, type Shown, USERS, type WorkspaceVisit } from '../page.ts';
 import { reasonOf } from './reasons.ts';
 import { address, seesAll } from './scope.ts';
 
@@ -60,7 +60,7 @@ async function* linesOf({ app, workspace }: WorkspaceVisit): AsyncGenerator<stri
 
 /** On Free the account is the visitor's own; a workspace's account is for those who keep its books. */
 function mayRead({ workspace }: WorkspaceVisit): boolean {
-    return workspace.plan === 'free' || BOOKKEEPERS.includes(workspace.role);
+    return workspace.plan === 'free' || BILLING_VIEWERS.includes(workspace.role);
 }
 
 /** The place of a call in the log, where this visitor may see it there. */

@@ -3,7 +3,7 @@ import type { BatchRow } from '../../../shared/domain/jobs/batch-view.ts';
 import { findEndpoint } from '../../../shared/fetch/admit.ts';
 import { readerOf } from '../../../shared/fetch/present-job.ts';
 import type { Db } from '../../../shared/platform/db.ts';
-import { persist, untilDone } from '../../../shared/platform/pg-errors.ts';
+import { retryUntilKnown, untilDone } from '../../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import * as batches from '../../../shared/store/jobs/batches.ts';
@@ -11,7 +11,7 @@ import { countInWindow } from '../../admission/count-in-window.ts';
 import { orderInTurn } from '../../admission/writes.ts';
 import type { Reply } from '../../serve.ts';
 import { mustFit } from '../must-fit.ts';
-import { mustBeConfirmed, mustBeFew } from './create-batch.ts';
+import { limitOpenBatches, requireConfirmation } from './create-batch.ts';
 import { mustFindBatch, type OneBatch, viewOf } from './read-batches.ts';
 
 const PATIENCE_MS = 1000;
@@ -38,7 +38,7 @@ async function change<Body>(call: OneBatch<object, Body>, work: (batchId: string
     await countInWindow(call, 'reads');
     const { batchId } = await mustFindBatch(call);
     // Items that start or end meanwhile may cause a deadlock. The work is idempotent, so it is retried.
-    const isDone = await orderInTurn(call, () => persist(PATIENCE_MS, () => work(batchId)), { isLarge: true });
+    const isDone = await orderInTurn(call, () => retryUntilKnown(PATIENCE_MS, () => work(batchId)), { isLarge: true });
     if (!isDone) throw new Refusal('BATCH_NOT_OPEN');
     return { answer: viewOf(call, await mustFindBatch(call)) };
 }
@@ -61,7 +61,7 @@ export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<
         // It may cost more at current prices.
         judgeAgain(call, (await batches.findBatch(trx, readerOf(caller), batchId)) ?? found);
         await mustFit(trx, caller);
-        await mustBeFew(trx, caller);
+        await limitOpenBatches(trx, caller);
         return count;
     };
     const retried = await orderInTurn(call, () => untilDone(() => app.db.transaction(retry)), { isLarge: true });
@@ -77,7 +77,7 @@ function judgeAgain(
     { needs, greatestCost, maxCredits: before }: BatchRow,
     maxCredits = before,
 ): void {
-    if (needs === 'write') mustBeConfirmed(caller as Caller, Math.min(greatestCost, maxCredits ?? greatestCost));
+    if (needs === 'write') requireConfirmation(caller as Caller, Math.min(greatestCost, maxCredits ?? greatestCost));
 }
 
 /** Current unit prices of retried items. Items of an endpoint that can no longer be called fail when they start. */

@@ -61,7 +61,7 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
             const data = { items: judged.items, credits: { max: maxCredits ?? judged.greatestCost }, eta_seconds: eta, warnings };
             return { status: 200, text: JSON.stringify({ success: true, data }), isKept: false };
         }
-        mustBeConfirmed(caller, Math.min(judged.costOfWrites, maxCredits ?? judged.costOfWrites));
+        requireConfirmation(caller, Math.min(judged.costOfWrites, maxCredits ?? judged.costOfWrites));
         const available = (await app.credits.balance(caller.accountId))?.available ?? 0;
         if (available < judged.firstUnit) throw insufficientCredits(app, caller, judged.firstUnit, available);
         await drafts.end();
@@ -85,7 +85,7 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
             await drafts.store(trx);
             // Other orders of the account came meanwhile.
             await mustFit(trx, caller);
-            await mustBeFew(trx, caller);
+            await limitOpenBatches(trx, caller);
             const row = await findBatch(trx, readerOf(caller), batchId);
             if (row === undefined) throw new Error('a batch that was just stored is not there');
             return keep(call, trx, hash, JSON.stringify({ success: true, data: { ...batchView(row, eta), warnings } }), batchId);
@@ -107,12 +107,12 @@ async function keep({ app, keyed }: BatchCall, trx: Db, hash: string, text: stri
 }
 
 /** @param credits the highest cost of the batch's writes @throws Refusal FORBIDDEN */
-export function mustBeConfirmed({ confirmAbove }: Caller, credits: number): void {
+export function requireConfirmation({ confirmAbove }: Caller, credits: number): void {
     if (confirmAbove !== null && credits > confirmAbove) throw unconfirmed(confirmAbove, credits);
 }
 
 /** Checks the number of open batches. Orders of an account are already serialized by the count of their items. @throws Refusal RATE_LIMITED */
-export async function mustBeFew(trx: Db, { accountId }: Caller): Promise<void> {
+export async function limitOpenBatches(trx: Db, { accountId }: Caller): Promise<void> {
     if ((await countOpenBatches(trx, accountId)) <= OPEN_BATCHES) return;
     const message = `The window open_batches is full: ${OPEN_BATCHES} batches of one account that have not ended.`;
     throw new Refusal('RATE_LIMITED', message, { retryAfter: OPEN_RETRY });

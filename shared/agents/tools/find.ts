@@ -27,8 +27,8 @@ export const findEndpoint: AgentTool = {
         const query = { task, site: domain, effect, limit } as Record<string, string | number | undefined>;
         const found = await ask({ method: 'GET', path: '/v1/endpoints', query, isRepeatable: true });
         const { data, meta } = found as { data: Record<string, unknown>[]; meta: Record<string, unknown> };
-        const { pagination: _, ...told } = meta;
-        return { ...told, endpoints: data.map(presentRow) };
+        const { pagination: _, ...rest } = meta;
+        return { ...rest, endpoints: data.map(presentRow) };
     },
 };
 

@@ -18,6 +18,6 @@ export function isManager(role: Role): boolean {
 }
 
 /** Whether a role can ever have a scope. */
-export function mayRole(role: Role, scope: RouteScope): boolean {
+export function canRoleHave(role: Role, scope: RouteScope): boolean {
     return SCOPES_OF_ROLES[role].includes(scope);
 }

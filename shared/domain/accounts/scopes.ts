@@ -160,7 +160,7 @@ function isWithin(inner: string, outer: string): boolean {
 }
 
 /** The 403 that names the missing scope. */
-export function lacks({ part, needs }: Lack, why = ''): Refusal {
+export function missingScope({ part, needs }: Lack, why = ''): Refusal {
     const message =
         part === 'ip_allow'
             ? `This key may not be used from ${needs} (scope ip_allow).`

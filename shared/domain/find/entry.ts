@@ -1,6 +1,6 @@
 import { isObject } from '../json/schema/structure.ts';
 import { needOf } from '../package/auth.ts';
-import { mustBeGiven } from '../package/param-schema.ts';
+import { isRequiredParam } from '../package/param-schema.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Kind, Method, PackageDocument, Param } from '../types.ts';
 
 /** The stored part of an endpoint that lists show and that owner policies are checked against. Stored as JSON. */
@@ -36,13 +36,13 @@ const MOST_LEVELS = 8;
 export function entryOf({ title, auth = [] }: Pick<PackageDocument, 'title' | 'auth'>, endpoint: Endpoint): EndpointEntry {
     const { description, params, response, hosted, billing, examples, method, kind, url, prepare } = endpoint;
     const [first] = examples;
-    const required = params.filter(mustBeGiven);
+    const required = params.filter(isRequiredParam);
     return {
         title,
         description: cut(description, LONGEST_DESCRIPTION),
         required: required.slice(0, MOST_PARAMS).map(describeParam),
         optional: params
-            .filter((param) => !mustBeGiven(param))
+            .filter((param) => !isRequiredParam(param))
             .slice(0, MOST_PARAMS)
             .map(({ name }) => name),
         fields: fieldsOf(response.schema),

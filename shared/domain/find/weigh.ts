@@ -1,4 +1,4 @@
-import { slipsAllowed } from '../search/search-text.ts';
+import { typosAllowed } from '../search/search-text.ts';
 import { editDistance } from '../text/edit-distance.ts';
 import { MARKS } from './endpoint-words.ts';
 import type { Phrases } from './phrases.ts';
@@ -87,21 +87,21 @@ const SMOOTHING = 50;
 const RARITY_OF_UNKNOWN = 5;
 
 /** Stems that no endpoint has and that may be typos. */
-export function strangeWords({ parts }: Task, { counts }: WordCounts): string[] {
+export function unknownWords({ parts }: Task, { counts }: WordCounts): string[] {
     return parts.flatMap(({ stem, ideas, kind, isEnglish }) => {
         const isStrange = kind === 'word' && isEnglish !== true && stem !== undefined && ideas.length === 0 && !counts.get(stem);
-        return isStrange && stem.length > 4 && slipsAllowed(stem) > 0 ? [stem] : [];
+        return isStrange && stem.length > 4 && typosAllowed(stem) > 0 ? [stem] : [];
     });
 }
 
 /** The correction of a possible typo. @param known similar words of endpoints */
-export function meantBy(strange: string, known: readonly string[], dictionary: Phrases): string | undefined {
+export function correctTypo(strange: string, known: readonly string[], dictionary: Phrases): string | undefined {
     return nearest(strange, [...known, ...dictionary.stems]);
 }
 
 /** The nearest word with the same first letter, which is rarely mistyped. Among equals the one with most letters in place. */
 function nearest(written: string, known: readonly string[]): string | undefined {
-    const allowed = written.length < LONG ? Math.min(1, slipsAllowed(written)) : slipsAllowed(written);
+    const allowed = written.length < LONG ? Math.min(1, typosAllowed(written)) : typosAllowed(written);
     let best: { word: string; distance: number; inPlace: number } | undefined;
     for (const word of known) {
         if (word[0] !== written[0] || Math.abs(word.length - written.length) > allowed) continue;

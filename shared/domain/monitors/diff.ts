@@ -31,14 +31,14 @@ export type IdsOf = (items: readonly Json[]) => (string | null)[];
  * @param idsOf absent if items have no ids
  */
 export function compareValues(before: Json, after: Json, idsOf?: IdsOf): Comparison {
-    const told: DiffInProgress = {
+    const progress: DiffInProgress = {
         diff: { added: [], removed: [], changed: [] },
         entries: 0,
         bytes: JSON.stringify(NOTHING).length,
         isTruncated: false,
     };
-    compare(before, after, '', { told, idsOf });
-    return { diff: told.diff, isTruncated: told.isTruncated };
+    compare(before, after, '', { progress, idsOf });
+    return { diff: progress.diff, isTruncated: progress.isTruncated };
 }
 
 /** Whether the values differ. */
@@ -54,18 +54,18 @@ interface DiffInProgress extends Comparison {
 }
 
 interface Work {
-    told: DiffInProgress;
+    progress: DiffInProgress;
     idsOf: IdsOf | undefined;
 }
 
 function compare(before: Json, after: Json, path: string, work: Work): void {
-    if (work.told.isTruncated || isSame(before, after)) return;
+    if (work.progress.isTruncated || isSame(before, after)) return;
     if (Array.isArray(before) && Array.isArray(after)) compareItems(before, after, path, work);
     else if (isFields(before) && isFields(after)) {
         for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
             compare(fieldOf(before, name), fieldOf(after, name), `${path}/${escapePointer(name)}`, work);
         }
-    } else tell(work.told, 'changed', { path, before, after });
+    } else addEntry(work.progress, 'changed', { path, before, after });
 }
 
 function compareItems(before: readonly Json[], after: readonly Json[], path: string, work: Work): void {
@@ -74,10 +74,10 @@ function compareItems(before: readonly Json[], after: readonly Json[], path: str
         compareWhole(before, after, work);
         return;
     }
-    for (const [id, at] of known) if (!found.has(id)) tell(work.told, 'removed', before[at] ?? null);
+    for (const [id, at] of known) if (!found.has(id)) addEntry(work.progress, 'removed', before[at] ?? null);
     for (const [id, at] of found) {
         const was = known.get(id);
-        if (was === undefined) tell(work.told, 'added', after[at] ?? null);
+        if (was === undefined) addEntry(work.progress, 'added', after[at] ?? null);
         else compare(before[was] ?? null, after[at] ?? null, `${path}/${at}`, work);
     }
 }
@@ -91,13 +91,13 @@ function idsIn(items: readonly Json[], { idsOf }: Work): Map<string, number> | u
 }
 
 /** Compares two arrays as multisets of complete items. */
-function compareWhole(before: readonly Json[], after: readonly Json[], { told }: Work): void {
+function compareWhole(before: readonly Json[], after: readonly Json[], { progress }: Work): void {
     const left = new Map<string, number>();
     for (const item of before) count(left, textOf(item), 1);
     const added = after.filter((item) => !take(left, textOf(item)));
     const removed = before.toReversed().filter((item) => take(left, textOf(item)));
-    for (const item of removed.toReversed()) tell(told, 'removed', item);
-    for (const item of added) tell(told, 'added', item);
+    for (const item of removed.toReversed()) addEntry(progress, 'removed', item);
+    for (const item of added) addEntry(progress, 'added', item);
 }
 
 function count(counts: Map<string, number>, text: string, by: number): void {
@@ -110,18 +110,18 @@ function take(counts: Map<string, number>, text: string): boolean {
     return true;
 }
 
-function tell(told: DiffInProgress, kind: 'added' | 'removed', entry: Json): void;
-function tell(told: DiffInProgress, kind: 'changed', entry: Changed): void;
-function tell(told: DiffInProgress, kind: keyof Diff, entry: Json | Changed): void {
-    if (told.isTruncated) return;
+function addEntry(progress: DiffInProgress, kind: 'added' | 'removed', entry: Json): void;
+function addEntry(progress: DiffInProgress, kind: 'changed', entry: Changed): void;
+function addEntry(progress: DiffInProgress, kind: keyof Diff, entry: Json | Changed): void {
+    if (progress.isTruncated) return;
     const bytes = Buffer.byteLength(JSON.stringify(entry)) + 1;
-    if (told.entries + 1 > DIFF_ENTRIES || told.bytes + bytes > DIFF_BYTES) {
-        told.isTruncated = true;
+    if (progress.entries + 1 > DIFF_ENTRIES || progress.bytes + bytes > DIFF_BYTES) {
+        progress.isTruncated = true;
         return;
     }
-    told.entries += 1;
-    told.bytes += bytes;
-    (told.diff[kind] as (Json | Changed)[]).push(entry);
+    progress.entries += 1;
+    progress.bytes += bytes;
+    (progress.diff[kind] as (Json | Changed)[]).push(entry);
 }
 
 function isFields(value: Json): value is JsonObject {

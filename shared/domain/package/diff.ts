@@ -75,10 +75,10 @@ function isDearer(before: Endpoint, after: Endpoint): boolean {
 
 /** Whether a param is required now that was optional before. */
 function needsMore(before: Endpoint, after: Endpoint): boolean {
-    const given = new Set(before.params.filter(mustBeGiven).map((param) => param.name));
-    return after.params.some((param) => mustBeGiven(param) && !given.has(param.name));
+    const given = new Set(before.params.filter(isRequiredParam).map((param) => param.name));
+    return after.params.some((param) => isRequiredParam(param) && !given.has(param.name));
 }
 
-function mustBeGiven(param: Param): boolean {
+function isRequiredParam(param: Param): boolean {
     return param.required && param.default === undefined;
 }

@@ -30,13 +30,13 @@ function takenWithout({ source, style }: Param, bodyFormat: BodyFormat): JsonObj
 }
 
 /** Whether a call has to give it. */
-export function mustBeGiven(param: Param): boolean {
+export function isRequiredParam(param: Param): boolean {
     return param.required && param.default === undefined;
 }
 
 /** An object of params by name. */
 export function schemaOfParams(params: readonly Param[], bodyFormat: BodyFormat, inliner: Inliner): JsonObject {
-    const required = params.filter(mustBeGiven).map(({ name }) => name);
+    const required = params.filter(isRequiredParam).map(({ name }) => name);
     return {
         type: 'object',
         properties: Object.fromEntries(params.map((param) => [param.name, schemaOfParam(param, bodyFormat, inliner)])),

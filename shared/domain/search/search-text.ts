@@ -85,7 +85,7 @@ export function readSearch(text: string): Search | undefined {
 }
 
 /** How many slips of the finger a word of this length may have. */
-export function slipsAllowed(word: string): number {
+export function typosAllowed(word: string): number {
     const { length } = [...word];
     if (length < 3) return 0;
     return length < 8 ? 1 : 2;
@@ -96,7 +96,7 @@ export function slipsAllowed(word: string): number {
  * the beginnings of words that are, since a long word may be found before it is typed to its end.
  */
 export function spellings(written: string, known: readonly string[]): string[] {
-    const allowed = slipsAllowed(written);
+    const allowed = typosAllowed(written);
     const isNear = ({ distance }: Spelling) => distance <= allowed;
     const whole = known.map((text) => ({ text, distance: distanceBetween(written, text, allowed) })).filter(isNear);
     const near = whole.length > 0 ? whole : known.flatMap((word) => nearestBeginning(written, word, allowed)).filter(isNear);

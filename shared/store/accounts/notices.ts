@@ -153,7 +153,7 @@ export interface Spent {
 }
 
 /** Accounts that were charged since then and have a fifth of their allowance left, or less; what is held is not spent yet. */
-export async function nearlySpent(db: Db, since: Date): Promise<Spent[]> {
+export async function findNearlySpent(db: Db, since: Date): Promise<Spent[]> {
     const spent: Columns<Spent> = {
         accountId: 'id',
         plan: 'plan',

@@ -109,7 +109,7 @@ export async function findRefreshToken(db: Db, token: string): Promise<Redeemabl
 }
 
 /** Marks a code or a refresh token as used. False if it already was. */
-export async function takeOnce(db: Db, kind: 'code' | 'refresh', secret: string): Promise<boolean> {
+export async function markUsedOnce(db: Db, kind: 'code' | 'refresh', secret: string): Promise<boolean> {
     const table = kind === 'code' ? 'app_codes' : 'app_refresh_tokens';
     const taken = await db(table)
         .where({ hash: keyHash(secret), used_at: null })

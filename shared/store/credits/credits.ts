@@ -1,7 +1,7 @@
 import { newId } from '../../domain/text/ids.ts';
 import { type Batch, BatchClosed, openBatch, WaitedTooLong } from '../../platform/batch.ts';
 import type { Db } from '../../platform/db.ts';
-import { isOutage, persist } from '../../platform/pg-errors.ts';
+import { isOutage, retryUntilKnown } from '../../platform/pg-errors.ts';
 import { type Balance, createBalances, forwardBonus } from './accounts.ts';
 import { type AnswerToKeep, findHolds, type HoldOrder, type HoldState, type Mark, type MovedRow, move, type Settlement } from './moves.ts';
 
@@ -224,7 +224,7 @@ async function moveAll(db: Db, moves: readonly Move[], limits: { patienceMs: num
     const orders = moves.flatMap((one) => ('order' in one ? [one.order] : []));
     const settlements = moves.flatMap((one) => ('settlement' in one ? [one.settlement] : []));
     const marks = moves.flatMap((one) => ('mark' in one ? [one.mark] : []));
-    return persist(limits.patienceMs, async (mayBeDone) => {
+    return retryUntilKnown(limits.patienceMs, async (mayBeDone) => {
         const rows = new Map<string, MovedRow>();
         if (mayBeDone) for (const row of await findHolds(db, orders, limits.timeoutMs)) rows.set(row.operation, row);
         const left = orders.filter(({ operation }) => !rows.has(operation));

@@ -3,9 +3,9 @@ import { DELIVERY_DAYS } from '../../domain/events/webhook-bounds.ts';
 import { ago, type Db } from '../../platform/db.ts';
 
 /** Hours for which events are listed. They are stored longer, as long as their deliveries. */
-export const TOLD_HOURS = 24;
+export const LISTED_HOURS = 24;
 /** Days after its last successful fetch of a site for which a workspace receives events of that site. */
-export const CONCERNED_DAYS = 30;
+export const SITE_EVENT_DAYS = 30;
 /** A workspace that reads events: its own, its account's, and those of sites that it maintains or fetched. */
 export interface Reader {
     workspaceId: string;
@@ -29,13 +29,13 @@ export interface FeedPage {
 /** Raw: each audience has its own index and is read separately. No event has two audiences. */
 const OWN = `
     select e.id, e.type, e.at, e.data, e.position from events e
-    where e.position > :after and e.position <= :head and e.at > app_now() - interval '${TOLD_HOURS} hours' and e.type = any(:types)`;
+    where e.position > :after and e.position <= :head and e.at > app_now() - interval '${LISTED_HOURS} hours' and e.type = any(:types)`;
 const AUDIENCES = [
     'e.workspace_id = :workspaceId',
     'e.account_id = :accountId',
     `e.site is not null and (
         exists (select from site_callers c where c.site = e.site and c.workspace_id = :workspaceId
-            and c.day > (app_now() - interval '${CONCERNED_DAYS} days')::date)
+            and c.day > (app_now() - interval '${SITE_EVENT_DAYS} days')::date)
         or exists (select from sites s join maintainers m on m.registrable = s.registrable
             where s.site = e.site and m.workspace_id = :workspaceId))`,
 ];
@@ -99,6 +99,6 @@ export async function forgetEvents(db: Db): Promise<void> {
         .where((is) => is.whereNull('holder').orWhere('held_until', '<', ago(db, '1 days')))
         .delete();
     await db('site_callers')
-        .whereRaw('day < (app_now() - ?::interval)::date', [`${CONCERNED_DAYS} days`])
+        .whereRaw('day < (app_now() - ?::interval)::date', [`${SITE_EVENT_DAYS} days`])
         .delete();
 }

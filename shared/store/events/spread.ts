@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db.ts';
-import { CONCERNED_DAYS } from './event-feed.ts';
+import { SITE_EVENT_DAYS } from './event-feed.ts';
 
 /** Events per call of `spreadEvents`. */
 const MOST_EVENTS = 500;
@@ -46,7 +46,7 @@ const SPREAD = `
         union all
         select e.id, w.id, w.host from taken e cross join lateral (
                 select c.workspace_id from site_callers c
-                    where c.site = e.site and c.day > (app_now() - interval '${CONCERNED_DAYS} days')::date
+                    where c.site = e.site and c.day > (app_now() - interval '${SITE_EVENT_DAYS} days')::date
                 union
                 select m.workspace_id from sites s join maintainers m on m.registrable = s.registrable where s.site = e.site
             ) concerned join enabled w on w.workspace_id = concerned.workspace_id

@@ -1,7 +1,7 @@
 import { type AnswerParts, joinParts, type KeptAnswer, writeParts } from '../../domain/fetch/kept-answer.ts';
 import { openBatch } from '../../platform/batch.ts';
 import type { Db } from '../../platform/db.ts';
-import { isOutage, persist } from '../../platform/pg-errors.ts';
+import { isOutage, retryUntilKnown } from '../../platform/pg-errors.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 
@@ -64,13 +64,13 @@ const PURPOSE = 'answer';
 /** Opens the keys of `db`'s workspaces; close them before the pool. */
 export function createIdempotency(db: Db, secrets: Secrets): Idempotency {
     const orders = openBatch<KeyOrder, Begun>({
-        run: (batch) => persist(PATIENCE.begin, () => beginAll(db, batch)),
+        run: (batch) => retryUntilKnown(PATIENCE.begin, () => beginAll(db, batch)),
         keyOf: (order) => order.operation,
         maxWaitMs: MAX_WAIT_MS,
         isCommonFate: isOutage,
     });
     const forgotten = openBatch<KeyedCall, true>({
-        run: (batch) => persist(PATIENCE.end, () => forgetAll(db, batch)),
+        run: (batch) => retryUntilKnown(PATIENCE.end, () => forgetAll(db, batch)),
         keyOf: (call) => call.operation,
         maxWaitMs: MAX_WAIT_MS,
         isCommonFate: isOutage,
@@ -81,7 +81,7 @@ export function createIdempotency(db: Db, secrets: Secrets): Idempotency {
         read: (call) => readAnswer(db, secrets, call),
         seal: (parts) => secrets.seal(writeParts(parts), PURPOSE),
         async store(call, answer) {
-            await persist(PATIENCE.end, () => keepAnswer(db, secrets, call, answer));
+            await retryUntilKnown(PATIENCE.end, () => keepAnswer(db, secrets, call, answer));
         },
         async forget(call) {
             await forgotten.add(call);

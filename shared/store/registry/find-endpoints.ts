@@ -6,11 +6,11 @@ import { readTask, type TaskPart } from '../../domain/find/task.ts';
 import {
     ALIKE,
     CLASS_WEIGHTS,
+    correctTypo,
     ID_UNKNOWN,
-    meantBy,
     memorableTaskWords,
     type Search,
-    strangeWords,
+    unknownWords,
     type WordCounts,
     weigh,
 } from '../../domain/find/weigh.ts';
@@ -71,10 +71,10 @@ export function createFinder(read: Read, phrases: () => Phrases): Finder {
         const dictionary = phrases();
         const understood = readTask(task, dictionary);
         const counts = await words.count(understood.parts.flatMap(wordsOfPart));
-        const strange = strangeWords(understood, counts);
+        const strange = unknownWords(understood, counts);
         if (strange.length === 0) return { search: weigh(understood, counts), counts };
         const resembling = await words.resembling(strange);
-        const meant = new Map(strange.map((word) => [word, meantBy(word, resembling.get(word) ?? [], dictionary)]));
+        const meant = new Map(strange.map((word) => [word, correctTypo(word, resembling.get(word) ?? [], dictionary)]));
         const corrected = new Map([...meant].filter((entry): entry is [string, string] => entry[1] !== undefined));
         if (corrected.size === 0) return { search: weigh(understood, counts), counts };
         const again = readTask(task, dictionary, corrected);

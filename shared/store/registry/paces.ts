@@ -14,6 +14,6 @@ const LOWEST = `
  * Notes the lowest pace of each host over the latest versions of a domain's sites. Call it in the transaction that makes a version the
  * latest, with the domain locked.
  */
-export async function notePaces(db: Db, registrable: string): Promise<void> {
+export async function storePaces(db: Db, registrable: string): Promise<void> {
     await db.raw(`update domains set paces = ${LOWEST} where registrable = ? and paces is distinct from ${LOWEST}`, [registrable]);
 }

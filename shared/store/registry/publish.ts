@@ -5,7 +5,7 @@ import { tellOwners } from '../accounts/workspace-news.ts';
 import { awaitCalls, earnOrOweContribution } from '../credits/credits.ts';
 import { type NewEvent, recordEvent } from '../events/events.ts';
 import { ownersOf } from './ownership.ts';
-import { notePaces } from './paces.ts';
+import { storePaces } from './paces.ts';
 import {
     addVersion,
     guardPublishing,
@@ -76,7 +76,7 @@ async function store(db: Db, order: PublishOrder, seen: Compared, isLast: boolea
     const full = await guardPublishing(db, order.publisher, before.versions === 0);
     if (full !== undefined) return full;
     const { versionId, publishedAt } = await addVersion(db, order, next);
-    if (before.hasPaces || order.document.pace !== undefined) await notePaces(db, order.registrable);
+    if (before.hasPaces || order.document.pace !== undefined) await storePaces(db, order.registrable);
     await scheduleRun(db, order.document.site);
     if (before.isNewDomain) await rememberName(db, order.registrable);
     await fulfil(db, order.document.site, versionId);

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type Search, slipsAllowed, spellings } from '../../domain/search/search-text.ts';
+import { type Search, spellings, typosAllowed } from '../../domain/search/search-text.ts';
 import type { Json } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 import { runComposed, runPlanned } from '../../platform/prepared-query.ts';
@@ -243,10 +243,10 @@ function filtersOf({ search, described, category, isVerifiedOnly }: ListQuery, s
 /** Lexemes hold nothing that would have to be escaped (shared/domain/search/search-text.ts). */
 function toQuery({ terms, joined }: Search, spelt: Spelt): string {
     const begins = (text: string) => `'${text}':*`;
-    const meantBy = new Map(spelt);
+    const correctTypo = new Map(spelt);
     const all = terms.map(({ text, parts, isWhole }) => {
         const written = parts.length === 0 ? [] : [`(${parts.map(begins).join(' & ')})`];
-        return `(${[isWhole ? `'${text}'` : begins(text), ...written, ...(meantBy.get(text) ?? []).map(begins)].join(' | ')})`;
+        return `(${[isWhole ? `'${text}'` : begins(text), ...written, ...(correctTypo.get(text) ?? []).map(begins)].join(' | ')})`;
     });
     return [all.join(' & '), ...(joined === '' ? [] : [begins(joined)])].join(' | ');
 }
@@ -283,7 +283,7 @@ const MEANT = 10;
  * changes nothing of what the walk finds.
  */
 async function spell(db: Db, { terms }: Search): Promise<Spelt> {
-    const long = terms.filter(({ text }) => slipsAllowed(text) > 0);
+    const long = terms.filter(({ text }) => typosAllowed(text) > 0);
     if (long.length === 0) return [];
     const text = `select t.text, (select array_agg(word order by id) from (
                 select w.id, w.word from search_words w where search_slips(array[w.word]) && search_slips(array[t.text])

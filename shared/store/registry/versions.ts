@@ -99,7 +99,7 @@ export function createVersions(db: Db): Versions {
  * The least of the greatest units that one call of an endpoint could cost in these versions (docs/api.md, "Registry": what a call that
  * names no version is charged at most). Versions without the endpoint do not count; undefined where none has it.
  */
-export async function leastUnits(versions: Versions, versionIds: readonly number[], endpoint: string): Promise<number | undefined> {
+export async function lowestMaxUnits(versions: Versions, versionIds: readonly number[], endpoint: string): Promise<number | undefined> {
     let least: number | undefined;
     // One after the other: all the packages of a busy day at once would not fit into memory.
     for (const id of versionIds) {

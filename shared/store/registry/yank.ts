@@ -6,7 +6,7 @@ import { removeEndpoints } from './endpoint-index.ts';
 import { findVersion, type HistoryRow, type YankReason } from './history.ts';
 import { isMaintainer } from './maintainers.ts';
 import { ownersOf } from './ownership.ts';
-import { notePaces } from './paces.ts';
+import { storePaces } from './paces.ts';
 import { indexSites } from './search-index.ts';
 import { scheduleRun } from './verification.ts';
 
@@ -104,7 +104,7 @@ async function change(db: Db, site: string, version: number, columns: Record<str
         const registrable = await lockDomainOf(trx, site);
         await trx('versions').where({ site, version }).update(columns);
         await pointToLatest(trx, site);
-        if (registrable !== undefined) await notePaces(trx, registrable);
+        if (registrable !== undefined) await storePaces(trx, registrable);
         await scheduleRun(trx, site);
         return findVersion(trx, site, version);
     });

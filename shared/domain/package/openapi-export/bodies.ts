@@ -5,7 +5,7 @@ import type { Inliner } from '../../json/schema/inline.ts';
 import { isObject } from '../../json/schema/structure.ts';
 import type { BodyFormat, Endpoint, Json, JsonObject, Param, ResponseType } from '../../types.ts';
 import { sendsBody } from '../endpoint.ts';
-import { mustBeGiven, schemaOfParam, schemaOfParams } from '../param-schema.ts';
+import { isRequiredParam, schemaOfParam, schemaOfParams } from '../param-schema.ts';
 
 /** What an operation sends; undefined where it sends no body. */
 export function requestBodyOf(endpoint: Endpoint, inliner: Inliner): JsonObject | undefined {
@@ -107,7 +107,7 @@ function ofTemplate(template: Json, context: Context): { schema: JsonObject; isS
         const param = params.get(placeholderIn(template) ?? '');
         if (param === undefined) return { schema: { const: template }, isSure: true };
         const schema = isFileSchema(param.schema) ? ofFile(param, inliner) : schemaOfParam(param, endpoint.bodyFormat, inliner);
-        return { schema, isSure: mustBeGiven(param) || param.default !== undefined };
+        return { schema, isSure: isRequiredParam(param) || param.default !== undefined };
     }
     if (Array.isArray(template)) return { schema: ofList(template.map((item) => ofTemplate(item, context))), isSure: true };
     if (!isObject(template)) return { schema: { const: template }, isSure: true };

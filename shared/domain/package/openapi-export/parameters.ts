@@ -1,6 +1,6 @@
 import type { Inliner } from '../../json/schema/inline.ts';
 import type { Endpoint, Json, JsonObject, Param, ParamStyle } from '../../types.ts';
-import { mustBeGiven, schemaOfParam } from '../param-schema.ts';
+import { isRequiredParam, schemaOfParam } from '../param-schema.ts';
 import { onlyPlaceholder, placeholdersIn, type QueryPair, type TemplateParts } from './places.ts';
 
 /** These are said by the media types of an operation; OpenAPI ignores them among parameters. */
@@ -39,7 +39,7 @@ function ofParam(endpoint: Endpoint, param: Param, inliner: Inliner): JsonObject
     const place = param.source === 'header' ? 'header' : 'query';
     const name = place === 'query' && param.style === 'brackets' ? `${param.name}[]` : param.name;
     const schema = schemaOfParam(param, endpoint.bodyFormat, inliner);
-    return { ...parameter(name, place, mustBeGiven(param), schema), ...(place === 'query' ? STYLES[param.style] : {}) };
+    return { ...parameter(name, place, isRequiredParam(param), schema), ...(place === 'query' ? STYLES[param.style] : {}) };
 }
 
 /** The styles in the words of OpenAPI, where they are not its default. */
@@ -65,7 +65,7 @@ function ofPairs(endpoint: Endpoint, pairs: readonly QueryPair[], params: Readon
     if (filled.length === 0) return fixed(name, 'query', pairs.length === 1 ? value : pairs.map((pair) => pair.value));
     const param = params.get(onlyPlaceholder(value) ?? '');
     if (pairs.length === 1 && param !== undefined) {
-        return parameter(name, 'query', mustBeGiven(param), schemaOfParam(param, endpoint.bodyFormat, inliner));
+        return parameter(name, 'query', isRequiredParam(param), schemaOfParam(param, endpoint.bodyFormat, inliner));
     }
     const shown = pairs.map((pair) => `${pair.name}=${pair.value}`).join('&');
     return parameter(name, 'query', true, { type: 'string', description: `Stands in the URL as ${shown}.` });

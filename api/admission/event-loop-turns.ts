@@ -12,7 +12,7 @@ const TURN_MS = 5;
  * requests for a page of 2 ms made a turn of 240 ms, in which no fetch progressed. After 5 ms of a turn, further requests start in later
  * turns, one per turn, client by client. Fetches never wait here, since their work of one turn is batched.
  */
-export function loopTurns({ config: { trustProxy } }: Pick<App, 'config'>): Check {
+export function eventLoopTurns({ config: { trustProxy } }: Pick<App, 'config'>): Check {
     const turns = createClientTurns();
     let began: number | undefined;
 

@@ -1,5 +1,5 @@
 /** Stores the full text of results that were cut, for a day, readable only by the account of the result. */
-export interface Rests {
+export interface FullResults {
     /** Returns the id of the stored text; undefined if it could not be stored. */
     keep(text: string): Promise<string | undefined>;
     read(id: string): Promise<string | undefined>;
@@ -10,15 +10,15 @@ const PAGE = 8000;
 const URI = /^routebook:\/\/results\/([0-9A-Za-z_]{1,64})\?from=(\d{1,9})$/;
 
 /** The address of a stored result, from this character on. */
-export function restUri(id: string, from = 0): string {
+export function resultUri(id: string, from = 0): string {
     return `routebook://results/${id}?from=${from}`;
 }
 
 /** Reads one page of a stored result, and the address of the next page. Undefined if the address is not one of ours. */
-export async function readRest(rests: Rests, uri: string): Promise<{ text: string; next: string | null } | undefined> {
+export async function readResultPage(fullResults: FullResults, uri: string): Promise<{ text: string; next: string | null } | undefined> {
     const [, id = '', from = ''] = URI.exec(uri) ?? [];
-    const whole = id === '' ? undefined : await rests.read(id);
+    const whole = id === '' ? undefined : await fullResults.read(id);
     if (whole === undefined) return undefined;
     const end = Number(from) + PAGE;
-    return { text: whole.slice(Number(from), end).toWellFormed(), next: end < whole.length ? restUri(id, end) : null };
+    return { text: whole.slice(Number(from), end).toWellFormed(), next: end < whole.length ? resultUri(id, end) : null };
 }

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import hapi, { type Server } from '@hapi/hapi';
 import { expect } from 'chai';
+import { eventLoopTurns } from '../../api/admission/event-loop-turns.ts';
 import { installGate } from '../../api/admission/gate.ts';
-import { loopTurns } from '../../api/admission/loop-turns.ts';
 import type { App } from '../../shared/app.ts';
 import { postFetch } from '../../shared/contracts/fetch.ts';
 
@@ -33,7 +33,7 @@ describe('requests of many connections that come at the same time', () => {
             { method: 'GET', path: '/page', handler: () => began('page') },
             { method: 'POST', path: '/v1/fetch', options: { app: { contract: postFetch } as never }, handler: () => began('fetch') },
         ]);
-        installGate(server, [loopTurns({ config: { trustProxy: 0 } } as App)]);
+        installGate(server, [eventLoopTurns({ config: { trustProxy: 0 } } as App)]);
         await server.start();
         turns = [[]];
         sockets = Array.from({ length: MANY }, () => connect(Number(server.info.port), '127.0.0.1'));

@@ -7,7 +7,7 @@ import { OAuthFailure } from './oauth-failure.ts';
 import { readOAuthForm } from './read-form.ts';
 
 /** POST /oauth/token: exchanges a code or a refresh token for the grant's next tokens. @throws OAuthFailure */
-export async function giveToken(app: App, request: Request): Promise<object> {
+export async function exchangeToken(app: App, request: Request): Promise<object> {
     const body = await readOAuthForm(app, request);
     const server = new OAuth2Server({
         model: createModel(app, body['resource']) as never,

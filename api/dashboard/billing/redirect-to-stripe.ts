@@ -7,7 +7,7 @@ const WAYS = {
 } as const;
 
 /** Straight on to Stripe; a page in between only where Stripe shows itself under a name of the operator's own, which no form may lead to. */
-export function onward(way: keyof typeof WAYS, url: string, origin: string): Answer {
+export function redirectToStripe(way: keyof typeof WAYS, url: string, origin: string): Answer {
     if (new URL(url).origin === origin) return { to: url };
     return { view: 'billing/onward', title: 'Continue to Stripe', model: { ...WAYS[way], url } };
 }
