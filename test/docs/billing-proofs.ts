@@ -42,7 +42,10 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
         [CREDITS, 'takes the exact cost and gives back the rest'],
         [SITES, 'misbehaves in any of these ways moves no credit that was not told, and leaves none on hold'],
     ],
-    'A hold whose call never ended': [[CREDITS, 'releases holds whose time is over, and no others']],
+    'A call that fails releases all': [
+        [SITES, 'misbehaves in any of these ways moves no credit that was not told, and leaves none on hold'],
+    ],
+    'The hold of a call that never ended': [[CREDITS, 'releases holds whose time is over, and no others']],
     "A request costs the site's credits": [
         [FETCH, 'answers with the result and charges exactly one credit for one request'],
         [WALKS, 'costs what the operator set for each of its pages'],
@@ -62,18 +65,18 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
         [WALKS, 'ends at max_pages, at max_results and at max_credits, and says that there is more', 'ends where the balance ends'],
     ],
     'If the site has more, `meta.truncated`': [[PAGED, 'says that it is truncated wherever something was cut off or left unread']],
-    'Where pages are only counted': [[PAGED, 'says so too of a walk that ends at a full page, where nobody asked for another']],
+    'With numbered pages only another request': [[PAGED, 'says so too of a walk that ends at a full page, where nobody asked for another']],
     'A page that repeats the one before ends the walk': [
         ['test/workers/site-that-changes.spec.ts', 'delivers and bills each result once where a site repeats its last page'],
         ['test/workers/site-that-changes.spec.ts', 'ends where a site refuses a page beyond its last one'],
     ],
-    'A page that fails fails the whole call': [[WALKS, 'is free as a whole when one of its pages fails']],
+    'If one page fails, the whole call fails': [[WALKS, 'is free as a whole when one of its pages fails']],
     'Opening a page before a form': [['test/api/fetch-forms.spec.ts', 'fills in the form of the page and costs one request']],
     '`max_credits` of a call caps the hold': [
         [PRICES, 'stays within the caller’s cap, in whole units'],
         [FETCH, 'cuts results at max_results, at max_credits and at the balance, and says so'],
     ],
-    'What goes past them is cut off': [[FETCH, 'cuts results at max_results, at max_credits and at the balance, and says so']],
+    'What exceeds them is cut off': [[FETCH, 'cuts results at max_results, at max_credits and at the balance, and says so']],
     '`meta.credits_used` is what': [[FETCH, 'answers with the result and charges exactly one credit for one request']],
     'The monthly allowance is spent before': [[CREDITS, 'spends the allowance before the bonus']],
     'It is reset, not added to': [
@@ -229,18 +232,16 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     ],
     'When a payment fails, and when': [[NOTICES, 'when it failed, once a billing date, and when the plan ended for that']],
     // What a site does, and what that costs.
-    'Every row below is let happen': [
+    'Tests provoke every row below': [
         ['test/docs/billing-table.spec.ts', 'tells of every behaviour of a site what the tests let happen'],
         [SITES, 'misbehaves in any of these ways moves no credit that was not told, and leaves none on hold'],
     ],
-    'Where a write is told something else': [
-        ['test/docs/billing-table.spec.ts', 'tells of every behaviour of a site what the tests let happen'],
-    ],
-    "*At once*: as soon as the site's part": [[SITES, 'misbehaves does so in more than forty ways, each told once']],
-    'A read whose connection failed or broke': [
+    'If a write gets another answer': [['test/docs/billing-table.spec.ts', 'tells of every behaviour of a site what the tests let happen']],
+    '*At once*: as soon as the site has answered': [[SITES, 'misbehaves does so in more than forty ways, each told once']],
+    'A read is tried up to three times': [[CALLS, 'tries a read again after ']],
+    'Between tries it waits up to': [
         [
             CALLS,
-            'tries a read again after ',
             'pauses up to 0.1 and 0.4 s before these tries',
             'waits as long as Retry-After says',
             'does not wait for a Retry-After behind the deadline',
