@@ -45,8 +45,6 @@ export const ALIKE = 0.78;
 export const CLASS_WEIGHTS = { A: 1, B: 0.81, C: 0.5, D: 0.39 } as const;
 /** Factor for endpoints that need an id if the task has none. */
 export const ID_UNKNOWN = 0.87;
-/** Factor for endpoints that accept no value if the task has one. */
-export const VALUE_UNUSED = 0.97;
 
 /** Tuned on the labelled tasks (test/fixtures/tasks) without the held-out set. */
 export const WEIGHTS = {
