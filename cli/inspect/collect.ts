@@ -1,10 +1,11 @@
 import { isOnDomain, registrableDomain } from '../../shared/domain/site/site-name.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { addGranting, carriedBy, type Granting, onceOnly, openGranting, signsIn } from './credentials.ts';
-import { DISPATCHERS, DispatchWords, mayDispatch, ONE_ADDRESS } from './dispatch.ts';
+import { DispatchWords } from './dispatch.ts';
 import { type Exchange, readEntry } from './exchange.ts';
 import { factsOf, joinForms } from './form-facts.ts';
 import { addExchange, addressOf, type Group, openGroup, readBody, type SentBody } from './groups.ts';
+import { DISPATCHERS, mayDispatch, ONE_ADDRESS } from './is-dispatch.ts';
 import type { Element } from './json-elements.ts';
 import { noiseOf } from './noise.ts';
 import { readPage } from './page.ts';

@@ -1,11 +1,11 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { BodyFormat, Json } from '../../shared/domain/types.ts';
 import { type Carried, keyOfWay } from './credentials.ts';
-import { isDispatch } from './dispatch.ts';
 import type { Exchange } from './exchange.ts';
 import { type FormFacts, joinForms } from './form-facts.ts';
 import { namesCredential } from './harmless.ts';
 import { addHeader, fixedHeader } from './headers.ts';
+import { isDispatch } from './is-dispatch.ts';
 import { namedOf, type Operation, operationOf } from './operation.ts';
 import type { Page } from './page.ts';
 import { addPage, mergePages, openPages, type PageFacts } from './page-facts.ts';

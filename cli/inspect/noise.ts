@@ -1,7 +1,7 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Json } from '../../shared/domain/types.ts';
-import { DISPATCHERS } from './dispatch.ts';
 import type { Exchange } from './exchange.ts';
+import { DISPATCHERS } from './is-dispatch.ts';
 import { parseJson } from './redact.ts';
 
 /** Why an exchange is no route of the site, or `undefined`. `what` names its sort, so that a thousand images are one line. */
