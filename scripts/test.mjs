@@ -50,6 +50,8 @@ const ALONE = [
 ];
 /** Applications that nobody here wrote, in front of the product: `npm run test:real`. */
 const REAL = ['test/real/**/*.spec.ts', 'test/cli/inspect-recordings.spec.ts'];
+/** Options of mocha that choose tests by their titles. */
+const FILTER = /^(-g|-f|--grep|--fgrep)(=|$)/;
 /** With more files than that something is broken, and not late: none of them is run again. */
 const MOST_AGAIN = 10;
 /** Longest time for one test of the long runs, in milliseconds. */
@@ -105,14 +107,15 @@ async function run() {
     // Specs that take a sample of their cases take all of them.
     if (process.argv.includes('--long')) environment.TEST_WHOLE = '1';
     const codes = [];
-    const chosen = parts();
-    for (const part of chosen) {
+    for (const part of parts()) {
         if (!isInterrupted) codes.push(await runMocha(part, environment));
     }
     if (isInterrupted) return 1;
-    const isBeside = chosen.some((part) => part.includes('--parallel'));
+    const isOnce = process.argv
+        .slice(2)
+        .some((argument) => argument === '--long' || argument.endsWith('.spec.ts') || FILTER.test(argument));
     const isKnown = counts.failed > 0 && counts.failed === counts.files.reduce((sum, { failed }) => sum + failed, 0);
-    if (isBeside && isKnown && counts.files.length <= MOST_AGAIN) return await runAgain(environment);
+    if (!isOnce && isKnown && counts.files.length <= MOST_AGAIN) return await runAgain(environment);
     return codes.find((code) => code !== 0) ?? 0;
 }
 
@@ -161,7 +164,7 @@ async function runMocha(options, environment) {
 /** Kept is what specs showed that ran whole. */
 function tellLongRuns(long) {
     for (const line of tellRows(long)) console.log(line);
-    const isPart = process.argv.some((argument) => /^(-g|-f|--grep|--fgrep)(=|$)/.test(argument));
+    const isPart = process.argv.some((argument) => FILTER.test(argument));
     if (isInterrupted || isPart || long.length === 0) return;
     const bench = (name) => join(root, 'bench', name);
     const results = JSON.parse(readFileSync(bench('results.json'), 'utf8'));
