@@ -96,7 +96,8 @@ describe('webhooks on the command line and in the client', function () {
     });
 
     it('are managed by the client, and their events are read', async () => {
-        const made = await client.webhooks.create({ url: receiver.url('/client'), events: ['key.*'] });
+        // Nothing of this type happens here: events of keys may still be on their way.
+        const made = await client.webhooks.create({ url: receiver.url('/client'), events: ['batch.*'] });
         expect((await client.webhooks.update(made.webhook_id, { enabled: false })).enabled).to.equal(false);
         expect((await client.webhooks.get(made.webhook_id)).disabled_reason).to.equal('caller');
         expect((await client.webhooks.rotate(made.webhook_id)).secret).not.to.equal(made.secret);
