@@ -8,8 +8,8 @@ import type { Round } from './scenario.ts';
 export const CONNECTIONS: Round = {
     name: 'connections',
     scenarios: [
-        throughProduction('unconnected_64', 'item', { inFlight: 64 }, 6000, CONNECTED),
-        throughProduction('connected_64', 'mine', { inFlight: 64 }, 6000, CONNECTED),
+        throughProduction('unconnected_64', 'item', { inFlight: 64 }, 15_000, CONNECTED),
+        throughProduction('connected_64', 'mine', { inFlight: 64 }, 15_000, CONNECTED),
     ],
     async open(bench) {
         const { stack } = bench;
