@@ -25,20 +25,9 @@ export async function openSecret(
     { sealedKey, sealed }: { sealedKey: Buffer; sealed: Buffer },
     place: SealedPlace,
 ): Promise<Kept | undefined> {
-    const opened = openedKeys.get(sealedKey) ?? (await openKey(secrets, sealedKey));
-    const plain = opened?.open(sealed, purposeOf(place));
-    return plain && (JSON.parse(plain.toString('utf8')) as Kept);
-}
-
-/** Data keys of rows that a process remembers, which it does for half a second. They are opened once a row, and not once a call. */
-const openedKeys = new WeakMap<Buffer, ReturnType<typeof ringOf>>();
-
-async function openKey(secrets: Secrets, sealedKey: Buffer): Promise<ReturnType<typeof ringOf> | undefined> {
     const key = await secrets.open(sealedKey, CONNECTION_KEY_PURPOSE);
-    if (key === undefined) return undefined;
-    const ring = ringOf(key);
-    openedKeys.set(sealedKey, ring);
-    return ring;
+    const plain = key && ringOf(key).open(sealed, purposeOf(place));
+    return plain && (JSON.parse(plain.toString('utf8')) as Kept);
 }
 
 /** Opens what another place of a workspace keeps sealed by its data key. */
