@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { AccountAnswer } from '../../shared/contracts/account.ts';
 import * as accounts from '../../shared/store/accounts/accounts.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, patienceFor } from '../support/eventually.ts';
 import { join, type Person, stranger, withKey } from '../support/people.ts';
 import { codeOf, dataOf, INTENT } from '../support/routes.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
@@ -111,7 +111,7 @@ for (const topology of TOPOLOGIES) {
                 async () => (await accountOf(person)).plan,
                 (plan) => plan === 'starter',
             );
-            expect(ms).to.be.below(5000);
+            expect(ms).to.be.below(patienceFor(1000));
         });
 
         it('is nobody else’s to see, and takes no parameters', async () => {

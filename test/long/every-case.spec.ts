@@ -1,14 +1,19 @@
-// Every case of the specs that take a sample of them in `npm test`.
+// The specs that take a sample of their cases in `npm test`, or hold no times there: whole and strict.
 
 import '../admin/verify.spec.ts';
+import '../api/account.spec.ts';
 import '../api/answers.spec.ts';
 import '../api/catalog-experience.spec.ts';
 import '../api/claims.spec.ts';
 import '../api/connection-oauth.spec.ts';
+import '../api/connection-renewal.spec.ts';
 import '../api/connection-status.spec.ts';
 import '../api/connections.spec.ts';
+import '../api/fetch-circuit.spec.ts';
+import '../api/fetch.spec.ts';
 import '../api/find.spec.ts';
 import '../api/formats.spec.ts';
+import '../api/keys.spec.ts';
 import '../api/maintainers.spec.ts';
 import '../api/malformed.spec.ts';
 import '../api/many-packages.spec.ts';
@@ -25,11 +30,24 @@ import '../api/verification.spec.ts';
 import '../api/versions.spec.ts';
 import '../api/what-sites-see.spec.ts';
 import '../api/yank.spec.ts';
+import '../circuit/circuits.spec.ts';
+import '../circuit/turns-and-deaths.spec.ts';
+import '../cli/client.spec.ts';
+import '../crowds/bodies.spec.ts';
+import '../crowds/judging.spec.ts';
 import '../dashboard/hostile-forms.spec.ts';
 import '../dashboard/operations.spec.ts';
 import '../dashboard/pages.spec.ts';
 import '../dashboard/tenants.spec.ts';
+import '../domain/tool-export.spec.ts';
 import '../egress/corpus.spec.ts';
 import '../faults/killed-delivery-worker.spec.ts';
 import '../faults/killed-job-worker.spec.ts';
 import '../faults/killed-verifier.spec.ts';
+import '../faults/killed-worker.spec.ts';
+import '../ops/pgbouncer.spec.ts';
+import '../ops/replica.spec.ts';
+import '../queue/faults.spec.ts';
+import '../store/keys.spec.ts';
+import '../store/usage.spec.ts';
+import '../workers/connector.spec.ts';

@@ -9,7 +9,7 @@ import { openDb } from '../../shared/platform/db.ts';
 import * as accounts from '../../shared/store/accounts/accounts.ts';
 import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
 import { type DebianPostgres, startDebianPostgres } from '../support/debian-postgres.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, patienceFor } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { ownEnvironment } from '../support/own-environment.ts';
 import { startPgBouncer } from '../support/pgbouncer.ts';
@@ -141,7 +141,7 @@ describe('PostgreSQL as Debian ships it, behind PgBouncer in transaction mode', 
         const began = performance.now();
         const refused = await fetchProduct(3);
         expect(refused.status).to.equal(503);
-        expect(performance.now() - began).to.be.below(15_000);
+        expect(performance.now() - began).to.be.below(patienceFor(2500));
         pooler = await startPgBouncer(postgres, poolerPort);
         await eventually(
             async () => (await fetchProduct(3)).status,

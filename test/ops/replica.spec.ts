@@ -3,7 +3,7 @@ import { migrateAll } from '../../shared/migrate.ts';
 import { openDb } from '../../shared/platform/db.ts';
 import * as accounts from '../../shared/store/accounts/accounts.ts';
 import { type DebianPostgres, startDebianPostgres } from '../support/debian-postgres.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, patienceFor } from '../support/eventually.ts';
 import { type Running, startProcess } from '../support/processes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { needs } from '../support/system-programs.ts';
@@ -87,7 +87,7 @@ describe('a replica of the database', function () {
         // Cards and packages are of the primary, at once.
         expect((await ask('/v1/schemas/second.test')).status).to.equal(200);
         const ms = await eventually(listed, (sites) => sites.includes('second.test'));
-        expect(ms).to.be.below(15_000);
+        expect(ms).to.be.below(patienceFor(3000));
         const before = await lastAsked(standby);
         await standby.run('select pg_wal_replay_resume()');
         await eventually(

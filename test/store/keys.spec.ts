@@ -6,6 +6,7 @@ import * as accounts from '../../shared/store/accounts/accounts.ts';
 import * as keys from '../../shared/store/accounts/api-keys.ts';
 import * as callers from '../../shared/store/accounts/callers.ts';
 import { setSuspended } from '../../shared/store/accounts/users.ts';
+import { patienceFor } from '../support/eventually.ts';
 import { eventually, type OpenedDatabase, openDatabase } from './registry.ts';
 
 describe('keys', () => {
@@ -34,7 +35,7 @@ describe('keys', () => {
     const isSeen = async (apiKey: string, isRight: (caller: callers.Caller | undefined) => boolean) => {
         const { answer, ms } = await eventually(() => elsewhere.find(keyHash(apiKey)), isRight);
         expect(isRight(answer)).to.equal(true);
-        expect(ms).to.be.below(5000);
+        expect(ms).to.be.below(patienceFor(1000));
     };
 
     it('tell who calls, and who pays: on Free the user, on a paid plan the workspace', async () => {
@@ -134,7 +135,7 @@ describe('keys', () => {
             (caller) => caller === undefined,
         );
         expect(answer).to.equal(undefined);
-        expect(ms).to.be.below(5000);
+        expect(ms).to.be.below(patienceFor(1200));
     });
 
     it('are lost at once by who leaves the workspace', async () => {

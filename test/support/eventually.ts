@@ -7,6 +7,9 @@ const PATIENCE_MS = 20_000;
 /** How long to wait for what is promised within `withinMs`: the long runs hold the time, `npm test` that it comes. */
 export const patienceFor = (withinMs: number): number => (isWhole ? withinMs : Math.max(withinMs, PATIENCE_MS));
 
+/** What is left at least of a wait that has begun: a busy machine may have used nearly all of it before it looks. */
+export const leastLeft = (ms: number): number => (isWhole ? ms : 1);
+
 /**
  * Asks until the answer is right, and resolves with how many milliseconds that took; fails after `withinMs`, with the last answer. Time by
  * which the timers of this process were late is the machine's and does not count.
