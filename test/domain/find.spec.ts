@@ -56,6 +56,7 @@ describe('the words of an endpoint', () => {
         expect(marks({ method: 'POST' })).to.deep.equal(['!write']);
         expect(marks({ params: [{ name: 'city', source: 'query', required: true }] })).to.deep.equal(['!takes']);
         expect(marks({ params: [{ name: 'book_id', source: 'query', required: true }] })).to.deep.equal(['!id']);
+        expect(marks({ params: [{ name: 'id_list', source: 'query', required: true }] })).to.deep.equal(['!id']);
         expect(marks({ params: [{ name: 'page', source: 'query', required: true, schema: { type: 'integer' } }] })).to.deep.equal([
             '!takes',
         ]);
@@ -134,6 +135,8 @@ describe('a task', () => {
         expect(partsOf('9780140328721')).to.deep.equal(['what ~isbn']);
         expect(readTask('recall 12345', dictionary)).to.include({ hasId: true, hasNumber: true });
         expect(readTask('recalls of 2016', dictionary)).to.include({ hasId: false, hasNumber: true });
+        expect(readTask('the details of an article from its DOI', dictionary)).to.include({ hasId: false, hasNumber: true });
+        expect(readTask('the details of an article', dictionary)).to.include({ hasNumber: false });
     });
 
     it('is bounded, however long it is', () => {

@@ -5,7 +5,7 @@ import type { Endpoint, Json, JsonSchema, PackageDocument, Param } from '../type
 import { type Phrases, unitsOf } from './phrases.ts';
 
 /** Increment when the indexed words or the dictionary change, so that existing packages are indexed again. */
-export const FIND_RULES = 3;
+export const FIND_RULES = 4;
 
 /**
  * How significant a word is for an endpoint. A: it is in the name and the description. B: in one of them, or in both the fields and the
@@ -158,7 +158,7 @@ function marksOf(endpoint: Endpoint, { auth = [] }: SiteHead): string[] {
 }
 
 const SEARCHES = /^(q|query|search|text|keywords?|name|tag|term)$/i;
-const ID = /(^|_)(id|ids|guid|uuid|cid|key|number|num|insee|barcode|isbn|doi|vin|icao24|purl|commit|hash)$/i;
+const ID = /(^|_)(id|ids|guid|uuid|cid|key|number|num|insee|barcode|isbn|doi|vin|icao24|purl|commit|hash)(_list)?$/i;
 /** Numbers that a caller knows without another call. */
 const KNOWN_NUMBER = /lat|lon|lng|coord|year|month|day|page|limit|count|^[xy]$/i;
 

@@ -88,10 +88,15 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
     if (author !== undefined) parts.push(author);
     const said = new Set(parts.flatMap(({ ideas }) => ideas));
     const shaped = shapes.filter((idea) => !said.has(idea)).map((idea): TaskPart => ({ stem: undefined, ideas: [idea], kind: 'what' }));
-    const hasNumber = /\d/.test(task) || parts.some(({ stem }) => stem === 'number' || stem === 'id' || stem === 'identifier');
+    const hasNumber =
+        /\d/.test(task) || parts.some(({ stem, ideas }) => NUMBERS.has(stem ?? '') || ideas.some((idea) => KINDS_OF_ID.has(idea)));
     const hasValue = unquoted !== task || units.some(({ isName }) => isName);
     return { parts: mostTelling([...shaped, ...parts]), hasNumber, hasValue, hasId: ID.test(rest) };
 }
+
+/** A task that names an id ("from its DOI", "by barcode") is of a caller who has it. */
+const NUMBERS = new Set(['number', 'id', 'identifier']);
+const KINDS_OF_ID = new Set(['~isbn', '~barcode', '~doi', '~vin']);
 
 /** A separate number that is not a year. */
 const ID = /(?<![\w.,:/-])(?!(?:19|20)\d\d(?!\d))\d{3,}(?![\w.,:/-]|\s*%)/;
