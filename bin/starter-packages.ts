@@ -32,11 +32,11 @@ export type LoadedPackage = { site: string } & StarterLoad;
  * @throws LoadFault where any of them cannot be published, before any is
  */
 export function readPackages(path: string, egressAllow: readonly EgressAllowEntry[]): PackageDocument[] {
-    return filesAt(path).map((file) => judged(parsed(file), basename(file), egressAllow));
+    return filesAt(path).map((file) => requireValidPackage(parsed(file), basename(file), egressAllow));
 }
 
 /** @throws LoadFault where a package breaks the rules that hold for everybody */
-export function judged(document: unknown, name: string, egressAllow: readonly EgressAllowEntry[]): PackageDocument {
+export function requireValidPackage(document: unknown, name: string, egressAllow: readonly EgressAllowEntry[]): PackageDocument {
     const checked = checkPackage(document, { isPortAllowed: (port: number) => isPortAllowed(egressAllow, port) });
     if (checked.ok) return checked.document;
     const shown = checked.problems.slice(0, SHOWN_PROBLEMS).map(({ path, code, message }) => `${path} ${code} ${message}`);

@@ -45,8 +45,8 @@ export interface ShownFailure {
 
 /** Presents a failure to the user. A bug keeps its stack for the report. */
 export function tell(error: unknown, paint: Paint): ShownFailure {
-    if (error instanceof CommandFault) return toldFault(error, paint);
-    if (error instanceof RoutebookError) return toldRefusal(error, paint);
+    if (error instanceof CommandFault) return showFault(error, paint);
+    if (error instanceof RoutebookError) return showRefusal(error, paint);
     if (error instanceof ConfigFault) {
         return { error: { code: 'INVALID_SETTING', message: error.lines.join('; ') }, lines: error.lines.map(cross(paint)), exitCode: 1 };
     }
@@ -55,11 +55,11 @@ export function tell(error: unknown, paint: Paint): ShownFailure {
     return { error: { code: 'INTERNAL', message }, lines: [cross(paint)('a bug in the command line:'), stack], exitCode: 1 };
 }
 
-function toldFault({ code, message, exitCode, lines, fields }: CommandFault, paint: Paint): ShownFailure {
+function showFault({ code, message, exitCode, lines, fields }: CommandFault, paint: Paint): ShownFailure {
     return { error: { code, message, ...fields }, lines: [cross(paint)(message), ...lines], exitCode };
 }
 
-function toldRefusal(error: RoutebookError, paint: Paint): ShownFailure {
+function showRefusal(error: RoutebookError, paint: Paint): ShownFailure {
     const { code, message, status, fault, retryable, retryAfter, details, requestId, upgrade, upstream, didYouMean } = error;
     const lines = [
         cross(paint)(`${paint('bold', code)}  ${message}`),

@@ -62,7 +62,7 @@ export function clientReads(server: Server, { config: { trustProxy } }: App, sta
 
     function beginNext(client: string, reads: Reads): void {
         // Those who hung up while they waited are passed over.
-        const next = reads.waiting.splice(0, reads.waiting.findIndex(isThere) + 1).at(-1);
+        const next = reads.waiting.splice(0, reads.waiting.findIndex(isConnected) + 1).at(-1);
         if (next === undefined) reads.waiting = [];
         else begin(client, reads, next);
     }
@@ -95,6 +95,6 @@ export function clientReads(server: Server, { config: { trustProxy } }: App, sta
     };
 }
 
-function isThere({ arrival }: { arrival: Arrival }): boolean {
+function isConnected({ arrival }: { arrival: Arrival }): boolean {
     return !arrival.request.socket.destroyed;
 }

@@ -102,7 +102,7 @@ async function runKept<P, Q, B>(
     const { idempotency } = call.app;
     try {
         const answer = await run({ ...call, keyed });
-        if (!answer.isKept) await tryTo(call, () => idempotency.store(keyed, keptOf(answer)));
+        if (!answer.isKept) await tryTo(call, () => idempotency.store(keyed, toKeptAnswer(answer)));
         return answer;
     } catch (error) {
         if (call.notes.isFinal !== true) {
@@ -112,7 +112,7 @@ async function runKept<P, Q, B>(
             throw error;
         }
         const answer = await renderRefusal(call.app, request, error as Error);
-        await tryTo(call, () => idempotency.store(keyed, keptOf(answer)));
+        await tryTo(call, () => idempotency.store(keyed, toKeptAnswer(answer)));
         return answer;
     }
 }
@@ -130,7 +130,7 @@ async function endAbandoned<P, Q, B>(call: Call<P, Q, B>, request: Request, aban
     const answer = await renderRefusal(app, request, new Refusal('OUTCOME_UNKNOWN'));
     // This is the answer of the other call. This one may still be refused for its own body.
     request.app.refused = undefined;
-    await app.idempotency.store(abandoned, keptOf(answer));
+    await app.idempotency.store(abandoned, toKeptAnswer(answer));
 }
 
 /** @throws Refusal RATE_LIMITED, unless something has just run out. */
@@ -152,7 +152,7 @@ function replay({ status, headers, body }: { status: number; headers: Record<str
     return { text: body, status, headers: { ...headers, 'idempotent-replayed': 'true' }, isKept: true };
 }
 
-function keptOf({ text, status, headers }: Rendered) {
+function toKeptAnswer({ text, status, headers }: Rendered) {
     return { status, headers, body: text };
 }
 

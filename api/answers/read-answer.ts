@@ -1,5 +1,5 @@
-import { beginningOf } from '../../shared/domain/json/beginning-of.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import { truncateJson } from '../../shared/domain/json/truncate-json.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { partsOf } from '../../shared/fetch/answer-text.ts';
 
@@ -13,9 +13,9 @@ const MOST = 256 * 1024;
 export function readAnswer(payload: string): { body: Record<string, unknown>; isCut: boolean } {
     if (payload.length <= MOST) return { body: parseExact(payload) as JsonObject, isCut: false };
     const parts = partsOf(payload);
-    if (parts === undefined) return { body: parseExact(beginningOf(payload, MOST)) as JsonObject, isCut: true };
+    if (parts === undefined) return { body: parseExact(truncateJson(payload, MOST)) as JsonObject, isCut: true };
     return {
-        body: { success: true, data: parseExact(beginningOf(parts.data, MOST)), meta: JSON.parse(parts.meta) },
+        body: { success: true, data: parseExact(truncateJson(parts.data, MOST)), meta: JSON.parse(parts.meta) },
         isCut: parts.data.length > MOST,
     };
 }

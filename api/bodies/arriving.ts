@@ -48,7 +48,7 @@ export async function* arriving(request: Request, { maxBytes, pauseMs, allMs, is
             }
             if (source.readableEnded) break;
             if (source.destroyed) throw new Refusal('REQUEST_TIMEOUT', 'The body did not arrive whole.');
-            await somethingComes(source, Math.min(pauseMs, until - performance.now()), state);
+            await waitForBytes(source, Math.min(pauseMs, until - performance.now()), state);
         }
         const full = place?.whole(bytes);
         if (full !== undefined) throw full;
@@ -59,7 +59,7 @@ export async function* arriving(request: Request, { maxBytes, pauseMs, allMs, is
 }
 
 /** @throws Refusal REQUEST_TIMEOUT where nothing comes in time */
-function somethingComes(source: Request['raw']['req'], ms: number, state: { wake?: () => void }): Promise<void> {
+function waitForBytes(source: Request['raw']['req'], ms: number, state: { wake?: () => void }): Promise<void> {
     const late = new Refusal('REQUEST_TIMEOUT', 'The body paused for too long, or took too long in all.', {
         headers: { connection: 'close' },
     });

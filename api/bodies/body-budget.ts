@@ -92,7 +92,7 @@ export function createBodyBudget({ most = MOST, now = () => performance.now() }:
         const before = now() - STALLED_MS;
         const stalled = candidates.filter(({ isWhole, progressAt }) => !isWhole && progressAt <= before);
         if (stalled.length > 0) return stalled.reduce((first, one) => (one.progressAt < first.progressAt ? one : first));
-        return heaviest(heaviest(candidates, 'network'), 'owner').at(-1);
+        return findLargestGroup(findLargestGroup(candidates, 'network'), 'owner').at(-1);
     }
 
     return {
@@ -126,7 +126,7 @@ export function createBodyBudget({ most = MOST, now = () => performance.now() }:
 }
 
 /** The entries of the name that holds the most bytes. */
-function heaviest(entries: readonly Entry[], by: 'network' | 'owner'): readonly Entry[] {
+function findLargestGroup(entries: readonly Entry[], by: 'network' | 'owner'): readonly Entry[] {
     let most: readonly Entry[] = [];
     let bytes = -1;
     for (const group of Map.groupBy(entries, (entry) => entry[by]).values()) {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { CatalogAnswer } from '../../shared/contracts/catalog.ts';
 import { LazyEndpoints } from '../../shared/domain/package/large-package.ts';
 import { checkIntent, exampleIntent, type IntentFault } from '../../shared/domain/search/intent.ts';
-import { memorableWords, soughtWords } from '../../shared/domain/search/ranking.ts';
+import { memorableWords, searchWords } from '../../shared/domain/search/ranking.ts';
 import { readSite, siteBlocked, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { textProblem } from '../../shared/domain/text/text-rule.ts';
@@ -22,7 +22,7 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
     const { site, registrable } = readSite(params.domain, '/domain');
     const intent = checkIntent(written);
     if (!intent.ok) throw intentRefused(intent.code, exampleIntent(written, site));
-    const words = soughtWords(intent.words);
+    const words = searchWords(intent.words);
     const { isBlocked, policy, siteCredits, latest, health, ...experience } = await app.lookUps.find({ site, registrable, words });
     if (isBlocked) throw siteBlocked();
     await countCall(call);

@@ -4,7 +4,7 @@ import { CONNECTION_TESTS, REJECTED_TESTS } from '../../shared/domain/accounts/p
 import { missingScope } from '../../shared/domain/accounts/scopes.ts';
 import { buildUrl } from '../../shared/domain/fetch/build-request.ts';
 import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
-import { withStandIns } from '../../shared/domain/fetch/prepared-values.ts';
+import { withPlaceholderValues } from '../../shared/domain/fetch/prepared-values.ts';
 import { termsOf } from '../../shared/domain/package/auth.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
 import { type Admitted, bindValues, findEndpoint } from '../../shared/fetch/admit.ts';
@@ -106,7 +106,7 @@ async function admitTest<P, Q, B>({ app }: Call<P, Q, B>, { caller, body }: Fetc
     const values = await bindValues(found, body);
     const price = pricing.priceOrder({ ...found, maxCredits: undefined, maxResults: undefined });
     if (!price.ok) throw new Refusal('VALIDATION_ERROR', undefined, { details: [price.problem] });
-    judgeUrl(found.policy, () => buildUrl(found.endpoint, withStandIns(found.endpoint, values)));
+    judgeUrl(found.policy, () => buildUrl(found.endpoint, withPlaceholderValues(found.endpoint, values)));
     return { ok: true, found, values, price, connection, cursor: undefined };
 }
 

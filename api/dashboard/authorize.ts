@@ -1,6 +1,6 @@
 import { Refusal } from '../../shared/refusals.ts';
 import type { Membership, SignedIn } from '../../shared/store/accounts/user-sessions.ts';
-import { absent, type Page, type Sent, type Visit } from './page.ts';
+import { type Page, pageNotFound, type Sent, type Visit } from './page.ts';
 
 /** Where somebody goes who lacks a second factor that is demanded. */
 export const SET_UP_FACTOR: Sent = { to: '/dashboard/settings/factors' };
@@ -14,7 +14,7 @@ export function authorize({ audience, method, worksWithoutFactor }: Page, visit:
     if (audience === 'anyone') return undefined;
     const { me } = visit;
     // Only operators may learn that this page exists.
-    if (audience === 'operator' && !visit.isOperator) throw absent();
+    if (audience === 'operator' && !visit.isOperator) throw pageNotFound();
     if (me === undefined) return { to: method === 'GET' ? `/login?next=${encodeURIComponent(visit.path)}` : '/login' };
     if (me.isSuspended) throw new Refusal('FORBIDDEN', 'This account is suspended. Contact the operator of this service.');
     if (typeof audience === 'string') return undefined;

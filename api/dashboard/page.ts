@@ -166,6 +166,6 @@ function personal(visit: Visit): PersonalVisit {
 }
 
 /** What is not there, or not for this visitor: both look the same. */
-export function absent(): Refusal {
+export function pageNotFound(): Refusal {
     return new Refusal('NOT_FOUND');
 }

@@ -18,7 +18,7 @@ import { type Fields, FORM_BYTES, fieldsOf, parseFields } from './fields.ts';
 import { askFor } from './internal-api.ts';
 import { isOpenedByPerson } from './opened-by-person.ts';
 import { isOperator } from './operators.ts';
-import { type Answer, absent, type Page, type Sent, type Visit } from './page.ts';
+import { type Answer, type Page, pageNotFound, type Sent, type Visit } from './page.ts';
 import { noticeCookie, show } from './render.ts';
 
 /** What all pages of a server share. */
@@ -138,14 +138,14 @@ async function readLargeForm(request: Request, { userId, formBytes }: { userId: 
 function inWorkspace(me: SignedIn | undefined, workspaceId: string | undefined): SignedIn | undefined {
     if (me === undefined || workspaceId === undefined) return me;
     const current = me.workspaces.find((membership) => membership.workspaceId === workspaceId);
-    if (current === undefined) throw absent();
+    if (current === undefined) throw pageNotFound();
     return { ...me, current };
 }
 
 function visitOf(parts: PageParts, request: Request, { fields, me, gone }: Pick<Visit, 'fields' | 'me' | 'gone'>): Visit {
     const params = request.params as Record<string, string>;
     // No row has such an id, and the database must not be asked for it.
-    if (Object.values(params).some((value) => textProblem(value) !== undefined)) throw absent();
+    if (Object.values(params).some((value) => textProblem(value) !== undefined)) throw pageNotFound();
     return {
         ...parts,
         params,

@@ -1,7 +1,7 @@
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import { missingScope } from '../../shared/domain/accounts/scopes.ts';
 import { buildStepUrl, buildUrl } from '../../shared/domain/fetch/build-request.ts';
-import { withStandIns } from '../../shared/domain/fetch/prepared-values.ts';
+import { withPlaceholderValues } from '../../shared/domain/fetch/prepared-values.ts';
 import { readSite, siteBlocked } from '../../shared/domain/site/read-site.ts';
 import { isPathBlocked, type StrictestPolicy } from '../../shared/domain/site/site-policy.ts';
 import type { Values } from '../../shared/domain/types.ts';
@@ -71,11 +71,11 @@ async function judgePath(found: Found, body: FetchRequest): Promise<void> {
         throw error;
     });
     if (isPrepareBlocked(policy, found, values)) throw noLongerAllowed();
-    judgeUrl(policy, () => buildUrl(endpoint, withStandIns(endpoint, values)));
+    judgeUrl(policy, () => buildUrl(endpoint, withPlaceholderValues(endpoint, values)));
 }
 
 function isPrepareBlocked({ blocked_paths: paths }: StrictestPolicy, { endpoint }: Found, values: Values): boolean {
-    const all = withStandIns(endpoint, values);
+    const all = withPlaceholderValues(endpoint, values);
     return (endpoint.prepare ?? []).some((step) => isPathBlocked(paths, buildStepUrl(step, endpoint, all)));
 }
 

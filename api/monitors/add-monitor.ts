@@ -2,7 +2,7 @@ import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { Monitor, MonitorOrder } from '../../shared/contracts/monitors.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { admitMonitor, nextRunOf, scheduleOf } from '../../shared/fetch/begin-monitor-run.ts';
-import { believedEffect } from '../../shared/fetch/judge-rights.ts';
+import { trustedEffect } from '../../shared/fetch/judge-rights.ts';
 import { readerOf } from '../../shared/fetch/present-job.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { findMonitor, type NewMonitor, addMonitor as store } from '../../shared/store/monitors/monitors.ts';
@@ -45,7 +45,7 @@ export async function addMonitor(call: Call<object, object, MonitorOrder>): Prom
         name,
         site: found.site,
         endpoint: found.endpoint.name,
-        needs: await believedEffect(app, found),
+        needs: await trustedEffect(app, found),
         connectionId: connection?.connectionId ?? null,
         ownerId: connection?.shared === false ? connection.ownerId : null,
         request: await sealText(app.secrets, 'request', JSON.stringify({ ...asked, site: found.site })),

@@ -1,7 +1,7 @@
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { Monitor, MonitorChanges, MonitorParams } from '../../shared/contracts/monitors.ts';
 import { admitMonitor, callOf, nextRunOf, scheduleOf } from '../../shared/fetch/begin-monitor-run.ts';
-import { believedEffect } from '../../shared/fetch/judge-rights.ts';
+import { trustedEffect } from '../../shared/fetch/judge-rights.ts';
 import { readerOf } from '../../shared/fetch/present-job.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
@@ -56,7 +56,7 @@ async function changeFrom(
         const asked: Record<string, unknown> = { ...(await callOf(app, before)) };
         for (const field of changed) asked[field] = body[field] ?? undefined;
         const { found, connection } = await admitMonitor(app, caller, asked as unknown as FetchRequest);
-        fields.needs = await believedEffect(app, found);
+        fields.needs = await trustedEffect(app, found);
         fields.connectionId = connection?.connectionId ?? null;
         fields.ownerId = connection?.shared === false ? connection.ownerId : null;
         fields.request = await sealText(app.secrets, 'request', JSON.stringify(asked));

@@ -109,14 +109,14 @@ function unwanted(name: string): Detail {
 }
 
 export function problemsOf(items: readonly ValidationErrorItem[]): Detail[] {
-    return items.filter((item) => !isToldByAnother(item, items)).map(toDetail);
+    return items.filter((item) => !isCoveredByAnother(item, items)).map(toDetail);
 }
 
 /** Hides problems that repeat another one of the same value. */
-const TOLD_BY: Readonly<Record<string, string>> = { 'string.base': 'any.only', 'string.pattern.base': 'text.secret' };
+const COVERED_BY: Readonly<Record<string, string>> = { 'string.base': 'any.only', 'string.pattern.base': 'text.secret' };
 
-function isToldByAnother(item: ValidationErrorItem, items: readonly ValidationErrorItem[]): boolean {
-    const other = TOLD_BY[item.type];
+function isCoveredByAnother(item: ValidationErrorItem, items: readonly ValidationErrorItem[]): boolean {
+    const other = COVERED_BY[item.type];
     if (other === undefined) return false;
     const place = item.path.join('/');
     return items.some(({ type, path }) => type === other && path.join('/') === place);
@@ -146,7 +146,7 @@ function toDetail(item: ValidationErrorItem): Detail {
 function singleValues({ query, raw }: Request, problems: Detail[]): Record<string, unknown> {
     // Without a prototype: a parameter may be called __proto__.
     const single: Record<string, unknown> = Object.create(null);
-    const garbled = garbledNames(raw.req.url ?? '');
+    const garbled = findNamesWithBadUtf8(raw.req.url ?? '');
     for (const [name, value] of Object.entries(query)) {
         const path = pointerStep(name);
         const isRepeated = Array.isArray(value);
@@ -159,7 +159,7 @@ function singleValues({ query, raw }: Request, problems: Detail[]): Record<strin
 }
 
 /** Query parameters with escapes that are no UTF-8, by their names as decoded; their texts hold replacement characters that nobody sent. */
-function garbledNames(url: string): Set<string> {
+function findNamesWithBadUtf8(url: string): Set<string> {
     const names = new Set<string>();
     const [, query = ''] = /^[^?#]*\?([^#]*)/.exec(url) ?? [];
     for (const pair of query.split('&')) {

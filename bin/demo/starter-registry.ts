@@ -1,7 +1,7 @@
 import type { App } from '../../shared/app.ts';
 import { adoptDomain } from '../../shared/store/registry/maintainers.ts';
 import { publishStarter, type StarterLoad } from '../../shared/store/registry/schemas.ts';
-import { judged, loadPackages, readPackages, STARTER_FOLDER } from '../starter-packages.ts';
+import { loadPackages, readPackages, requireValidPackage, STARTER_FOLDER } from '../starter-packages.ts';
 import { demoPackage } from './package.ts';
 import { DEMO_SITE } from './site.ts';
 
@@ -24,5 +24,5 @@ export async function publishAsStarter(
     document: unknown,
     options: { mayReturn?: boolean; loadedFor?: string } = {},
 ): Promise<StarterLoad> {
-    return publishStarter(db, judged(document, 'a package of our own', config.egressAllow), options);
+    return publishStarter(db, requireValidPackage(document, 'a package of our own', config.egressAllow), options);
 }

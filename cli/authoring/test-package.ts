@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
-import { beginningOf } from '../../shared/domain/json/beginning-of.ts';
 import { writeJson } from '../../shared/domain/json/bounded-json.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import { truncateJson } from '../../shared/domain/json/truncate-json.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import { exampleOutcome } from '../../shared/domain/package/example-outcome.ts';
 import { didYouMean } from '../../shared/domain/text/suggestions.ts';
@@ -149,7 +149,7 @@ function dataLines(answer: string, paint: Paint): string[] {
 }
 
 function beginningOfAnswer(answer: string): JsonObject {
-    return parseExact(beginningOf(answer, SHOWN)) as JsonObject;
+    return parseExact(truncateJson(answer, SHOWN)) as JsonObject;
 }
 
 function isLong(answer: string): boolean {

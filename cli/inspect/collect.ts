@@ -164,7 +164,7 @@ function keyOf({ choices }: Pick<Collection, 'choices'>, exchange: Exchange, bod
 function choicesOf(choices: DispatchWords, url: URL): [string, string][] {
     const counts = Map.groupBy(url.searchParams, ([name]) => name);
     const pairs = [...url.searchParams].filter(([name, value]) => counts.get(name)?.length === 1 && mayDispatch(url, name, value));
-    return choices.admits(url, pairs) ? pairs : [];
+    return choices.tryAdd(url, pairs) ? pairs : [];
 }
 
 function groupFor(collection: Collection, exchange: Exchange, body: SentBody): Group | undefined {

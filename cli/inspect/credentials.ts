@@ -57,10 +57,10 @@ export function carriedBy({ url, requestHeaders }: Exchange): Carried[] {
 /** What a package cannot send by itself: a token that a page gave out for one sending, or a signature made for it. By names alone. */
 export function onceOnly({ url, requestHeaders, body }: Exchange): string[] {
     const found: string[] = [];
-    for (const name of requestHeaders.keys()) if (isOneSending(name)) found.push(`the header ${name}`);
-    for (const name of new Set(url.searchParams.keys())) if (isOneSending(name)) found.push(`the query param ${name}`);
+    for (const name of requestHeaders.keys()) if (isSendableName(name)) found.push(`the header ${name}`);
+    for (const name of new Set(url.searchParams.keys())) if (isSendableName(name)) found.push(`the query param ${name}`);
     const fields = body === undefined || body.text.length > MOST_READ ? [] : fieldsOf(body).keys();
-    for (const name of fields) if (isOneSending(name)) found.push(`the field ${name} of the body`);
+    for (const name of fields) if (isSendableName(name)) found.push(`the field ${name} of the body`);
     const [scheme = ''] = (requestHeaders.get('authorization') ?? '').split(' ', 1);
     if (SIGNED.test(scheme)) found.push('the header authorization');
     return found.slice(0, MOST_ONCE);
@@ -75,7 +75,7 @@ export function signsIn({ method, body, status }: Exchange): boolean {
 const MOST_READ = 20_000;
 const MOST_ONCE = 3;
 
-function isOneSending(name: string): boolean {
+function isSendableName(name: string): boolean {
     return NAME.test(name) && !/\d{3}/.test(name) && findSecrets(name) === undefined && namesCredential(name) && !isOwn(name);
 }
 

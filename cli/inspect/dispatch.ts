@@ -16,8 +16,8 @@ const ALIKE = 0.7;
 export class DispatchWords {
     readonly #words = new Map<string, Set<string>>();
 
-    /** Whether the pairs of this address may still be told apart. */
-    admits({ origin, pathname }: URL, pairs: readonly [string, string][]): boolean {
+    /** Counts the pairs of an address. Returns false where one is beyond its limit. */
+    tryAdd({ origin, pathname }: URL, pairs: readonly [string, string][]): boolean {
         const key = `${origin}${pathname}`;
         const known = this.#words.get(key) ?? new Set();
         this.#words.set(key, known);

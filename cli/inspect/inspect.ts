@@ -117,7 +117,7 @@ async function draft(collection: Collection, ledger: Ledger, options: InspectOpt
         signedIn: collection.signedIn,
         ledger,
     });
-    const settled = withAuth === first.package ? first : again(first, settle(withAuth, isPortAllowed));
+    const settled = withAuth === first.package ? first : mergeRounds(first, settle(withAuth, isPortAllowed));
     for (const { endpoint, why } of settled.refused) ledger.drop(`${endpoint.method} ${endpoint.name}`, why);
     for (const { endpoint, part, why } of settled.removed) ledger.notice(endpoint.name, `its ${part} was left out: ${why}`);
     const leftToDo = [...settled.leftToDo];
@@ -135,7 +135,7 @@ async function draft(collection: Collection, ledger: Ledger, options: InspectOpt
 }
 
 /** What two rounds took out. */
-function again(first: Settled, second: Settled): Settled {
+function mergeRounds(first: Settled, second: Settled): Settled {
     return { ...second, removed: [...first.removed, ...second.removed], refused: [...first.refused, ...second.refused] };
 }
 

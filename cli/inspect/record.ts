@@ -75,7 +75,7 @@ export async function* record(url: string, options: RecordOptions = {}): AsyncGe
         if (options.signal?.aborted === true) return;
         const context = await browser.newContext(options.drive === undefined ? { viewport: null } : {});
         const pending = listen(context, mailbox);
-        arrive = () => arrived(context, pending);
+        arrive = () => waitForPending(context, pending);
         const visit = walk(context, url, options).then(
             () => Promise.allSettled(pending).then(() => mailbox.close()),
             (error: unknown) => mailbox.fail(error),
@@ -93,7 +93,7 @@ export async function* record(url: string, options: RecordOptions = {}): AsyncGe
 const LATE_MS = 5000;
 
 /** Resolves when all that happened in the browser until now was taken: what it tells comes in the order in which it happened. */
-async function arrived(context: BrowserContext, pending: ReadonlySet<Promise<void>>): Promise<void> {
+async function waitForPending(context: BrowserContext, pending: ReadonlySet<Promise<void>>): Promise<void> {
     await Promise.allSettled(context.pages().map((page) => page.evaluate('0')));
     await Promise.allSettled(pending);
 }

@@ -1,5 +1,5 @@
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
-import { someToken } from '../../shared/domain/json/tokens.ts';
+import { scanTokens } from '../../shared/domain/json/tokens.ts';
 
 /** Line and column, counted from 1. */
 export interface Place {
@@ -42,7 +42,7 @@ interface Open {
 function offsetsOf(text: string): Map<string, number> {
     const offsets = new Map<string, number>();
     const open: Open[] = [];
-    someToken(text, (first, at, end) => {
+    scanTokens(text, (first, at, end) => {
         const around = open.at(-1);
         const sign = String.fromCharCode(first);
         if (sign === '}' || sign === ']') {

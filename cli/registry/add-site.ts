@@ -33,14 +33,16 @@ export async function functionsOf(
 ): Promise<SourceFile> {
     const query = version === undefined ? {} : { version };
     const made =
-        only === undefined ? await client.schemas.package(site, { ...query, format: 'typescript' }) : await some(client, site, query, only);
+        only === undefined
+            ? await client.schemas.package(site, { ...query, format: 'typescript' })
+            : await exportEndpoints(client, site, query, only);
     // The server chooses the name, so it must stay within the folder and have the form of a generated file.
     if (!/^[\p{L}\p{N}._-]+\.ts$/u.test(made.file))
         throw new CommandFault('INVALID_ANSWER', `The server named a file ${JSON.stringify(made.file)}.`);
     return made;
 }
 
-async function some(client: Routebook, site: string, query: { version?: string }, only: readonly string[]): Promise<SourceFile> {
+async function exportEndpoints(client: Routebook, site: string, query: { version?: string }, only: readonly string[]): Promise<SourceFile> {
     const { document, version, versionHash } = withoutVersion(await client.schemas.package(site, query));
     const hosted = document.endpoints.filter((endpoint) => endpoint.hosted !== false).map(({ name }) => name);
     const missing = only.find((name) => !hosted.includes(name));

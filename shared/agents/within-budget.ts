@@ -1,4 +1,4 @@
-import { Beginning, writeJson } from '../domain/json/bounded-json.ts';
+import { PartialValue, writeJson } from '../domain/json/bounded-json.ts';
 import { isExact } from '../domain/json/exact-numbers.ts';
 
 /** A result that fits the budget. */
@@ -44,8 +44,8 @@ export function withinBudget(value: unknown, most: number): Fitted {
 
 /** Adds the note before the fields of the value, so that a result keeps its shape. A list becomes a field. */
 function noted(outline: unknown): unknown {
-    if (!(outline instanceof Beginning) || outline.isList) return { note: NOTE, result: outline };
-    return new Beginning([['note', NOTE], ...outline.entries], { isList: false, left: outline.left });
+    if (!(outline instanceof PartialValue) || outline.isList) return { note: NOTE, result: outline };
+    return new PartialValue([['note', NOTE], ...outline.entries], { isList: false, left: outline.left });
 }
 
 /** The last resort: the beginning of the JSON as one text. */
@@ -72,7 +72,7 @@ function outlineOf(value: unknown, most: number): unknown {
             if (left <= 0 || entries.length >= MOST_ITEMS) break;
             entries.push(names === undefined ? ['', outline(place)] : [String(place), outline(Reflect.get(one, String(place)))]);
         }
-        return new Beginning(entries, { isList: names === undefined, left: places.length - entries.length });
+        return new PartialValue(entries, { isList: names === undefined, left: places.length - entries.length });
     };
     return outline(value);
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { PLANS } from '../domain/accounts/plans.ts';
-import { type EndReason, isLive, isOver, isOwed, judge, type SubscriptionFacts } from '../domain/accounts/subscription.ts';
+import { type EndReason, isLive, isOver, isPaymentDue, judge, type SubscriptionFacts } from '../domain/accounts/subscription.ts';
 import type { Db } from '../platform/db.ts';
 import { Refusal } from '../refusals.ts';
 import { recordChange } from '../store/accounts/audit.ts';
@@ -104,7 +104,7 @@ export async function settleWorkspace(billing: Billing, workspaceId: string, sub
         }
         // A later read has seen the same facts. If it fails, this one takes over.
         for (let waits = 0; waits < WAITS; waits++) {
-            if (await subscriptions.isOvertaken(db, workspaceId, number)) return;
+            if (await subscriptions.isSuperseded(db, workspaceId, number)) return;
             await pause(WAIT_MS * (1 + Math.random()));
         }
     }
@@ -143,7 +143,7 @@ async function applyVerdict(trx: Db, workspaceId: string, sender: Pick<Billing, 
         await recordPlan(trx, workspaceId, { plan: 'free', why });
         await tellOfEnd(trx, sender, subscription, why);
     }
-    if (verdict === 'leave' && hasPaidPlan && isOwed(subscription.status)) await tellOfFailure(trx, sender, subscription);
+    if (verdict === 'leave' && hasPaidPlan && isPaymentDue(subscription.status)) await tellOfFailure(trx, sender, subscription);
     if (verdict !== 'begin period' || newest === undefined || !(await markGranted(trx, newest.invoiceId))) return;
     const { plan, from, until } = newest;
     const former = await trx('workspaces').where({ id: workspaceId }).first('plan');

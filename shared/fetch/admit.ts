@@ -3,7 +3,7 @@ import type { FetchRequest } from '../contracts/fetch.ts';
 import { type Binding, type BindingAsText, bindParams } from '../domain/fetch/bind-params.ts';
 import { buildUrl } from '../domain/fetch/build-request.ts';
 import { createParamJudge, WORK_OF_A_TURN } from '../domain/fetch/judge-params.ts';
-import { withStandIns } from '../domain/fetch/prepared-values.ts';
+import { withPlaceholderValues } from '../domain/fetch/prepared-values.ts';
 import { parseExact } from '../domain/json/exact-numbers.ts';
 import { hasTooManyNodes, MAX_PARAM_NODES } from '../domain/json/schema/count-nodes.ts';
 import { TooMuchWork } from '../domain/json/schema/patterns.ts';
@@ -85,7 +85,7 @@ export async function judgeFound(app: App, { caller, body, cursor, suggests }: Q
     await judgeEffect(app, caller, found);
     refuseWithoutPages(found, body);
     const values = await bindValues(found, body, suggests);
-    judgeUrl(found.policy, () => buildUrl(found.endpoint, withStandIns(found.endpoint, values)));
+    judgeUrl(found.policy, () => buildUrl(found.endpoint, withPlaceholderValues(found.endpoint, values)));
     const connection = await chooseConnection(app, caller, found, body);
     if (cursor !== undefined) judgeCursor(cursor, values, connection);
     const limits = { maxCredits: body.max_credits, maxResults: body.max_results, maxPages: body.max_pages };

@@ -58,7 +58,7 @@ function decideAmong(
     { known, named }: { known: readonly UsableConnection[]; named: string | undefined },
 ): UsableConnection {
     const isDefault = named === undefined || named === DEFAULT;
-    const chosen = isDefault ? theOnly(app, caller, called, known) : theNamed(app, caller, called, { known, named });
+    const chosen = isDefault ? requireOnly(app, caller, called, known) : requireNamed(app, caller, called, { known, named });
     judgeCookies(chosen.entry, called);
     const changes = changesOfTerms(chosen, termsOf(called.offer, chosen.authId), called.endpoint);
     const missing = chosen.entry.type === 'oauth2' ? called.endpoint.scopes.filter((scope) => !chosen.scopes.includes(scope)) : [];
@@ -88,7 +88,7 @@ export function judgeCookies({ type }: PackageAuth, { site, takesCookies }: { si
     throw new Refusal('FORBIDDEN', `The operator of this service allows no session cookies for ${site}.`);
 }
 
-function theNamed(
+function requireNamed(
     app: App,
     { scopes }: Caller,
     called: Called,
@@ -109,7 +109,7 @@ function isUsable({ status }: Pick<UsableConnection, 'status'>): boolean {
     return status === 'active' || status === 'untested';
 }
 
-function theOnly(app: App, { scopes }: Caller, called: Called, known: readonly UsableConnection[]): UsableConnection {
+function requireOnly(app: App, { scopes }: Caller, called: Called, known: readonly UsableConnection[]): UsableConnection {
     const { connections: listed } = scopes.listed;
     const allowed = known.filter(({ connectionId }) => listed === null || listed.includes(connectionId));
     const [only, another] = allowed.filter(isUsable);

@@ -6,7 +6,7 @@ import { isDoubtful } from '../domain/site/stated-effect.ts';
 import type { Effect, Endpoint } from '../domain/types.ts';
 import { Refusal } from '../refusals.ts';
 import type { Caller } from '../store/accounts/callers.ts';
-import { isBelievedToRead, isPublishedForSite, type VersionOfDomain } from '../store/registry/ownership.ts';
+import { isPublishedForSite, isTrustedRead, type VersionOfDomain } from '../store/registry/ownership.ts';
 
 /**
  * Checks the effect of an endpoint against the scopes of a key. For a POST that its author calls a read, the site's owner and the
@@ -16,16 +16,16 @@ import { isBelievedToRead, isPublishedForSite, type VersionOfDomain } from '../s
 export async function judgeEffect(app: App, caller: Caller, found: VersionOfDomain & { endpoint: Endpoint }): Promise<void> {
     if (!isEffectBound(caller)) return;
     const { effect, method } = found.endpoint;
-    const believed = await believedEffect(app, found);
+    const believed = await trustedEffect(app, found);
     if (caller.scopes.listed.effects.includes(believed)) return;
     if (effect === believed) throw missingScope({ part: 'effects', needs: believed });
     throw missingScope({ part: 'effects', needs: 'write' }, `Nobody verified this endpoint or proved the site, and a ${method} may write.`);
 }
 
 /** What a call of the endpoint counts as: a POST that nobody vouched for is a write. */
-export async function believedEffect(app: App, found: VersionOfDomain & { endpoint: Endpoint }): Promise<Effect> {
+export async function trustedEffect(app: App, found: VersionOfDomain & { endpoint: Endpoint }): Promise<Effect> {
     const { endpoint } = found;
-    return isDoubtful(endpoint) && !(await isBelievedToRead(app.db, found, endpoint.name)) ? 'write' : endpoint.effect;
+    return isDoubtful(endpoint) && !(await isTrustedRead(app.db, found, endpoint.name)) ? 'write' : endpoint.effect;
 }
 
 /**
@@ -38,7 +38,7 @@ export async function judgePrice(
     found: VersionOfDomain & { endpoint: Endpoint },
     credits: number,
 ): Promise<void> {
-    if (confirmAbove === null || credits <= confirmAbove || (await believedEffect(app, found)) === 'read') return;
+    if (confirmAbove === null || credits <= confirmAbove || (await trustedEffect(app, found)) === 'read') return;
     throw unconfirmed(confirmAbove, credits);
 }
 

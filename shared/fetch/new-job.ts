@@ -7,7 +7,7 @@ import type { Caller } from '../store/accounts/callers.ts';
 import type { NewJob, OrderedCall } from '../store/jobs/orders.ts';
 import { sealRequest } from '../store/jobs/sealed.ts';
 import type { Admitted } from './admit.ts';
-import { believedEffect } from './judge-rights.ts';
+import { trustedEffect } from './judge-rights.ts';
 
 /** The job of a call that was admitted: with the version, the price and the connection of this moment. */
 export async function newJobOf(
@@ -16,7 +16,7 @@ export async function newJobOf(
     admitted: Admitted,
 ): Promise<NewJob> {
     return {
-        ...(await orderedCall(app, asked, admitted, await believedEffect(app, admitted.found))),
+        ...(await orderedCall(app, asked, admitted, await trustedEffect(app, admitted.found))),
         workspaceId: caller.workspaceId,
         keyId: caller.keyId,
         accountId: caller.accountId,

@@ -178,7 +178,7 @@ export function recordFetch(
     if (queueMs !== undefined) metrics.fetchQueueSeconds.observe(queueMs / 1000);
     if (credits > 0) metrics.creditsCharged.inc({ site }, credits);
     usage.record({
-        ...whoAndWhat(order, found),
+        ...usageFields(order, found),
         outcome: code,
         credits,
         durationMs,
@@ -199,10 +199,10 @@ export function recordKept({ metrics, usage }: App, order: FetchOrder, found: Fo
     const durationMs = performance.now() - order.times.began;
     metrics.fetches.inc({ site: metrics.siteLabel(found.site), outcome: 'success' });
     metrics.fetchSeconds.observe(durationMs / 1000);
-    usage.record({ ...whoAndWhat(order, found), outcome: 'success', credits: 0, results, cached: true, durationMs });
+    usage.record({ ...usageFields(order, found), outcome: 'success', credits: 0, results, cached: true, durationMs });
 }
 
-function whoAndWhat({ caller, operation, sessionId }: FetchOrder, found: Found) {
+function usageFields({ caller, operation, sessionId }: FetchOrder, found: Found) {
     return {
         kind: 'fetch' as const,
         operation,

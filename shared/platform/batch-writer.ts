@@ -57,12 +57,12 @@ export function openBatchWriter<Row>({ write, everyMs, maxRows, onError }: Batch
                 await write(part);
             } catch (error) {
                 const half = part.length >> 1;
-                if (isRowsFault(error) && half > 0) {
+                if (isBadRow(error) && half > 0) {
                     parts.unshift(part.slice(0, half), part.slice(half));
                     continue;
                 }
                 onError?.(error);
-                if (isRowsFault(error)) continue;
+                if (isBadRow(error)) continue;
                 waiting = [part, ...parts].flat().concat(waiting).slice(-maxRows);
                 schedule();
                 return;
@@ -85,6 +85,6 @@ export function openBatchWriter<Row>({ write, everyMs, maxRows, onError }: Batch
     };
 }
 
-function isRowsFault(error: unknown): boolean {
+function isBadRow(error: unknown): boolean {
     return error instanceof Error && 'code' in error && typeof error.code === 'string' && /^(22|23|54)/.test(error.code);
 }

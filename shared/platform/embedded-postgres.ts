@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import pg from 'pg';
 import { installBinaries } from './embedded-postgres/binaries.ts';
 import { lockFolder } from './embedded-postgres/folder-lock.ts';
-import { findHome, openHome } from './embedded-postgres/home.ts';
+import { ensureHome, findHome } from './embedded-postgres/home.ts';
 import { findPostmaster } from './embedded-postgres/postmaster.ts';
 import { initialise, PORT, type Server, type Setup, startServer, USER } from './embedded-postgres/server.ts';
 import { openSocketFolder } from './embedded-postgres/socket-folder.ts';
@@ -32,7 +32,7 @@ export interface EmbeddedPostgresOptions {
  */
 export async function startEmbeddedPostgres({ dataDir, log, durable = true }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
     mkdirSync(dataDir, { recursive: true });
-    const home = openHome(realpathSync(dataDir));
+    const home = ensureHome(realpathSync(dataDir));
     const opened: (() => Promise<void> | void)[] = [await lockFolder(home.folder, dataDir)];
     let stopped: Promise<void> | undefined;
     const stop = () => {

@@ -6,7 +6,7 @@ import type { Transport as EarlierTransportType } from '@modelcontextprotocol/sd
 import { expect } from 'chai';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { withinBudget } from '../../shared/agents/within-budget.ts';
-import { beginningOf } from '../../shared/domain/json/beginning-of.ts';
+import { truncateJson } from '../../shared/domain/json/truncate-json.ts';
 import { eventually } from '../support/eventually.ts';
 import { ownEnvironment } from '../support/own-environment.ts';
 import { join, type Person } from '../support/people.ts';
@@ -440,23 +440,23 @@ describe('the beginning of a large answer', () => {
     ] as const) {
         it(`is JSON wherever it is cut, and says that there is more: written ${how}`, () => {
             for (let most = 1; most < text.length; most++) {
-                const beginning = beginningOf(text, most);
+                const beginning = truncateJson(text, most);
                 expect(() => JSON.parse(beginning), `${most}: ${beginning}`).to.not.throw();
                 expect(beginning, String(most)).to.match(/…/);
             }
-            expect(beginningOf(text, text.length)).to.equal(text);
+            expect(truncateJson(text, text.length)).to.equal(text);
         });
     }
 
     it('begins with what it says, however many blanks a site puts before it', () => {
         for (const text of ['{"ok":true}', '[1,2]']) {
-            expect(beginningOf(`${' '.repeat(100)}${text}`, 20)).to.equal(text);
-            expect(beginningOf(`${'\n'.repeat(100)}${text}${' '.repeat(100)}`, 20)).to.equal(text);
+            expect(truncateJson(`${' '.repeat(100)}${text}`, 20)).to.equal(text);
+            expect(truncateJson(`${'\n'.repeat(100)}${text}${' '.repeat(100)}`, 20)).to.equal(text);
         }
-        expect(JSON.parse(beginningOf(`${' '.repeat(100)}[1,2,3,4,5,6,7]`, 5))).to.deep.equal([1, 2, '… more']);
+        expect(JSON.parse(truncateJson(`${' '.repeat(100)}[1,2,3,4,5,6,7]`, 5))).to.deep.equal([1, 2, '… more']);
     });
 
     it('has the beginning of a long text', () => {
-        expect(JSON.parse(beginningOf(JSON.stringify({ value: 'abcdefgh' }), 15))).to.deep.equal({ value: 'abcde…', '…': 'more' });
+        expect(JSON.parse(truncateJson(JSON.stringify({ value: 'abcdefgh' }), 15))).to.deep.equal({ value: 'abcde…', '…': 'more' });
     });
 });

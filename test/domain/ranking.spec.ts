@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { checkIntent } from '../../shared/domain/search/intent.ts';
-import { rankEndpoints, soughtWords } from '../../shared/domain/search/ranking.ts';
+import { rankEndpoints, searchWords } from '../../shared/domain/search/ranking.ts';
 import { tokensOf } from '../../shared/domain/search/tokens.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
 import { anEndpoint, bodyParam, queryParam } from './an-endpoint.ts';
@@ -27,7 +27,7 @@ const shop = [
 function ranked(endpoints: readonly Endpoint[], intent: string): string[] {
     const checked = checkIntent(intent);
     if (!checked.ok) throw new Error(checked.code);
-    return rankEndpoints(endpoints, soughtWords(checked.words)).map(({ name }) => name);
+    return rankEndpoints(endpoints, searchWords(checked.words)).map(({ name }) => name);
 }
 
 describe('the order of a catalog', () => {
@@ -102,7 +102,7 @@ describe('the order of a catalog', () => {
             anEndpoint({ name: 'b', description: '查询城市的天气预报' }),
             anEndpoint({ name: 'c', description: '東京のホテルを検索する' }),
         ];
-        const words = (text: string) => soughtWords(text.split(' '));
+        const words = (text: string) => searchWords(text.split(' '));
         expect(rankEndpoints(endpoints, words('我想知道北京 天气预报'))[0]?.name).to.equal('b');
         expect(rankEndpoints(endpoints, words('ホテル 探す'))[0]?.name).to.equal('c');
         expect(tokensOf('天气预报')).to.deep.equal(['天气', '气预', '预报']);
@@ -110,7 +110,7 @@ describe('the order of a catalog', () => {
 
     it('survives odd words', () => {
         const odd = ['constructor', '__proto__', 'toString', 'a'.repeat(100_000), '\u0301', '🙂'];
-        expect(rankEndpoints(shop, soughtWords(odd))).to.have.length(shop.length);
+        expect(rankEndpoints(shop, searchWords(odd))).to.have.length(shop.length);
     });
 
     it('finds the same words in a text of ASCII alone as beside other scripts', () => {

@@ -24,7 +24,7 @@ import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { Balance } from '../../shared/store/credits/credits.ts';
 import { pauseRunning } from '../../shared/store/jobs/batch-ends.ts';
-import { type Begun, judgeRoom } from '../../shared/store/jobs/begins.ts';
+import { judgeRoom, type StartResult } from '../../shared/store/jobs/begins.ts';
 import { type ClaimedJob, keptBytes } from '../../shared/store/jobs/claims.ts';
 import { type AttemptEnd, endUnbegun, endWithKept, type HoldEnd } from '../../shared/store/jobs/ends.ts';
 import { makeSpace } from '../../shared/store/jobs/retention.ts';
@@ -159,7 +159,7 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
 }
 
 /** @throws NotYet if its batch does not let it start now */
-async function notBegun(app: App, { batchId }: ClaimedJob, begun: Exclude<Begun, 'begun'>): Promise<void> {
+async function notBegun(app: App, { batchId }: ClaimedJob, begun: Exclude<StartResult, 'begun'>): Promise<void> {
     if (begun === 'gone' || batchId === null) return;
     if (begun === 'paused') throw new NotYet({ waitingFor: null, afterMs: 0 });
     // Other items of the batch may release credits.

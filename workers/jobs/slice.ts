@@ -3,7 +3,7 @@ import { openBatchByKey } from '../../shared/platform/batch-by-key.ts';
 import { isOutage, retryUntilKnown } from '../../shared/platform/pg-errors.ts';
 import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
 import type { Balance } from '../../shared/store/credits/credits.ts';
-import { type Beginning, type Begun, beginAttempts, type Room, readRoom } from '../../shared/store/jobs/begins.ts';
+import { beginAttempts, type Room, readRoom, type StartOrder, type StartResult } from '../../shared/store/jobs/begins.ts';
 import { type ClaimedJob, keptBytes, putBack, type Returned } from '../../shared/store/jobs/claims.ts';
 import { type EndedAttempt, type EndingAttempt, endAttempts } from '../../shared/store/jobs/ends.ts';
 
@@ -63,7 +63,7 @@ function once<Answer>(read: (id: string) => Promise<Answer>): (id: string) => Pr
 
 /** Writes starts and ends of attempts, and jobs that must wait. Concurrent ones of one batch share a transaction. */
 export interface Attempts {
-    begin(job: Beginning): Promise<Begun>;
+    begin(job: StartOrder): Promise<StartResult>;
     end(attempt: EndingAttempt): Promise<EndedAttempt>;
     putBack(job: Returned): Promise<void>;
 }
@@ -71,7 +71,7 @@ export interface Attempts {
 export function openAttempts({ db }: App): Attempts {
     const alike = { keyOf: (one: { operation: string }) => one.operation, isCommonFate: isOutage, maxInFlight: 1, maxSize: MOST };
     const keyOfBatch = ({ batchId, jobId }: { batchId: string | null; jobId: string }) => batchId ?? jobId;
-    const begins = openBatchByKey<Beginning, Begun>({
+    const begins = openBatchByKey<StartOrder, StartResult>({
         ...alike,
         keyOfBatch,
         run: (jobs) => beginAttempts(db, jobs[0]?.batchId ?? null, jobs),

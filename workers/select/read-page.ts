@@ -91,13 +91,13 @@ export function readPage(
     options: { isMeasured?: boolean; isOnLoop?: boolean } = {},
 ): Content {
     const { schema, select } = rules;
-    if (isEmptyAnswer(page) && !isEmptyList(page)) return cut(judged({}, schema, options), wanted);
+    if (isEmptyAnswer(page) && !isEmptyList(page)) return cut(validateData({}, schema, options), wanted);
     const parsed = isEmptyAnswer(page) ? parsedShape({ items: [] }) : parse(textOf(page, rules), page, rules);
     const { json } = parsed;
     const whole = json?.whole;
     if (whole !== undefined && select === undefined && isFaithful(whole.text, whole.rounded)) {
         const kept = wrapText(whole.text, whole.rounded);
-        const results = resultsAt(judged(wrapResult(whole.rounded), schema, options), wanted.results);
+        const results = resultsAt(validateData(wrapResult(whole.rounded), schema, options), wanted.results);
         refuseLength(kept);
         const isCut = results !== undefined && results.length > wanted.most;
         if (!isCut) return { text: kept, results: results?.length ?? 1, isListed: results !== undefined, truncated: false };
@@ -107,7 +107,7 @@ export function readPage(
     if (options.isMeasured) refuseTooMuch(data, { isSelected: select !== undefined });
     // Numbers of HTML are read from texts, and may be long too.
     const isRewritten = json === undefined ? select !== undefined : select === undefined || json.hasExact();
-    const content = cut(judged(data, schema, { ...options, isRewritten }), wanted);
+    const content = cut(validateData(data, schema, { ...options, isRewritten }), wanted);
     return parsed.isLogin === true ? { ...content, isLogin: true } : content;
 }
 
@@ -276,7 +276,7 @@ export function joinParts(
     const [first = {}, ...others] = texts.map((text) => parseExact(text) as JsonObject);
     const items = resultsAt(first, wanted.results) ?? [];
     for (const other of others) for (const item of resultsAt(other, wanted.results) ?? []) items.push(item);
-    judged(first, schema, { isOnLoop, isRewritten: texts.some(mayRound) });
+    validateData(first, schema, { isOnLoop, isRewritten: texts.some(mayRound) });
     const truncated = items.length > wanted.most;
     if (truncated) items.length = wanted.most;
     return { text: JSON.stringify(first), results: items.length, isListed: true, truncated };
@@ -288,7 +288,7 @@ export function joinParts(
  * @param options.isRewritten whether to validate what its JSON says, since it may have ExactNumbers or infinite ones
  * @throws InvalidResponse
  */
-function judged(
+function validateData(
     data: JsonObject,
     schema: JsonSchema | undefined,
     { isOnLoop = false, isRewritten = false }: { isOnLoop?: boolean; isRewritten?: boolean },

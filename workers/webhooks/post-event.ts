@@ -42,7 +42,7 @@ export function createEventPoster(rules: EgressRules, connector: EgressConnector
             const began = performance.now();
             const ended = (end: Omit<PostEnd, 'durationMs'>) => ({ ...end, durationMs: Math.round(performance.now() - began) });
             try {
-                return ended(await once(agent, url, event, time).catch((error) => again(error, () => once(agent, url, event, time))));
+                return ended(await once(agent, url, event, time).catch((error) => retryStale(error, () => once(agent, url, event, time))));
             } catch (error) {
                 return ended({ isDelivered: false, code: null, problem: problemOf(error, time), answer: null });
             } finally {
@@ -59,7 +59,7 @@ export function createEventPoster(rules: EgressRules, connector: EgressConnector
 /** The receiver closed a keep-alive connection just when it was reused. */
 class StaleConnection extends Error {}
 
-function again<T>(error: unknown, send: () => Promise<T>): Promise<T> {
+function retryStale<T>(error: unknown, send: () => Promise<T>): Promise<T> {
     if (error instanceof StaleConnection) return send();
     throw error;
 }

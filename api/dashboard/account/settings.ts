@@ -8,7 +8,7 @@ import { endOwnSession, endSessions, listSessions, whileSignedIn } from '../../.
 import { changePassword, findCredentials } from '../../../shared/store/accounts/users.ts';
 import { isLocked } from '../authorize.ts';
 import { type Problems, readFields, secret, typed } from '../fields.ts';
-import { type Answer, absent, type PersonalVisit, type Shown } from '../page.ts';
+import { type Answer, type PersonalVisit, pageNotFound, type Shown } from '../page.ts';
 import { browserName } from './browser-name.ts';
 import { hashPassword, passwordFault } from './check-password.ts';
 import { endSubscriptions } from './end-subscriptions.ts';
@@ -82,7 +82,7 @@ export async function endOtherSessions({ app, me }: PersonalVisit): Promise<Answ
 
 /** Signs out in one place. */
 export async function endOneSession({ app, me, params }: PersonalVisit): Promise<Answer> {
-    if (!(await endOwnSession(app.db, me.userId, params['session_id'] ?? ''))) throw absent();
+    if (!(await endOwnSession(app.db, me.userId, params['session_id'] ?? ''))) throw pageNotFound();
     return { to: '/dashboard/settings', notice: 'session-ended' };
 }
 

@@ -9,7 +9,7 @@ import { isLocked } from '../authorize.ts';
 import { AGENT_CAP, dayCap } from '../billing/caps.ts';
 import { type Problems, readFields, typed } from '../fields.ts';
 import { scopeDetails } from '../keys/scope-fields.ts';
-import { type Answer, absent, type PersonalVisit, personalPage, type Shown, USERS } from '../page.ts';
+import { type Answer, type PersonalVisit, pageNotFound, personalPage, type Shown, USERS } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
 import { type AppRequest, PARAMETERS, readRequest } from './read-request.ts';
 
@@ -37,7 +37,7 @@ async function decide(visit: PersonalVisit): Promise<Answer> {
     if (!form.ok) return ask(visit, request, form.problems);
     if (form.values.cap === null) return ask(visit, request, { cap: 'Enter how many credits a day the app may spend.' });
     const membership = membershipsOf(visit).find(({ workspaceId }) => workspaceId === fields.get('workspace_id'));
-    if (membership === undefined) throw absent();
+    if (membership === undefined) throw pageNotFound();
     const order = {
         appId: request.client.appId,
         name: nameOf(request),

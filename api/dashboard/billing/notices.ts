@@ -1,5 +1,5 @@
 import { dismissNotice, listNotices, type Notice } from '../../../shared/store/accounts/notices.ts';
-import { type Answer, absent, BILLING_VIEWERS, MANAGERS, type WorkspaceVisit } from '../page.ts';
+import { type Answer, BILLING_VIEWERS, MANAGERS, pageNotFound, type WorkspaceVisit } from '../page.ts';
 
 /** What a member has to know of credits, failing calls and payment. */
 export function noticesOf({ app, me, workspace }: Pick<WorkspaceVisit, 'app' | 'me' | 'workspace'>): Promise<Notice[]> {
@@ -15,7 +15,7 @@ export function noticesOf({ app, me, workspace }: Pick<WorkspaceVisit, 'app' | '
 /** Takes one away. @throws Refusal NOT_FOUND for one that this member does not see */
 export async function dismissByForm(visit: WorkspaceVisit): Promise<Answer> {
     const notice = (await noticesOf(visit)).find(({ noticeId }) => noticeId === visit.fields.get('notice'));
-    if (notice === undefined) throw absent();
+    if (notice === undefined) throw pageNotFound();
     await dismissNotice(visit.app.db, notice.noticeId);
     return { to: '/dashboard' };
 }

@@ -81,17 +81,17 @@ function choicesFor(current: Plan, subscription: Subscription | undefined): Choi
         figures: PLANS[plan],
         isCurrent: plan === current,
         isBought: subscription === undefined,
-        ...(subscription === undefined ? toBuy(current, plan) : toChange(subscription, current, plan)),
+        ...(subscription === undefined ? describePurchase(current, plan) : describePlanChange(subscription, current, plan)),
     }));
 }
 
-function toBuy(current: Plan, plan: Plan): Pick<Choice, 'label' | 'words'> {
+function describePurchase(current: Plan, plan: Plan): Pick<Choice, 'label' | 'words'> {
     if (plan === current) return { label: undefined, words: 'This is your plan.' };
     if (!isAbove(plan, current)) return { label: undefined, words: 'The operator set your plan. Ask them to lower it.' };
     return { label: `Get ${NAMES[plan]}`, words: 'Pay by card through Stripe. Starts immediately.' };
 }
 
-function toChange(subscription: Subscription, current: Plan, plan: Plan): Pick<Choice, 'label' | 'words'> {
+function describePlanChange(subscription: Subscription, current: Plan, plan: Plan): Pick<Choice, 'label' | 'words'> {
     const next = nextOf(current, subscription)?.plan;
     if (plan === next) return { label: undefined, words: 'Starts when your billing period ends.' };
     switch (changeTo(current, plan)) {

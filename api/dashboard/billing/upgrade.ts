@@ -9,7 +9,7 @@ import { lookAtWorkspace, type Membership, type SignedIn } from '../../../shared
 import { findSubscription, isBilled } from '../../../shared/store/billing/subscriptions.ts';
 import { isLocked, SET_UP_FACTOR } from '../authorize.ts';
 import { oneOf, readFields } from '../fields.ts';
-import { type Answer, absent, PAYERS, type Shown, type Visit, type WorkspaceVisit } from '../page.ts';
+import { type Answer, PAYERS, pageNotFound, type Shown, type Visit, type WorkspaceVisit } from '../page.ts';
 import { redirectToStripe } from './redirect-to-stripe.ts';
 import { NAMES } from './show.ts';
 
@@ -92,7 +92,7 @@ function offer(
 function membershipOf(me: SignedIn, workspaceId: string | undefined): Membership | undefined {
     if (workspaceId === undefined) return me.current;
     const membership = me.workspaces.find((one) => one.workspaceId === workspaceId);
-    if (membership === undefined) throw absent();
+    if (membership === undefined) throw pageNotFound();
     return membership;
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CALLBACK_PATH, dropFlow, type Flow, findFlow, hashOfState, submitFlow } from '../../../shared/store/connections/oauth.ts';
 import { openPlaced, sealSecret } from '../../../shared/store/connections/sealing.ts';
-import { type Answer, absent, type PersonalVisit, type Shown } from '../page.ts';
+import { type Answer, type PersonalVisit, pageNotFound, type Shown } from '../page.ts';
 
 /** How long a page waits for the workers, in milliseconds. */
 const PATIENCE_MS = 15_000;
@@ -53,7 +53,7 @@ export async function confirmCallback(visit: PersonalVisit): Promise<Answer> {
 async function findMine({ app, me }: PersonalVisit, state: string | undefined): Promise<Flow> {
     const flow = state === undefined ? undefined : await findFlow(app.db, hashOfState(state));
     const isMine = flow?.userId === me.userId && me.workspaces.some(({ workspaceId }) => workspaceId === flow.workspaceId);
-    if (flow === undefined || !isMine) throw absent();
+    if (flow === undefined || !isMine) throw pageNotFound();
     return flow;
 }
 

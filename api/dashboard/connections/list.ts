@@ -5,7 +5,7 @@ import { redirectUrls, setRedirectUrls } from '../../../shared/store/connections
 import { memberCaller } from '../callers.ts';
 import { type Fields, line, readFields } from '../fields.ts';
 import type { ApiError } from '../internal-api.ts';
-import { type Answer, absent, MANAGERS, type WorkspaceVisit } from '../page.ts';
+import { type Answer, MANAGERS, pageNotFound, type WorkspaceVisit } from '../page.ts';
 import { hasEnded } from './has-ended.ts';
 import { showNew } from './new.ts';
 
@@ -91,7 +91,7 @@ function pathOf({ params }: WorkspaceVisit): string {
 }
 
 function refused(visit: WorkspaceVisit, error: ApiError): Promise<Answer> {
-    if (error.code === 'CONNECTION_NOT_FOUND') throw absent();
+    if (error.code === 'CONNECTION_NOT_FOUND') throw pageNotFound();
     return listConnections(visit, { '': error.message });
 }
 

@@ -6,7 +6,7 @@ import { isMaintainer } from '../../../shared/store/registry/maintainers.ts';
 import { memberCaller } from '../callers.ts';
 import { type Problems, typed } from '../fields.ts';
 import type { Notice } from '../notices.ts';
-import { type Answer, absent, MANAGERS, type WorkspaceVisit } from '../page.ts';
+import { type Answer, MANAGERS, pageNotFound, type WorkspaceVisit } from '../page.ts';
 import { hasEnded } from './has-ended.ts';
 import { problemsOf, secretIn } from './list.ts';
 import { waysOf } from './ways.ts';
@@ -67,6 +67,6 @@ async function change(visit: WorkspaceVisit, body: Change, notice: Notice = 'con
 async function findMine({ app, me, workspace, params }: WorkspaceVisit): Promise<Connection> {
     const viewer = { workspaceId: workspace.workspaceId, userId: me.userId };
     const connection = await findConnection(app.db, viewer, params['connection_id'] ?? '');
-    if (connection === undefined) throw absent();
+    if (connection === undefined) throw pageNotFound();
     return connection;
 }

@@ -1,5 +1,5 @@
 import type { App } from '../../../shared/app.ts';
-import { absent, openPage, type Page, type Shown } from '../page.ts';
+import { openPage, type Page, pageNotFound, type Shown } from '../page.ts';
 import { DOCUMENTS, type DocumentRow } from './documents.ts';
 import { libraryOf } from './library.ts';
 import { VALUES } from './reference.ts';
@@ -40,7 +40,7 @@ export const docsPages: Page[] = [
 
 function showChapter(app: App, slug: string): Shown {
     const chapter = libraryOf(app).chapters.find((one) => one.slug === slug);
-    if (chapter === undefined) throw absent();
+    if (chapter === undefined) throw pageNotFound();
     return {
         view: 'docs/chapter',
         title: `API: ${chapter.tag}`,
@@ -51,7 +51,7 @@ function showChapter(app: App, slug: string): Shown {
 
 function showDocument(app: App, { path, about }: DocumentRow): Shown {
     const article = libraryOf(app).articles.find(({ row }) => row.path === path)?.article;
-    if (article === undefined) throw absent();
+    if (article === undefined) throw pageNotFound();
     return {
         view: 'docs/article',
         title: article.title,

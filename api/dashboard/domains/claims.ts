@@ -2,7 +2,7 @@ import type { ClaimChecked, ClaimEntry } from '../../../shared/contracts/claims.
 import { memberCaller } from '../callers.ts';
 import { line, readFields } from '../fields.ts';
 import type { Notice } from '../notices.ts';
-import { type Answer, absent, type WorkspaceVisit } from '../page.ts';
+import { type Answer, pageNotFound, type WorkspaceVisit } from '../page.ts';
 import { findClaimed } from './find-claimed.ts';
 import { listDomains, showDomain } from './show.ts';
 
@@ -50,6 +50,6 @@ export async function deleteClaim(visit: WorkspaceVisit): Promise<Answer> {
 async function findClaim(visit: WorkspaceVisit): Promise<{ domain: string; id: string; path: string; isLast: boolean }> {
     const { domain, claims } = await findClaimed(visit);
     const id = visit.params['claim_id'] ?? '';
-    if (!claims.some((claim) => claim.claim_id === id)) throw absent();
+    if (!claims.some((claim) => claim.claim_id === id)) throw pageNotFound();
     return { domain, id, path: `/v1/sites/${domain}/claims/${id}`, isLast: claims.length === 1 };
 }

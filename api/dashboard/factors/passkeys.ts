@@ -1,7 +1,7 @@
 import { addPasskey, removePasskey } from '../../../shared/store/accounts/passkeys.ts';
 import { whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import { line, type Problems, readFields, typed } from '../fields.ts';
-import { type Answer, absent, type PersonalVisit } from '../page.ts';
+import { type Answer, type PersonalVisit, pageNotFound } from '../page.ts';
 import { addedFactor, removedFactor } from './changed.ts';
 import { creationOptions, readNewPasskey, takesPasskeys } from './webauthn.ts';
 
@@ -26,7 +26,7 @@ export async function addPasskeyByForm(visit: PersonalVisit): Promise<Answer> {
 export async function removePasskeyByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me, params } = visit;
     const name = await whileSignedIn(app.db, me, (trx) => removePasskey(trx, me.userId, params['passkey_id'] ?? ''));
-    if (name === undefined) throw absent();
+    if (name === undefined) throw pageNotFound();
     return removedFactor(visit, `the passkey ${name}`);
 }
 

@@ -55,7 +55,7 @@ export async function requestOptions(
 export async function readNewPasskey(app: App, userId: string, answer: string) {
     const { verifyRegistrationResponse } = await library();
     const response = parse<RegistrationResponseJSON>(answer);
-    if (response === undefined || !(await saysNothingOfMaker(response))) return undefined;
+    if (response === undefined || !(await hasNoMakerStatement(response))) return undefined;
     const verified = await verifyRegistrationResponse({
         response,
         expectedChallenge: (challenge) => passkeys.takeChallenge(app.db, challenge, userId),
@@ -72,7 +72,7 @@ export async function readNewPasskey(app: App, userId: string, answer: string) {
  * Browsers take out what an authenticator says of its maker, since the options do not ask for it. Certificates in there are a
  * program's: the library would ask the addresses that they name for lists of revoked ones.
  */
-async function saysNothingOfMaker({ response }: RegistrationResponseJSON): Promise<boolean> {
+async function hasNoMakerStatement({ response }: RegistrationResponseJSON): Promise<boolean> {
     const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers');
     try {
         const object = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));

@@ -19,7 +19,7 @@ import { keyCap, setKeyCap } from '../../../shared/store/credits/spending.ts';
 import { AGENT_CAP, dayCap } from '../billing/caps.ts';
 import { line, oneOf, type Problems, readFields, typed } from '../fields.ts';
 import { curlLine } from '../first-call.ts';
-import { type Answer, absent, MANAGERS, type Sent, type Shown, USERS, type WorkspaceVisit, workspacePage } from '../page.ts';
+import { type Answer, MANAGERS, pageNotFound, type Sent, type Shown, USERS, type WorkspaceVisit, workspacePage } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
 import { readScopeFields, scopeDetails, shownScopes } from './scope-fields.ts';
 
@@ -150,7 +150,7 @@ export const keyPages = [
         respond: async (visit) => {
             const key = await ownKey(visit);
             // The new key would act, and on Free pay, as somebody else. An app rotates its tokens by itself.
-            if (key.userId !== visit.me.userId || key.isGrant) throw absent();
+            if (key.userId !== visit.me.userId || key.isGrant) throw pageNotFound();
             if (mayNotHold(visit, key.scopes)) return confirmFirst(`/dashboard/keys/${key.keyId}`);
             const read = readFields(visit.fields, { overlap: oneOf(['now', 'hour', 'day', 'week']) });
             if (!read.ok) return one(visit, key, read.problems);
@@ -222,7 +222,7 @@ function visibleKeys(visit: WorkspaceVisit): Promise<ListedKey[]> {
 /** The key that the path names, as far as this member may see it. @throws Refusal NOT_FOUND */
 async function ownKey(visit: WorkspaceVisit): Promise<ListedKey> {
     const key = (await visibleKeys(visit)).find(({ keyId }) => keyId === visit.params['key_id']);
-    if (key === undefined) throw absent();
+    if (key === undefined) throw pageNotFound();
     return key;
 }
 

@@ -14,7 +14,7 @@ export const operationsPages = [
         method: 'GET',
         path: '/dashboard/operations',
         respond: async ({ app }) => {
-            const known = <T>(answer: Promise<T>) => unlessAway(app, answer);
+            const known = <T>(answer: Promise<T>) => orUnavailable(app, answer);
             const [counts, oldest, jobs, workers, circuits, quarantined, drifted, ledgerDrift] = await Promise.all([
                 known(app.queue.counts()),
                 known(app.queue.oldestWaitSeconds()),
@@ -23,7 +23,7 @@ export const operationsPages = [
                 known(app.circuits.open()),
                 known(quarantines(app)),
                 known(driftedSchemas(app.browse, MOST_ROWS)),
-                known(accountsAdrift(app)),
+                known(readLedgerDrift(app)),
             ]);
             return {
                 view: 'operations/operations',
@@ -47,7 +47,7 @@ export const operationsPages = [
 ];
 
 /** One store that is away must not hide what the others say. */
-async function unlessAway<T>({ log }: App, answer: Promise<T>): Promise<T | undefined> {
+async function orUnavailable<T>({ log }: App, answer: Promise<T>): Promise<T | undefined> {
     try {
         return await answer;
     } catch (error) {
@@ -69,7 +69,7 @@ async function quarantines({ quarantine, browse }: App) {
 }
 
 /** The gauge sums the ledger at most once a minute, no matter who asks. @throws Error before it could be summed at all */
-async function accountsAdrift({ metrics }: App): Promise<number> {
+async function readLedgerDrift({ metrics }: App): Promise<number> {
     const { values } = await metrics.ledgerDrift.get();
     const [{ value } = { value: Number.NaN }] = values;
     if (Number.isNaN(value)) throw new Error('the ledger was not summed yet');

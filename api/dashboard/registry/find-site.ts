@@ -1,6 +1,6 @@
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { SiteState } from '../../../shared/store/registry/schemas.ts';
-import { absent, type Sent, type Shown, type Visit } from '../page.ts';
+import { pageNotFound, type Sent, type Shown, type Visit } from '../page.ts';
 
 export interface FoundSite {
     site: string;
@@ -16,7 +16,7 @@ export interface FoundSite {
 export async function findSite({ app, params, path }: Visit): Promise<FoundSite | { instead: Shown | Sent }> {
     const written = params['site'] ?? '';
     const name = normaliseSite(written);
-    if (!name.ok) throw absent();
+    if (!name.ok) throw pageNotFound();
     const { site, registrable } = name;
     if (site !== written) return { instead: { to: path.replace(encodeURIComponent(written), site).replace(written, site) } };
     const siteState = await app.latest.find({ site, registrable });

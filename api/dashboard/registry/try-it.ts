@@ -5,7 +5,7 @@ import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
 import { type Problems, typed } from '../fields.ts';
 import type { ApiAnswer, ApiError } from '../internal-api.ts';
-import { type Answer, absent, type Sent, type Shown, type WorkspaceVisit } from '../page.ts';
+import { type Answer, pageNotFound, type Sent, type Shown, type WorkspaceVisit } from '../page.ts';
 import { type CallCode, type CopiedCall, copyAs } from './copy-as.ts';
 import { describeEndpoint } from './describe-endpoint.ts';
 import { findSite } from './find-site.ts';
@@ -129,7 +129,7 @@ async function findTried(visit: WorkspaceVisit): Promise<Tried | { instead: Show
     const { site, siteState } = found;
     const loaded = siteState.version === undefined ? undefined : await visit.app.versions.load(siteState.version.versionId);
     const endpoint = loaded?.endpoints.get(visit.params['endpoint'] ?? '');
-    if (loaded === undefined || endpoint === undefined || !endpoint.hosted) throw absent();
+    if (loaded === undefined || endpoint === undefined || !endpoint.hosted) throw pageNotFound();
     return { site, version: loaded.version, endpoint, siteCredits: siteState.siteCredits };
 }
 

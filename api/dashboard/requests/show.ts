@@ -1,5 +1,5 @@
 import * as schemaRequests from '../../../shared/store/registry/schema-requests.ts';
-import { absent, type Shown, type Visit } from '../page.ts';
+import { pageNotFound, type Shown, type Visit } from '../page.ts';
 
 const WANTED = 50;
 const OWN = 50;
@@ -23,6 +23,6 @@ export async function listWanted({ app, me }: Visit): Promise<Shown> {
 export async function showRequest({ app, params }: Visit): Promise<Shown> {
     const id = params['request_id'] ?? '';
     const request = /^srq_[0-9A-Za-z]{1,64}$/.test(id) ? await schemaRequests.find(app.browse, id) : undefined;
-    if (request === undefined) throw absent();
+    if (request === undefined) throw pageNotFound();
     return { view: 'requests/one', title: `A schema for ${request.domain}`, model: { request } };
 }

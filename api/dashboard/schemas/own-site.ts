@@ -1,7 +1,7 @@
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import { isMaintainer } from '../../../shared/store/registry/maintainers.ts';
 import type { SiteState } from '../../../shared/store/registry/schemas.ts';
-import { absent, type WorkspaceVisit } from '../page.ts';
+import { pageNotFound, type WorkspaceVisit } from '../page.ts';
 
 export interface OwnSiteFound {
     site: string;
@@ -12,12 +12,12 @@ export interface OwnSiteFound {
 /** The site that the path names, where the workspace maintains it. @throws Refusal NOT_FOUND */
 export async function findOwn({ app, params, workspace }: WorkspaceVisit): Promise<OwnSiteFound> {
     const name = normaliseSite(params['site'] ?? '');
-    if (!name.ok || name.site !== params['site']) throw absent();
+    if (!name.ok || name.site !== params['site']) throw pageNotFound();
     const { site, registrable } = name;
     const [siteState, isOwn] = await Promise.all([
         app.latest.find({ site, registrable }),
         isMaintainer(app.db, registrable, workspace.workspaceId),
     ]);
-    if (!siteState.isKnown || !isOwn) throw absent();
+    if (!siteState.isKnown || !isOwn) throw pageNotFound();
     return { site, registrable, siteState };
 }

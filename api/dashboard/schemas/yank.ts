@@ -1,7 +1,7 @@
 import { YANK_REASONS } from '../../../shared/store/registry/schemas.ts';
 import { memberCaller } from '../callers.ts';
 import { oneOf, readFields } from '../fields.ts';
-import { type Answer, absent, type WorkspaceVisit } from '../page.ts';
+import { type Answer, pageNotFound, type WorkspaceVisit } from '../page.ts';
 import { findOwn } from './own-site.ts';
 import { showOwn } from './show.ts';
 
@@ -24,7 +24,7 @@ export async function restoreVersion(visit: WorkspaceVisit): Promise<Answer> {
 async function place(visit: WorkspaceVisit) {
     const { site } = await findOwn(visit);
     const version = visit.params['version'] ?? '';
-    if (!/^[1-9]\d{0,8}$/.test(version)) throw absent();
+    if (!/^[1-9]\d{0,8}$/.test(version)) throw pageNotFound();
     return { site, path: `/v1/schemas/${site}/versions/${version}/yank` };
 }
 
@@ -35,6 +35,6 @@ async function after(
     notice: 'version-yanked' | 'version-restored',
 ): Promise<Answer> {
     if (answer.ok) return { to: `/dashboard/schemas/${site}`, notice };
-    if (answer.refused.code === 'VERSION_NOT_FOUND') throw absent();
+    if (answer.refused.code === 'VERSION_NOT_FOUND') throw pageNotFound();
     return showOwn(visit, { '': answer.refused.message }, visit.params['version']);
 }

@@ -2,7 +2,7 @@ import type { Json } from '../../../shared/domain/types.ts';
 import { listMovements, type Movement, type StatementPlace } from '../../../shared/store/usage/statement-report.ts';
 import { csvLine } from '../csv.ts';
 import type { Download } from '../download.ts';
-import { absent, BILLING_VIEWERS, type Shown, USERS, type WorkspaceVisit } from '../page.ts';
+import { BILLING_VIEWERS, pageNotFound, type Shown, USERS, type WorkspaceVisit } from '../page.ts';
 import { reasonOf } from './reasons.ts';
 import { address, seesAll } from './scope.ts';
 
@@ -18,7 +18,7 @@ export async function showStatement(visit: WorkspaceVisit): Promise<Shown> {
     // First, since it brings a period that has ended up to date.
     const balance = await app.credits.balance(workspace.accountId);
     const cursor = query('cursor');
-    const before = cursor === undefined ? undefined : placeOf(await app.cursors.open(about(visit), cursor));
+    const before = cursor === undefined ? undefined : placeOf(await app.cursors.open(cursorScope(visit), cursor));
     const { movements, next } = mayRead(visit)
         ? await listMovements(app.browse, workspace.accountId, { most: SHOWN_MOVEMENTS, before })
         : { movements: [], next: undefined };
@@ -31,14 +31,14 @@ export async function showStatement(visit: WorkspaceVisit): Promise<Shown> {
             mayRead: mayRead(visit),
             isFirst: before === undefined,
             movements: movements.map((movement) => ({ ...movement, reason: reasonOf(movement), call: callOf(visit, movement) })),
-            older: next && address(PATH, { cursor: await app.cursors.seal(about(visit), [...next]) }),
+            older: next && address(PATH, { cursor: await app.cursors.seal(cursorScope(visit), [...next]) }),
         },
     };
 }
 
 /** The movements as a file. */
 export async function downloadStatement(visit: WorkspaceVisit): Promise<Download> {
-    if (!mayRead(visit)) throw absent();
+    if (!mayRead(visit)) throw pageNotFound();
     return { file: 'routebook-statement.csv', type: 'text/csv; charset=utf-8', lines: linesOf(visit) };
 }
 
@@ -71,7 +71,7 @@ function callOf(visit: WorkspaceVisit, { operation, workspaceId }: Movement): st
     return isHere && isOwn && operation !== null ? address('/dashboard/usage/calls', { call: operation }) : undefined;
 }
 
-function about({ workspace }: WorkspaceVisit): Json {
+function cursorScope({ workspace }: WorkspaceVisit): Json {
     return ['statement', workspace.accountId];
 }
 

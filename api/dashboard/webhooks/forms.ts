@@ -4,7 +4,7 @@ import { memberCaller } from '../callers.ts';
 import { line, type Problems, readFields } from '../fields.ts';
 import type { ApiAnswer, ApiCall, ApiError } from '../internal-api.ts';
 import type { Notice } from '../notices.ts';
-import { type Answer, absent, type Shown, type WorkspaceVisit } from '../page.ts';
+import { type Answer, pageNotFound, type Shown, type WorkspaceVisit } from '../page.ts';
 import { findWebhook, listWebhooks, showWebhook } from './show.ts';
 
 const FIELDS = { url: line({ most: MOST_URL_CHARACTERS }), events: line({ most: 1000 }), description: line({ least: 0, most: 200 }) };
@@ -73,7 +73,7 @@ async function act(
     const { webhook_id: id } = await findWebhook(visit);
     const call = { method, path: `/v1/webhooks/${id}${path}`, ...(body === undefined ? {} : { body }), as: memberCaller(visit) };
     const answer = await visit.ask(call);
-    if (!answer.ok && answer.refused.code === 'NOT_FOUND') throw absent();
+    if (!answer.ok && answer.refused.code === 'NOT_FOUND') throw pageNotFound();
     return { id, answer };
 }
 

@@ -4,7 +4,7 @@ import { withdrawInvitation } from '../../../shared/store/accounts/invitations.t
 import { lookAtWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
 import { addWorkspace, changeRole, MOST_WORKSPACES, removeMember, renameWorkspace } from '../../../shared/store/accounts/workspaces.ts';
 import { line, oneOf, type Reader, readFields } from '../fields.ts';
-import { absent, MANAGERS, MEMBERS, personalPage, type WorkspaceVisit, workspacePage } from '../page.ts';
+import { MANAGERS, MEMBERS, pageNotFound, personalPage, type WorkspaceVisit, workspacePage } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
 import { invite } from './invite.ts';
 import { faultText, showWorkspace } from './show.ts';
@@ -48,7 +48,7 @@ export const workspacePages = [
         worksWithoutFactor: true,
         respond: async ({ app, me, fields }) => {
             const membership = me.workspaces.find(({ workspaceId }) => workspaceId === fields.get('workspace'));
-            if (membership === undefined) throw absent();
+            if (membership === undefined) throw pageNotFound();
             await lookAtWorkspace(app.db, me.sessionId, membership.workspaceId);
             return { to: '/dashboard', notice: 'workspace-switched' };
         },
@@ -90,7 +90,7 @@ export const workspacePages = [
                 await recordVisit(trx, visit, { workspaceId, action: 'invitation.withdrawn', target });
                 return true;
             });
-            if (!isDone) throw absent();
+            if (!isDone) throw pageNotFound();
             return { to: '/dashboard/workspace', notice: 'invitation-withdrawn' };
         },
     }),

@@ -2,7 +2,7 @@ import { ROLES, type Role } from '../../../shared/domain/accounts/roles.ts';
 import { listInvitations } from '../../../shared/store/accounts/invitations.ts';
 import { listMembers, type Member, type MemberFault } from '../../../shared/store/accounts/workspaces.ts';
 import { type Problems, typed } from '../fields.ts';
-import { absent, MANAGERS, type PersonalVisit, type Shown } from '../page.ts';
+import { MANAGERS, type PersonalVisit, pageNotFound, type Shown } from '../page.ts';
 
 /** What each role may do, in the words of the pages. */
 export const ROLE_WORDS: Readonly<Record<Role, string>> = {
@@ -60,7 +60,7 @@ export function rolesToGive(role: Role | undefined): readonly Role[] {
 
 /** What a page says of a change that was not made. @throws Refusal NOT_FOUND for a member who is not there. */
 export function faultText(fault: MemberFault): string {
-    if (fault === 'absent') throw absent();
+    if (fault === 'absent') throw pageNotFound();
     return fault === 'last-owner'
         ? 'A workspace needs at least one owner. Make someone else an owner first.'
         : 'Only owners can change owners.';

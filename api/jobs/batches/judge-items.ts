@@ -4,7 +4,7 @@ import { type BatchItem, batchItem } from '../../../shared/contracts/batches.ts'
 import type { FetchRequest } from '../../../shared/contracts/fetch.ts';
 import type { Effect } from '../../../shared/domain/types.ts';
 import { type Found, findEndpoint, judgeFound } from '../../../shared/fetch/admit.ts';
-import { believedEffect } from '../../../shared/fetch/judge-rights.ts';
+import { trustedEffect } from '../../../shared/fetch/judge-rights.ts';
 import { orderedCall } from '../../../shared/fetch/new-job.ts';
 import { type ItemDetail, Refusal, refusalEntry } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
@@ -162,7 +162,7 @@ async function lookUp(app: App, body: FetchRequest, known: LRUCache<string, Know
 async function findOnce(app: App, body: FetchRequest): Promise<Known> {
     try {
         const found = await findEndpoint(app, body, (question) => app.latest.find(question));
-        return found.ok ? { found, needs: await believedEffect(app, found) } : { refusal: found.refusal };
+        return found.ok ? { found, needs: await trustedEffect(app, found) } : { refusal: found.refusal };
     } catch (error) {
         if (!isOfItem(error)) throw error;
         return { refusal: error };

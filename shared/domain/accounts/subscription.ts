@@ -67,7 +67,7 @@ export function isLive(status: string): boolean {
 }
 
 /** Whether a payment failed. */
-export function isOwed(status: string): boolean {
+export function isPaymentDue(status: string): boolean {
     return status === 'past_due' || status === 'unpaid';
 }
 

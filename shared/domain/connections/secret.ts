@@ -94,7 +94,7 @@ export function unknownScopes({ oauth2 }: PackageAuth, scopes: readonly string[]
 }
 
 /** What is kept of a secret that fits. */
-export function keptOf(
+export function toKeptSecret(
     { type }: PackageAuth,
     { client_id: clientId = '', client_secret: clientSecret = '', scopes, ...plain }: SecretFields,
 ): Kept {

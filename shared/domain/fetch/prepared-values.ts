@@ -20,7 +20,7 @@ export function withPrepared(values: Values, name: string, value: Json): Values 
 }
 
 /** The values of a call as if all that `prepare` extracts were there, for judging URLs before anything is sent. */
-export function withStandIns({ prepare }: Pick<Endpoint, 'prepare'>, values: Values): Values {
+export function withPlaceholderValues({ prepare }: Pick<Endpoint, 'prepare'>, values: Values): Values {
     const names = prepare?.flatMap(({ extract }) => Object.keys(extract)) ?? [];
     return names.reduce((all, name) => withPrepared(all, name, 'x'), values);
 }

@@ -19,7 +19,7 @@ export function textPlaceholders(template: string): string[] {
 }
 
 /** The template with the same text for each placeholder. */
-export function withStandIns(template: string, standIn: string): string {
+export function replacePlaceholders(template: string, standIn: string): string {
     return template.replaceAll(PLACEHOLDER, () => standIn);
 }
 

@@ -10,7 +10,7 @@ export interface Bounds {
 const ALL: Bounds = { longest: Number.POSITIVE_INFINITY, items: Number.POSITIVE_INFINITY, fields: Number.POSITIVE_INFINITY };
 
 /** The beginning of a list or an object, and how much more of it there is. */
-export class Beginning {
+export class PartialValue {
     readonly entries: readonly (readonly [string, unknown])[];
     readonly isList: boolean;
     readonly left: number;
@@ -47,7 +47,8 @@ export function writeJson(
     const addAll = (one: unknown, level: number): boolean => {
         if (typeof one === 'string') return add(quoted(one, bounds.longest, most));
         if (typeof one !== 'object' || one === null || isExact(one)) return add(JSON.stringify(one) ?? 'null');
-        const { entries, isList, left } = one instanceof Beginning ? one : { entries: entriesOf(one), isList: Array.isArray(one), left: 0 };
+        const { entries, isList, left } =
+            one instanceof PartialValue ? one : { entries: entriesOf(one), isList: Array.isArray(one), left: 0 };
         const bound = isList ? bounds.items : bounds.fields;
         let said = 0;
         let unsaid = left;

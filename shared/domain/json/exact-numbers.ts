@@ -1,5 +1,5 @@
 import type { Json } from '../types.ts';
-import { someToken } from './tokens.ts';
+import { scanTokens } from './tokens.ts';
 
 declare global {
     interface JSON {
@@ -82,7 +82,7 @@ export function parseExact(text: string, parsed: Json = JSON.parse(text)): Json 
     if (mark === undefined) return parsed;
     const parts: string[] = [];
     let copied = 0;
-    someToken(text, (first, from, to) => {
+    scanTokens(text, (first, from, to) => {
         const isLong = to - from > SAFE_DIGITS && to - from <= MAX_DIGITS && isOfNumber(first);
         if (!isLong || !isRounded(text.slice(from, to))) return false;
         parts.push(text.slice(copied, from), `"${mark}${text.slice(from, to)}"`);

@@ -1,5 +1,5 @@
 import { MAX_DIGITS } from './exact-numbers.ts';
-import { someToken } from './tokens.ts';
+import { scanTokens } from './tokens.ts';
 
 /**
  * Whether every reader of a JSON text gets the value that JavaScript made of it, except for the last digits of numbers. False where an
@@ -23,7 +23,7 @@ const COLON = 0x3a;
 /** Colons outside of strings. A key that is there twice is written once more than it is held. Undefined where a number has too many digits. */
 function keysWritten(text: string): number | undefined {
     let keys = 0;
-    const isTooLong = someToken(text, (first, from, to) => {
+    const isTooLong = scanTokens(text, (first, from, to) => {
         if (first === COLON) keys++;
         return to - from > MAX_DIGITS && first !== QUOTE && TOO_MANY_DIGITS.test(text.slice(from, to));
     });

@@ -1,6 +1,6 @@
 import type { Detail } from '../../refusals.ts';
 import { boundedPointer, escapePointer } from './json-bounds.ts';
-import { someToken } from './tokens.ts';
+import { scanTokens } from './tokens.ts';
 
 /** A double holds every whole number of fifteen digits, so most texts need no walk. */
 const LONG_RUN = /\d{16}/;
@@ -29,7 +29,7 @@ export function roundedNumbers(text: string, except?: RegExp): Detail[] {
     if (!LONG_RUN.test(text)) return [];
     const found: Detail[] = [];
     const opened: Open[] = [];
-    someToken(text, (first, from, to) => {
+    scanTokens(text, (first, from, to) => {
         const here = opened.at(-1);
         const sign = String.fromCharCode(first);
         if (sign === '{' || sign === '[') return opened.push({ isArray: sign === '[', index: 0, key: [0, 0] }) > MAX_DEPTH;

@@ -14,7 +14,7 @@ const SPACE = 0x20;
  * @param see gets the first character and the range of each token; `to` is behind the text for a string without its end. True stops
  * @returns whether `see` returned true
  */
-export function someToken(text: string | Uint8Array, see: (first: number, from: number, to: number) => boolean): boolean {
+export function scanTokens(text: string | Uint8Array, see: (first: number, from: number, to: number) => boolean): boolean {
     const codeAt = typeof text === 'string' ? (at: number) => text.charCodeAt(at) : (at: number) => text[at] ?? 0;
     const { length } = text;
     for (let at = 0; at < length; ) {
@@ -50,7 +50,7 @@ export function backslashesBefore(text: string | Uint8Array, at: number, from: n
 /** Whether a JSON text nests arrays and objects more than `max` levels. */
 export function isJsonTooDeep(text: string | Uint8Array, max = 100): boolean {
     let depth = 0;
-    return someToken(text, (first) => {
+    return scanTokens(text, (first) => {
         if (first === CLOSE_ARRAY || first === CLOSE_OBJECT) depth--;
         return (first === OPEN_ARRAY || first === OPEN_OBJECT) && ++depth > max;
     });
@@ -59,7 +59,7 @@ export function isJsonTooDeep(text: string | Uint8Array, max = 100): boolean {
 /** Whether commas separate more than `max` values of a JSON text. An object of half a million keys is slow to parse. */
 export function hasMoreValues(text: string | Uint8Array, max: number): boolean {
     let commas = 0;
-    return someToken(text, (first) => first === COMMA && ++commas >= max);
+    return scanTokens(text, (first) => first === COMMA && ++commas >= max);
 }
 
 function isPunctuation(code: number): boolean {

@@ -7,7 +7,7 @@ import type { BodyFormat, JsonObject, Param } from '../types.ts';
  * `bindParams` takes from that source (docs/api.md, "Schema packages"), with the param's description, default and example.
  */
 export function schemaOfParam(param: Param, bodyFormat: BodyFormat, { inline, text }: Inliner): JsonObject {
-    const schema = param.schema === undefined ? takenWithout(param, bodyFormat) : { ...fileSchema(param), ...inline(param.schema) };
+    const schema = param.schema === undefined ? defaultSchema(param, bodyFormat) : { ...fileSchema(param), ...inline(param.schema) };
     const [description, fallback, example] = [text(param.description), text(param.default), text(param.example)];
     return {
         ...schema,
@@ -23,7 +23,7 @@ function fileSchema({ source, schema }: Param): JsonObject {
 }
 
 /** What `placeFaults` lets through where a param has no schema. */
-function takenWithout({ source, style }: Param, bodyFormat: BodyFormat): JsonObject {
+function defaultSchema({ source, style }: Param, bodyFormat: BodyFormat): JsonObject {
     if (source === 'body' && (bodyFormat === 'json' || bodyFormat === 'ndjson')) return {};
     const one: JsonObject = { type: ['string', 'number', 'boolean'] };
     return style !== 'repeat' ? { anyOf: [one, { type: 'array', items: one }] } : one;

@@ -38,7 +38,7 @@ const MAX_WORDS = 50;
 
 /** The facts about endpoints besides their package, by name. */
 export interface Experience {
-    /** By word of an intent, as `soughtWords` gives them: how many callers it led to which endpoint. */
+    /** By word of an intent, as `searchWords` gives them: how many callers it led to which endpoint. */
     outcomes: ReadonlyMap<string, ReadonlyMap<string, number>>;
     /** What the last verification run found. */
     verdicts: ReadonlyMap<string, FindingVerdict>;
@@ -49,7 +49,7 @@ export interface Experience {
 const NONE: Experience = { outcomes: new Map(), verdicts: new Map(), successRates: new Map() };
 
 /** The words of an intent that tell endpoints apart, in the form in which they are compared; `intentWords` as `checkIntent` found them. */
-export function soughtWords(intentWords: readonly string[]): string[] {
+export function searchWords(intentWords: readonly string[]): string[] {
     const words = intentWords.slice(0, MAX_WORDS * 2).flatMap((word) => tokensOf(word, { skipCommon: true }));
     return [...new Set(words)].slice(0, MAX_WORDS);
 }
@@ -60,7 +60,7 @@ export function memorableWords(sought: readonly string[]): string[] {
 }
 
 /**
- * All endpoints, best matches of the intent first (docs/api.md, "Registry"); `sought` as `soughtWords` found them. A word counts more the fewer
+ * All endpoints, best matches of the intent first (docs/api.md, "Registry"); `sought` as `searchWords` found them. A word counts more the fewer
  * endpoints of the package mention it, so that "product" says little in a shop; where earlier callers went with a word counts like what
  * the endpoint says of itself. Of equals those that were verified come first, then those that work better, then the package's order.
  */

@@ -112,11 +112,11 @@ function labelProblem(label: string): string | undefined {
     if (!/^[a-z0-9-]+$/.test(label)) return 'has characters that no domain name has';
     if (label.startsWith('-') || label.endsWith('-')) return 'has a label that begins or ends with a hyphen';
     // An A-label has to say what its Unicode form says back: `xn--a` decodes to nothing that could be registered.
-    if (label.startsWith('xn--') && !isTrueALabel(label)) return 'has an A-label (xn--…) that is not valid';
+    if (label.startsWith('xn--') && !isIdnLabel(label)) return 'has an A-label (xn--…) that is not valid';
     return undefined;
 }
 
-function isTrueALabel(label: string): boolean {
+function isIdnLabel(label: string): boolean {
     const unicode = domainToUnicode(label);
     return unicode !== '' && unicode !== label && domainToASCII(unicode) === label;
 }

@@ -30,7 +30,7 @@ export function findHome(dataDir: string): Home | undefined {
  * Finds or makes the home of a data folder: `<dataDir>/postgres`. Where this process is root and the server's user cannot get there
  * (a project below /root), that is a link to a folder under /var/lib/routebook.
  */
-export function openHome(dataDir: string): Home {
+export function ensureHome(dataDir: string): Home {
     const place = join(dataDir, 'postgres');
     if (!existsSync(place)) {
         // A link may be left whose target is gone.

@@ -38,7 +38,7 @@ export async function beginRead(db: Db, workspaceId: string): Promise<number> {
 }
 
 /** Whether a later read was already written, so that this one is done. */
-export async function isOvertaken(db: Db, workspaceId: string, number: number): Promise<boolean> {
+export async function isSuperseded(db: Db, workspaceId: string, number: number): Promise<boolean> {
     const later = await db('subscriptions').where({ workspace_id: workspaceId }).where('reads_applied', '>', number).first('workspace_id');
     return later !== undefined;
 }

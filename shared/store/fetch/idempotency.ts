@@ -25,7 +25,7 @@ export interface KeyOrder extends KeyedCall {
     lastsMs: number;
 }
 
-export type Begun =
+export type KeyVerdict =
     /** This call owns the key now, until `store`, `forget` or a charge with an answer. */
     | { verdict: 'new' }
     | { verdict: 'running' }
@@ -40,7 +40,7 @@ export type Begun =
 /** The keys of all workspaces. Every method rejects with the database's error where the outcome could not be learned in time. */
 export interface Idempotency {
     /** Acquires the key or returns its owner. The calls of one tick share one query, equal keys included. */
-    begin(order: KeyOrder): Promise<Begun>;
+    begin(order: KeyOrder): Promise<KeyVerdict>;
     /** The answer under a key; undefined where it has just run out, `sealed` where no key of the ring opens it. */
     read(call: Omit<KeyedCall, 'operation'>): Promise<KeptAnswer | 'sealed' | undefined>;
     /** An answer as a charge keeps it. */
@@ -63,7 +63,7 @@ const PURPOSE = 'answer';
 
 /** Opens the keys of `db`'s workspaces; close them before the pool. */
 export function createIdempotency(db: Db, secrets: Secrets): Idempotency {
-    const orders = openBatch<KeyOrder, Begun>({
+    const orders = openBatch<KeyOrder, KeyVerdict>({
         run: (batch) => retryUntilKnown(PATIENCE.begin, () => beginAll(db, batch)),
         keyOf: (order) => order.operation,
         maxWaitMs: MAX_WAIT_MS,
@@ -118,8 +118,8 @@ const KEEP: PreparedQuery = {
     text: 'select idempotency_keep($1::text[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::text[], array[null]::bigint[]) as stored',
 };
 
-async function beginAll(db: Db, orders: readonly KeyOrder[]): Promise<Begun[]> {
-    const rows = await runPrepared<{ operation: string; verdict: Begun['verdict']; holder: string }>(
+async function beginAll(db: Db, orders: readonly KeyOrder[]): Promise<KeyVerdict[]> {
+    const rows = await runPrepared<{ operation: string; verdict: KeyVerdict['verdict']; holder: string }>(
         db,
         BEGIN,
         [

@@ -164,7 +164,7 @@ const greatestCost = (item: string) =>
 const RETRYABLE = "status in ('failed', 'expired', 'cancelled') and not was_sent and request is not null";
 
 /** Raw: those that a retry with these codes selects. */
-function isRetryable(codes: readonly string[] | undefined): { sql: string; bound: string[][] } {
+function retryableCondition(codes: readonly string[] | undefined): { sql: string; bound: string[][] } {
     if (codes === undefined) return { sql: RETRYABLE, bound: [] };
     return { sql: `${RETRYABLE} and status = 'failed' and code = any (cast(? as text[]))`, bound: [[...codes]] };
 }
@@ -175,7 +175,7 @@ export async function endpointsToRetry(
     batchId: string,
     codes: readonly string[] | undefined,
 ): Promise<Pick<NewPrice, 'site' | 'endpoint' | 'version'>[]> {
-    const { sql, bound } = isRetryable(codes);
+    const { sql, bound } = retryableCondition(codes);
     return db('jobs').where({ batch_id: batchId }).whereRaw(sql, bound).distinct('site', 'endpoint', 'version');
 }
 
@@ -194,7 +194,7 @@ export async function retryBatch(
         prices,
     }: { keyId: string; accountId: string; codes: readonly string[] | undefined; prices: readonly NewPrice[] },
 ): Promise<number | undefined> {
-    const { sql, bound } = isRetryable(codes);
+    const { sql, bound } = retryableCondition(codes);
     // Items first, as everywhere: those that are queued now too, in one order.
     const rows: { job_id: string; status: string }[] = await trx('jobs')
         .where({ batch_id: batchId })

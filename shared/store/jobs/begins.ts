@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db.ts';
 import type { ClaimedJob } from './claims.ts';
 
 /** The result of starting a job. `limit`: its batch would exceed max_credits. `paused`: its batch is not running. */
-export type Begun = 'begun' | 'gone' | 'paused' | { limit: { held: number } };
+export type StartResult = 'begun' | 'gone' | 'paused' | { limit: { held: number } };
 
 /** The credits that a batch may still hold. */
 export interface Room {
@@ -21,14 +21,14 @@ export async function readRoom(db: Db, batchId: string): Promise<Room | undefine
 }
 
 /** Whether an item may start in this room. @param held credits to hold for it */
-export function judgeRoom(room: Room | undefined, held: number): Exclude<Begun, 'gone'> {
+export function judgeRoom(room: Room | undefined, held: number): Exclude<StartResult, 'gone'> {
     if (room?.status !== 'running') return 'paused';
     if (room.most !== null && room.used + room.held + held > room.most) return { limit: { held: room.held } };
     return 'begun';
 }
 
 /** A job that is about to start. */
-export interface Beginning extends Pick<ClaimedJob, 'jobId' | 'operation' | 'batchId'> {
+export interface StartOrder extends Pick<ClaimedJob, 'jobId' | 'operation' | 'batchId'> {
     accountId: string;
     /** Credits held for it. */
     held: number;
@@ -38,7 +38,7 @@ export interface Beginning extends Pick<ClaimedJob, 'jobId' | 'operation' | 'bat
  * `queued → running`, right before the calls are sent: items of one batch in one transaction, or a single job. `gone` where one was
  * cancelled, or given to somebody else.
  */
-export async function beginAttempts(db: Db, batchId: string | null, jobs: readonly Beginning[]): Promise<Begun[]> {
+export async function beginAttempts(db: Db, batchId: string | null, jobs: readonly StartOrder[]): Promise<StartResult[]> {
     return db.transaction(async (trx) => {
         // Items first, then their batch, as everywhere.
         const still: { operation: string }[] = await trx('jobs')
@@ -53,7 +53,7 @@ export async function beginAttempts(db: Db, batchId: string | null, jobs: readon
             .select('operation');
         const waiting = new Set(still.map(({ operation }) => operation));
         const room = batchId === null ? undefined : await lockRoom(trx, batchId);
-        const begun = jobs.map((job): Begun => {
+        const begun = jobs.map((job): StartResult => {
             if (!waiting.has(job.operation)) return 'gone';
             if (batchId === null) return 'begun';
             const answer = judgeRoom(room, job.held);
@@ -77,7 +77,7 @@ async function lockRoom(trx: Db, batchId: string): Promise<Room | undefined> {
     return room;
 }
 
-async function markRunning(trx: Db, jobs: readonly Beginning[]): Promise<void> {
+async function markRunning(trx: Db, jobs: readonly StartOrder[]): Promise<void> {
     if (jobs.length === 0) return;
     await trx.raw(
         `update jobs j

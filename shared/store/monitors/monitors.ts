@@ -240,7 +240,7 @@ export async function readDiff(db: Db, changeId: string): Promise<Buffer | undef
 }
 
 /** The number of the newest run or change beyond those that are kept; 0 if there is none. */
-export function beyondKept(db: Db, table: 'monitor_runs' | 'monitor_changes', monitorId: string) {
+export function lastPrunedNumber(db: Db, table: 'monitor_runs' | 'monitor_changes', monitorId: string) {
     const most = table === 'monitor_runs' ? KEPT_RUNS : KEPT_CHANGES;
     return db.raw(`coalesce((select number from ${table} where monitor_id = ? order by number desc offset ? limit 1), 0)`, [
         monitorId,
@@ -256,7 +256,7 @@ interface Place {
 export async function listRuns(db: Db, monitorId: string, { limit, before }: Place): Promise<{ rows: RunRow[]; total: number }> {
     const found = db('monitor_runs as r').where({ 'r.monitor_id': monitorId });
     // Older runs may still count towards the credits of the day, but are not shown.
-    found.where('r.number', '>', beyondKept(db, 'monitor_runs', monitorId));
+    found.where('r.number', '>', lastPrunedNumber(db, 'monitor_runs', monitorId));
     const total = await countRows(found.clone());
     if (before !== undefined) found.where('r.number', '<', before);
     return {

@@ -2,7 +2,7 @@ import { KEPT_VALUES } from '../../domain/monitors/bounds.ts';
 import type { MonitorStatus, PausedReason, SkippedReason } from '../../domain/monitors/states.ts';
 import { newId } from '../../domain/text/ids.ts';
 import type { Db } from '../../platform/db.ts';
-import { beyondKept, lockMonitor, type MonitorRow } from './monitors.ts';
+import { lastPrunedNumber, lockMonitor, type MonitorRow } from './monitors.ts';
 
 /** How long a claim lasts, in real time by the database's clock. If a worker dies, others take over after this time. */
 const CLAIM = "fleet_now() + interval '30 seconds'";
@@ -227,11 +227,11 @@ async function forgetOld(trx: Db, monitorId: string): Promise<void> {
     await valued.where('number', '<=', oldValue).update({ value: null });
     await trx('monitor_runs')
         .where({ monitor_id: monitorId })
-        .where('number', '<=', beyondKept(trx, 'monitor_runs', monitorId))
+        .where('number', '<=', lastPrunedNumber(trx, 'monitor_runs', monitorId))
         .whereNot({ status: 'running' })
         .whereNull('value')
         .whereRaw(`(credits_used = 0 or started_at < ${DAY_BEGAN})`)
         .delete();
     const changes = trx('monitor_changes').where({ monitor_id: monitorId });
-    await changes.where('number', '<=', beyondKept(trx, 'monitor_changes', monitorId)).delete();
+    await changes.where('number', '<=', lastPrunedNumber(trx, 'monitor_changes', monitorId)).delete();
 }

@@ -129,7 +129,7 @@ export async function recordInBoth(
     action: MaintainerAct,
     details: Record<string, string> = {},
 ): Promise<void> {
-    for (const audited of bothOf({ workspaceId, by })) {
+    for (const audited of workspacesInvolved({ workspaceId, by })) {
         const who = actsIn === undefined || audited === actsIn ? actor : { actor: actorOfWorkspace(actsIn) };
         await recordAct(db, { ...who, workspaceId: audited, action, target: workspaceId, details: { domain: registrable, ...details } });
     }
@@ -137,7 +137,7 @@ export async function recordInBoth(
 
 /** Mails the owners of both workspaces the same. */
 export async function tellBoth(db: Db, change: Pick<MaintainerChange, 'registrable' | 'workspaceId' | 'by'>, line: string): Promise<void> {
-    for (const workspaceId of bothOf(change)) await tellOfDomain(db, workspaceId, change.registrable, line);
+    for (const workspaceId of workspacesInvolved(change)) await tellOfDomain(db, workspaceId, change.registrable, line);
 }
 
 /** Mails the owners of one workspace what became of the maintainers of a domain. */
@@ -146,7 +146,7 @@ export async function tellOfDomain(db: Db, workspaceId: string, registrable: str
 }
 
 /** Routebook's own workspace has no owners, and nobody reads its audit. */
-function bothOf({ workspaceId, by }: Pick<MaintainerChange, 'workspaceId' | 'by'>): string[] {
+function workspacesInvolved({ workspaceId, by }: Pick<MaintainerChange, 'workspaceId' | 'by'>): string[] {
     const both = by === undefined || by === workspaceId ? [workspaceId] : [by, workspaceId];
     return both.filter((id) => id !== ROUTEBOOK_WORKSPACE);
 }

@@ -38,7 +38,7 @@ const IS_BELIEVED = `
  * Whether it is believed that an endpoint reads although its method usually writes: somebody speaks for the site, or a verification run
  * called that very endpoint of that very version. That of another one says nothing.
  */
-export async function isBelievedToRead(db: Db, version: VersionOfDomain, endpoint: string): Promise<boolean> {
+export async function isTrustedRead(db: Db, version: VersionOfDomain, endpoint: string): Promise<boolean> {
     const { rows } = await db.raw<{ rows: [{ is_believed: boolean }] }>(IS_BELIEVED, { ...version, endpoint });
     return rows[0].is_believed;
 }

@@ -39,7 +39,7 @@ export async function publish(db: Db, order: PublishOrder, inTurn: InTurn = (_lo
         const known = judge(before, order);
         if (known !== undefined) return known;
         const compared = await compare(before, order, false);
-        if (order.isDryRun === true) return inTurn(false, () => foresee(db, order, { before, compared }));
+        if (order.isDryRun === true) return inTurn(false, () => previewPublish(db, order, { before, compared }));
         const isLast = tries > COMPARED_FREELY;
         const published = await inTurn(true, () => db.transaction((trx) => store(trx, order, compared, isLast)));
         if (published !== 'changed') return published;
@@ -56,7 +56,7 @@ async function compare({ latest }: Publication, { content }: PublishOrder, isLoc
 }
 
 /** The answer that publishing would give; nothing is stored. */
-async function foresee(db: Db, order: PublishOrder, at: { before: Publication; compared: Compared }): Promise<Published> {
+async function previewPublish(db: Db, order: PublishOrder, at: { before: Publication; compared: Compared }): Promise<Published> {
     return { ...(await nextVersion(db, order, at)), isCreated: false, publishedAt: null, ...NO_BONUS };
 }
 

@@ -41,7 +41,7 @@ export function responsesOf({ method, response, pagination }: Endpoint, { inline
     const isJson = response.type === undefined || response.type === 'json';
     const isWhole = isJson && response.select === undefined && pagination === undefined;
     const schema = isWhole && response.schema !== undefined ? inline(response.schema) : {};
-    return { '2XX': { ...said, content: { [type]: { schema: isAboutWrapped(schema) ? {} : schema } } } };
+    return { '2XX': { ...said, content: { [type]: { schema: describesWrapper(schema) ? {} : schema } } } };
 }
 
 const RESPONSE_MEDIA: Readonly<Record<ResponseType, string>> = {
@@ -55,7 +55,7 @@ const RESPONSE_MEDIA: Readonly<Record<ResponseType, string>> = {
     binary: '*/*',
 };
 
-function isAboutWrapped({ properties }: JsonObject): boolean {
+function describesWrapper({ properties }: JsonObject): boolean {
     return isObject(properties) && (Object.hasOwn(properties, 'items') || Object.hasOwn(properties, 'value'));
 }
 

@@ -32,7 +32,7 @@ export function checkBody(subject: Subject): void {
     const bodyParams = new Set(params.filter((param) => param.draft.source === 'body').map((param) => param.draft.name));
     const used = new Set<string>();
     const extracted = extractedBy(draft);
-    const find = isTextFormat(subject.bodyFormat) ? findInText : findStandIns;
+    const find = isTextFormat(subject.bodyFormat) ? findInText : findPlaceholders;
     find(draft.body, place, (name, where) => {
         used.add(name);
         if (name.startsWith('prepare.') && extracted.has(name.slice('prepare.'.length))) return;
@@ -59,7 +59,7 @@ function findInText(value: Json, at: Path, found: (name: string, at: Path) => vo
 }
 
 /** Recursion is bounded: a package nests at most 32 levels. */
-function findStandIns(value: Json, at: Path, found: (name: string, at: Path) => void): void {
+function findPlaceholders(value: Json, at: Path, found: (name: string, at: Path) => void): void {
     if (typeof value === 'string') {
         const name = placeholderIn(value);
         if (name !== undefined) found(name, at);
@@ -67,7 +67,7 @@ function findStandIns(value: Json, at: Path, found: (name: string, at: Path) => 
     }
     if (typeof value !== 'object' || value === null) return;
     const entries: [string | number, Json][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
-    for (const [key, item] of entries) findStandIns(item, [...at, key], found);
+    for (const [key, item] of entries) findPlaceholders(item, [...at, key], found);
 }
 
 /** A form has names with plain values, or with several of them. */

@@ -13,12 +13,12 @@ import { MAX_PAIRS, MAX_PLACEHOLDERS } from './urls.ts';
 
 /** The limits of the package format in words, for authors of packages. They come from the constants that the rules use. */
 export const LIMITS_IN_WORDS = [
-    `A package has at most ${said(MAX_ENDPOINTS)} endpoints, ${said(MAX_PARAMS)} params, ${said(MAX_VALUES)} values, ${said(MAX_LEVELS)} levels of nesting and ${said(MAX_EXPRESSIONS)} expressions in its selects, of ${said(MAX_LENGTH)} characters each.`,
-    `A title has at most ${said(MAX_TITLE)} characters, a description ${said(MAX_DESCRIPTION)}, a URL ${said(MAX_URL)}, with ${said(MAX_PLACEHOLDERS)} placeholders and ${said(MAX_PAIRS)} pairs in its query.`,
-    `An endpoint has at most ${said(MAX_EXAMPLES)} examples, ${said(MAX_HEADERS)} headers (names of ${said(MAX_HEADER_NAME)} characters, values of ${said(MAX_HEADER_TEXT)}), and ${said(MAX_COMPILED)} params whose schemas hold more than types, enums, bounds, patterns and plain items. It prepares in at most ${said(MAX_STEPS)} steps, which extract ${said(MAX_EXTRACTS)} values each.`,
-    `A JSON Schema is at most ${said(MAX_DEPTH)} deep and has ${said(MAX_NODES)} schemas once its references are put in place, ${said(MAX_CHOICES)} values in an enum and ${said(MAX_PATTERN)} characters in a pattern; the schemas of all params of an endpoint together ${said(MAX_PARAM_NODES)}, of a package ${said(MAX_PACKAGE_NODES)}; a package has ${said(MAX_PATTERNS)} different patterns.`,
+    `A package has at most ${formatCount(MAX_ENDPOINTS)} endpoints, ${formatCount(MAX_PARAMS)} params, ${formatCount(MAX_VALUES)} values, ${formatCount(MAX_LEVELS)} levels of nesting and ${formatCount(MAX_EXPRESSIONS)} expressions in its selects, of ${formatCount(MAX_LENGTH)} characters each.`,
+    `A title has at most ${formatCount(MAX_TITLE)} characters, a description ${formatCount(MAX_DESCRIPTION)}, a URL ${formatCount(MAX_URL)}, with ${formatCount(MAX_PLACEHOLDERS)} placeholders and ${formatCount(MAX_PAIRS)} pairs in its query.`,
+    `An endpoint has at most ${formatCount(MAX_EXAMPLES)} examples, ${formatCount(MAX_HEADERS)} headers (names of ${formatCount(MAX_HEADER_NAME)} characters, values of ${formatCount(MAX_HEADER_TEXT)}), and ${formatCount(MAX_COMPILED)} params whose schemas hold more than types, enums, bounds, patterns and plain items. It prepares in at most ${formatCount(MAX_STEPS)} steps, which extract ${formatCount(MAX_EXTRACTS)} values each.`,
+    `A JSON Schema is at most ${formatCount(MAX_DEPTH)} deep and has ${formatCount(MAX_NODES)} schemas once its references are put in place, ${formatCount(MAX_CHOICES)} values in an enum and ${formatCount(MAX_PATTERN)} characters in a pattern; the schemas of all params of an endpoint together ${formatCount(MAX_PARAM_NODES)}, of a package ${formatCount(MAX_PACKAGE_NODES)}; a package has ${formatCount(MAX_PATTERNS)} different patterns.`,
 ].join(' ');
 
-function said(count: number): string {
+function formatCount(count: number): string {
     return count.toLocaleString('en');
 }

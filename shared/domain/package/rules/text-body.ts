@@ -1,4 +1,4 @@
-import { type TextFormat, textPlaceholders, withStandIns } from '../../fetch/text-template.ts';
+import { replacePlaceholders, type TextFormat, textPlaceholders } from '../../fetch/text-template.ts';
 import { type Path, quoted, type Report } from './report.ts';
 
 /** A text template, whose placeholders have to stand where their format can escape them. */
@@ -10,7 +10,7 @@ export function checkTextBody(template: string, format: TextFormat, at: Path, re
 
 /** Each line is JSON once its placeholders are filled: quotes around one would not hold. */
 function checkLines(template: string, at: Path, report: Report): void {
-    const lines = withStandIns(template, '"P"').split('\n');
+    const lines = replacePlaceholders(template, '"P"').split('\n');
     const broken = lines.findIndex((line) => line.trim() !== '' && !isJson(line));
     if (broken === -1) return;
     report.add(

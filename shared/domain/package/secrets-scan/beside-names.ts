@@ -70,7 +70,7 @@ export const BESIDE_NAMES: readonly KnownForm[] = [
         kind: 'a cookie',
         pattern:
             /(?<![A-Za-z0-9])(?:set-)?cookie["']?:[ \t]{0,4}["']?[A-Za-z0-9_.-]{1,64}=(?!your|value(?![A-Za-z0-9]))([A-Za-z0-9%_~+/-][^\s;{}"'<>]{0,99})/gi,
-        confirm: isNoStandIn,
+        confirm: isNotPlaceholder,
     },
 ];
 
@@ -105,6 +105,6 @@ function hasLongWord(text: string): boolean {
 }
 
 /** `YOUR_SESSION` holds the place of a value. */
-function isNoStandIn(text: string): boolean {
+function isNotPlaceholder(text: string): boolean {
     return !/^[A-Z]+(?:_[A-Z]+)+$/.test(text);
 }

@@ -1,11 +1,11 @@
-import { backslashesBefore, someToken } from './tokens.ts';
+import { backslashesBefore, scanTokens } from './tokens.ts';
 
 /**
  * The beginning of a JSON text as JSON: cut where a value ends, or inside a long string, and closed. It says that there is more. It
  * looks at no more than `most` characters.
  * @param padded well-formed JSON of an object or a list; one of at most so many characters is returned whole
  */
-export function beginningOf(padded: string, most: number): string {
+export function truncateJson(padded: string, most: number): string {
     // A site may begin with any number of blanks.
     const text = padded.length <= most ? padded : padded.trimStart();
     if (text.length <= most) return text;
@@ -16,7 +16,7 @@ export function beginningOf(padded: string, most: number): string {
     let depth = 0;
     let before = '';
     let cutString: number | undefined;
-    someToken(start, (first, from, to) => {
+    scanTokens(start, (first, from, to) => {
         const sign = String.fromCharCode(first);
         if (to > most) {
             if (before === ':' || open.at(-1) === '[') cutString = from;
