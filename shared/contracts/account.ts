@@ -64,5 +64,4 @@ export const getAccount = contract<object, object, undefined, AccountAnswer>({
             }).required(),
         }),
     },
-    refusals: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN'],
 });

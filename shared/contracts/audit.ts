@@ -60,5 +60,4 @@ export const getAudit = contract<object, AuditQuery, undefined, AuditEntry[]>({
             }),
         ),
     },
-    refusals: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'INVALID_CURSOR'],
 });

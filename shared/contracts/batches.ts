@@ -156,8 +156,7 @@ const warnings = () =>
         .description('EXPIRES_BEFORE_END: at the current limits some items would expire before they start');
 
 const TAG = 'Jobs';
-const ONE = ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'BATCH_NOT_FOUND', 'RATE_LIMITED'] as const;
-const BODY_REFUSALS = ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
+const ONE = ['BATCH_NOT_FOUND', 'RATE_LIMITED'] as const;
 const batchParams = () => Joi.object<{ batch_id: string }, true>({ batch_id: Joi.string().required().description('bat_…') });
 const { json, lines } = BATCH_BODIES;
 
@@ -212,22 +211,7 @@ export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | Batc
             }).description('Of a dry run'),
         ),
     },
-    refusals: [
-        'INVALID_JSON',
-        'INVALID_IDEMPOTENCY_KEY',
-        'API_KEY_REQUIRED',
-        'INVALID_API_KEY',
-        'INSUFFICIENT_CREDITS',
-        'FORBIDDEN',
-        'EMAIL_NOT_VERIFIED',
-        'IDEMPOTENCY_CONFLICT',
-        'IDEMPOTENCY_IN_PROGRESS',
-        'PAYLOAD_TOO_LARGE',
-        'UNSUPPORTED_MEDIA_TYPE',
-        'RATE_LIMITED',
-        'OVERLOADED',
-        'SITE_UNAVAILABLE',
-    ],
+    refusals: ['INSUFFICIENT_CREDITS', 'FORBIDDEN', 'EMAIL_NOT_VERIFIED', 'RATE_LIMITED', 'OVERLOADED', 'SITE_UNAVAILABLE'],
 });
 
 /** GET /v1/batches/{batch_id}: the progress of a batch. */
@@ -263,7 +247,7 @@ export const getBatches = contract<object, BatchesQuery, undefined, Batch[]>({
         cursor: v.cursor(),
     }),
     answer: { shape: 'list', status: 200, schema: Joi.array().items(batchSchema()) },
-    refusals: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'INVALID_CURSOR', 'RATE_LIMITED'],
+    refusals: ['RATE_LIMITED'],
 });
 
 /** GET /v1/batches/{batch_id}/results: the ended items. */
@@ -296,7 +280,7 @@ export const getBatchResults = contract<{ batch_id: string }, ResultsQuery, unde
         schema: Joi.array().items(Joi.object<EndedItem, true>({ ...jobFields({ result: true }), cursor: Joi.string().required() })),
         lines: 'One item a line, as in data',
     },
-    refusals: [...ONE, 'INVALID_CURSOR'],
+    refusals: ONE,
 });
 
 const CHANGE = {
@@ -332,7 +316,6 @@ export const postBatchResume = contract<{ batch_id: string }, object, ResumeRequ
         guard: true,
         mayBeEmpty: true,
     },
-    refusals: [...CHANGE.refusals, ...BODY_REFUSALS],
 });
 
 /** POST /v1/batches/{batch_id}/retry */
@@ -350,7 +333,6 @@ export const postBatchRetry = contract<{ batch_id: string }, object, RetryReques
         mayBeEmpty: true,
     },
     answer: { shape: 'data', status: 200, schema: Joi.object<Batch>({ ...batchFields(), retried: v.count().required() }) },
-    refusals: [...CHANGE.refusals, ...BODY_REFUSALS],
 });
 
 /** DELETE /v1/batches/{batch_id}: cancels what has not ended. */

@@ -175,10 +175,8 @@ export const getCatalog = contract<{ domain: string }, { intent?: string }, unde
         'INTENT_REQUIRED',
         'INTENT_TOO_SHORT',
         'INTENT_TOO_FEW_WORDS',
-        'INVALID_API_KEY',
         'FORBIDDEN',
         'SITE_BLOCKED',
         'SITE_NOT_FOUND',
-        'RATE_LIMITED',
     ],
 });

@@ -84,7 +84,7 @@ export const postClaim = contract<DomainParams, object, undefined, ClaimEntry>({
     counted: false,
     params: domainParams(),
     answer: { shape: 'data', status: 201, schema: entry() },
-    refusals: ['INVALID_DOMAIN', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'RATE_LIMITED'],
+    refusals: ['RATE_LIMITED'],
 });
 
 /** GET /v1/sites/{domain}/claims: the workspace's claims on a domain. */
@@ -102,7 +102,6 @@ export const getClaims = contract<DomainParams, v.PageQuery, undefined, ClaimEnt
     params: domainParams(),
     query: v.pageQuery(),
     answer: { shape: 'list', status: 200, schema: Joi.array().items(entry()) },
-    refusals: ['INVALID_CURSOR', 'INVALID_DOMAIN', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN'],
 });
 
 /** POST …/check: checks the proof now. */
@@ -124,7 +123,7 @@ export const postClaimCheck = contract<ClaimParams, object, undefined, ClaimChec
         status: 200,
         schema: Joi.object<ClaimChecked, true>({ status: status().required(), reason: reason().required() }),
     },
-    refusals: ['INVALID_DOMAIN', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'CLAIM_NOT_FOUND', 'RATE_LIMITED'],
+    refusals: ['CLAIM_NOT_FOUND', 'RATE_LIMITED'],
 });
 
 /** DELETE …/claims/{claim_id}: withdraws a claim. */
@@ -145,5 +144,5 @@ export const deleteClaim = contract<ClaimParams, object, undefined, ClaimDeleted
         status: 200,
         schema: Joi.object<ClaimDeleted, true>({ claim_id: Joi.string().required(), deleted: Joi.boolean().valid(true).required() }),
     },
-    refusals: ['INVALID_DOMAIN', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'CLAIM_NOT_FOUND'],
+    refusals: ['CLAIM_NOT_FOUND'],
 });

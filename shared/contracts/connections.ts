@@ -156,18 +156,7 @@ export const postConnection = contract<object, NewConnectionQuery, ConnectionOrd
     }),
     body: { schema: order, maxBytes: BODY_BYTES, guard: true },
     answer: { shape: 'data', status: 201, schema: entry() },
-    refusals: [
-        'INVALID_JSON',
-        'INVALID_DOMAIN',
-        'API_KEY_REQUIRED',
-        'INVALID_API_KEY',
-        'FORBIDDEN',
-        'SITE_BLOCKED',
-        'SITE_NOT_FOUND',
-        'PAYLOAD_TOO_LARGE',
-        'UNSUPPORTED_MEDIA_TYPE',
-        ...TESTED,
-    ],
+    refusals: ['INVALID_JSON', 'INVALID_DOMAIN', 'FORBIDDEN', 'SITE_BLOCKED', 'SITE_NOT_FOUND', ...TESTED],
 });
 
 /** PATCH /v1/connections/{connection_id} */
@@ -186,19 +175,7 @@ export const patchConnection = contract<ConnectionParams, NewConnectionQuery, Co
     query: Joi.object<NewConnectionQuery, true>({ test: Joi.boolean().description('false: save a new secret without the test') }),
     body: { schema: patch, maxBytes: BODY_BYTES, guard: true },
     answer: { shape: 'data', status: 200, schema: entry() },
-    refusals: [
-        'INVALID_JSON',
-        'API_KEY_REQUIRED',
-        'INVALID_API_KEY',
-        'FORBIDDEN',
-        'SITE_BLOCKED',
-        'SITE_NOT_FOUND',
-        'NOT_MAINTAINER',
-        'CONNECTION_NOT_FOUND',
-        'PAYLOAD_TOO_LARGE',
-        'UNSUPPORTED_MEDIA_TYPE',
-        ...TESTED,
-    ],
+    refusals: ['FORBIDDEN', 'SITE_BLOCKED', 'SITE_NOT_FOUND', 'NOT_MAINTAINER', 'CONNECTION_NOT_FOUND', ...TESTED],
 });
 
 /** POST /v1/connections/{connection_id}/test */
@@ -215,7 +192,7 @@ export const testConnection = contract<ConnectionParams, object, undefined, Conn
     counted: false,
     params: params(),
     answer: { shape: 'data', status: 200, schema: entry() },
-    refusals: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'SITE_BLOCKED', 'SITE_NOT_FOUND', 'CONNECTION_NOT_FOUND', ...TESTED],
+    refusals: ['FORBIDDEN', 'SITE_BLOCKED', 'SITE_NOT_FOUND', 'CONNECTION_NOT_FOUND', ...TESTED],
 });
 
 /** GET /v1/connections: the connections that the caller may use. */
@@ -231,7 +208,7 @@ export const getConnections = contract<object, ConnectionQuery, undefined, Conne
     counted: false,
     query: Joi.object<ConnectionQuery, true>({ site: v.siteInput(), limit: v.limit(), cursor: v.cursor() }),
     answer: { shape: 'list', status: 200, schema: Joi.array().items(entry()) },
-    refusals: ['INVALID_CURSOR', 'INVALID_DOMAIN', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN'],
+    refusals: ['INVALID_CURSOR', 'INVALID_DOMAIN'],
 });
 
 /** GET /v1/connections/{connection_id} */
@@ -246,7 +223,7 @@ export const getConnection = contract<ConnectionParams, object, undefined, Conne
     counted: false,
     params: params(),
     answer: { shape: 'data', status: 200, schema: entry() },
-    refusals: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'CONNECTION_NOT_FOUND'],
+    refusals: ['CONNECTION_NOT_FOUND'],
 });
 
 /** DELETE /v1/connections/{connection_id} */
@@ -269,5 +246,5 @@ export const deleteConnection = contract<ConnectionParams, object, undefined, Co
             deleted: Joi.boolean().valid(true).required(),
         }),
     },
-    refusals: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'CONNECTION_NOT_FOUND'],
+    refusals: ['CONNECTION_NOT_FOUND'],
 });

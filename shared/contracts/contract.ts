@@ -68,7 +68,7 @@ export interface Contract<Params, Query, Body, Answer> {
     cacheSeconds?: number;
     /** With a key the answer depends on the caller: `no-store` and no ETag. */
     personalWithKey?: true;
-    /** Error codes of this route, in addition to those of every route. */
+    /** Error codes of this route, in addition to COMMON_REFUSALS. */
     refusals: readonly RefusalCode[];
 }
 
@@ -78,11 +78,31 @@ export type Component = 'Package' | 'PublishedPackage';
 /** A contract with erased types, for lists and documents. */
 export type AnyContract = Contract<never, never, never, unknown>;
 
-/** Types a contract by its schemas. Does nothing at run time. */
+/**
+ * Types a contract by its schemas and completes its error codes.
+ * @param route `refusals` lists the codes that `standardRefusals` does not derive. A derived code in the list keeps its place in the
+ * document.
+ */
 export function contract<Params = object, Query = object, Body = undefined, Answer = unknown>(
-    value: Contract<Params, Query, Body, Answer>,
+    route: Omit<Contract<Params, Query, Body, Answer>, 'refusals'> & { refusals?: readonly RefusalCode[] },
 ): Contract<Params, Query, Body, Answer> {
-    return value;
+    return { ...route, refusals: [...new Set([...(route.refusals ?? []), ...standardRefusals(route)])] };
+}
+
+/** The error codes that follow from the other fields of a contract. */
+function standardRefusals(
+    route: Pick<AnyContract, 'method' | 'path' | 'auth' | 'counted' | 'idempotent'> & { body?: object; answer: { shape: string } },
+) {
+    const { method, path, auth, counted, idempotent, body, answer } = route;
+    const codes: RefusalCode[] = [];
+    if (body !== undefined) codes.push('INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
+    if (method === 'GET' && answer.shape === 'list') codes.push('INVALID_CURSOR');
+    if (/\{(?:site|domain)\}/.test(path)) codes.push('INVALID_DOMAIN');
+    if (idempotent) codes.push('INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS');
+    if (auth === 'required') codes.push('API_KEY_REQUIRED');
+    if (auth !== 'ignored') codes.push('INVALID_API_KEY', 'FORBIDDEN');
+    if (counted) codes.push('RATE_LIMITED');
+    return codes;
 }
 
 /** Error codes of every route. */

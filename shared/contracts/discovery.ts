@@ -33,7 +33,6 @@ export const getCategories = contract<object, object, undefined, Category[]>({
         ),
     },
     cacheSeconds: 3600,
-    refusals: ['INVALID_API_KEY', 'FORBIDDEN'],
 });
 
 export interface ErrorEntry {
@@ -68,7 +67,6 @@ export const getErrors = contract<object, object, undefined, ErrorEntry[]>({
         ),
     },
     cacheSeconds: 3600,
-    refusals: [],
 });
 
 type Check = 'ok' | 'down';
@@ -102,7 +100,6 @@ export const getHealth = contract<object, object, undefined, HealthAnswer>({
             checks: Joi.object({ database: check(), queue: check(), workers: check() }).required(),
         }),
     },
-    refusals: [],
 });
 
 /** GET /v1/openapi.json: this document. */
@@ -117,5 +114,4 @@ export const getOpenApi = contract<object, object, undefined, object>({
     counted: false,
     answer: { shape: 'whole', status: 200, schema: v.jsonObject() },
     cacheSeconds: 300,
-    refusals: [],
 });

@@ -142,5 +142,5 @@ export const getEndpoints = contract<object, EndpointsQuery, undefined, FoundEnd
     },
     cacheSeconds: 60,
     personalWithKey: true,
-    refusals: ['INVALID_DOMAIN', 'INVALID_CURSOR', 'INVALID_API_KEY', 'FORBIDDEN', 'RATE_LIMITED'],
+    refusals: ['INVALID_DOMAIN', 'RATE_LIMITED'],
 });

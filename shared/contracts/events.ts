@@ -67,5 +67,5 @@ export const getEvents = contract<object, EventsQuery, undefined, EventEntry[]>(
             }),
         ),
     },
-    refusals: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'INVALID_CURSOR', 'RATE_LIMITED'],
+    refusals: ['RATE_LIMITED'],
 });

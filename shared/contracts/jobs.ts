@@ -104,13 +104,7 @@ export const jobFields = (shown: { params?: true; result?: true } = {}) =>
 export const jobSchema = (shown: Parameters<typeof jobFields>[0] = {}) => Joi.object<Job, true>(jobFields(shown));
 
 const TAG = 'Jobs';
-const ONE: readonly ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'JOB_NOT_FOUND', 'RATE_LIMITED'] = [
-    'API_KEY_REQUIRED',
-    'INVALID_API_KEY',
-    'FORBIDDEN',
-    'JOB_NOT_FOUND',
-    'RATE_LIMITED',
-];
+const ONE = ['JOB_NOT_FOUND', 'RATE_LIMITED'] as const;
 
 /** POST /v1/jobs: queues a fetch. */
 export const postJob = contract<object, object, JobRequest, Job>({
@@ -182,7 +176,7 @@ export const getJobs = contract<object, JobsQuery, undefined, Job[]>({
         cursor: v.cursor(),
     }),
     answer: { shape: 'list', status: 200, schema: Joi.array().items(jobSchema()) },
-    refusals: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'INVALID_CURSOR', 'INVALID_DOMAIN', 'RATE_LIMITED'],
+    refusals: ['INVALID_CURSOR', 'INVALID_DOMAIN', 'RATE_LIMITED'],
 });
 
 /** DELETE /v1/jobs/{job_id}: cancels a job unless it was sent as a write. */

@@ -60,5 +60,5 @@ export const postKeyReport = contract<object, object, KeyReport, KeyReportEntry[
             }),
         ),
     },
-    refusals: ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'RATE_LIMITED'],
+    refusals: ['RATE_LIMITED'],
 });

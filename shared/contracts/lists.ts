@@ -34,5 +34,4 @@ export const getSchemas = contract<object, SchemasQuery, undefined, Card[]>({
     }),
     answer: { shape: 'list', status: 200, schema: Joi.array().items(card()) },
     cacheSeconds: 15,
-    refusals: ['INVALID_CURSOR', 'INVALID_API_KEY', 'FORBIDDEN'],
 });

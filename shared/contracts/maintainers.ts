@@ -45,7 +45,7 @@ export const getMaintainers = contract<SiteParams, v.PageQuery, undefined, Maint
     query: v.pageQuery(),
     answer: list(),
     cacheSeconds: 30,
-    refusals: ['INVALID_CURSOR', 'INVALID_DOMAIN', 'INVALID_API_KEY', 'FORBIDDEN', 'SITE_NOT_FOUND'],
+    refusals: ['SITE_NOT_FOUND'],
 });
 
 /** PUT /v1/schemas/{site}/maintainers/{workspace_id}: lets a workspace publish on the domain. */
@@ -63,17 +63,7 @@ export const putMaintainer = contract<MaintainerParams, object, undefined, Maint
     counted: false,
     params: maintainerParams(),
     answer: list(),
-    refusals: [
-        'INVALID_DOMAIN',
-        'API_KEY_REQUIRED',
-        'INVALID_API_KEY',
-        'NOT_MAINTAINER',
-        'FORBIDDEN',
-        'SITE_NOT_FOUND',
-        'NOT_FOUND',
-        'RATE_LIMITED',
-        'OVERLOADED',
-    ],
+    refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'NOT_FOUND', 'RATE_LIMITED', 'OVERLOADED'],
 });
 
 /** DELETE /v1/schemas/{site}/maintainers/{workspace_id}: removes a maintainer; another workspace after 24 hours. */
@@ -91,16 +81,5 @@ export const deleteMaintainer = contract<MaintainerParams, object, undefined, Ma
     counted: false,
     params: maintainerParams(),
     answer: list(),
-    refusals: [
-        'INVALID_DOMAIN',
-        'API_KEY_REQUIRED',
-        'INVALID_API_KEY',
-        'NOT_MAINTAINER',
-        'FORBIDDEN',
-        'SITE_NOT_FOUND',
-        'NOT_FOUND',
-        'LAST_MAINTAINER',
-        'RATE_LIMITED',
-        'OVERLOADED',
-    ],
+    refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'NOT_FOUND', 'LAST_MAINTAINER', 'RATE_LIMITED', 'OVERLOADED'],
 });

@@ -104,14 +104,8 @@ export interface MonitorsQuery extends v.PageQuery {
 }
 
 const TAG = 'Monitors';
-const WITH_KEY = ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'RATE_LIMITED'] as const;
-const ONE = [...WITH_KEY, 'MONITOR_NOT_FOUND'] as const;
-const ADMISSION = ADMISSION_REFUSALS.filter(
-    (code) =>
-        !['INSUFFICIENT_CREDITS', 'INVALID_CURSOR', 'INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS'].includes(
-            code,
-        ),
-);
+const ONE = ['RATE_LIMITED', 'MONITOR_NOT_FOUND'] as const;
+const ADMISSION = ADMISSION_REFUSALS.filter((code) => code !== 'INSUFFICIENT_CREDITS' && code !== 'INVALID_CURSOR');
 
 const params = () => Joi.object<MonitorParams, true>({ monitor_id: Joi.string().required().description('mon_…') });
 const name = () => v.publicText(1, 100);
@@ -289,7 +283,7 @@ export const getMonitors = contract<object, MonitorsQuery, undefined, Monitor[]>
     description: 'Newest first.',
     query: Joi.object<MonitorsQuery, true>({ status: Joi.string().valid(...MONITOR_STATUSES), limit: v.limit(), cursor: v.cursor() }),
     answer: { shape: 'list', status: 200, schema: Joi.array().items(monitor()) },
-    refusals: [...WITH_KEY, 'INVALID_CURSOR'],
+    refusals: ['RATE_LIMITED'],
 });
 
 /** GET /v1/monitors/{monitor_id} */
@@ -351,7 +345,7 @@ export const postMonitorRun = contract<MonitorParams, object, undefined, Job>({
     params: params(),
     answer: { shape: 'data', status: 202, schema: jobSchema({ params: true, result: true }) },
     refusals: [
-        ...ADMISSION.filter((code) => !['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'INVALID_DOMAIN'].includes(code)),
+        ...ADMISSION.filter((code) => !['INVALID_JSON', 'INVALID_DOMAIN'].includes(code)),
         'RATE_LIMITED',
         'SITE_UNAVAILABLE',
         'MONITOR_NOT_FOUND',
@@ -371,7 +365,7 @@ export const getMonitorChanges = contract<MonitorParams, v.PageQuery, undefined,
     params: params(),
     query: pages(),
     answer: { shape: 'list', status: 200, schema: Joi.array().items(change()) },
-    refusals: [...ONE, 'INVALID_CURSOR'],
+    refusals: ONE,
 });
 
 /** GET /v1/monitors/{monitor_id}/runs */
@@ -385,5 +379,5 @@ export const getMonitorRuns = contract<MonitorParams, v.PageQuery, undefined, Mo
     params: params(),
     query: pages(),
     answer: { shape: 'list', status: 200, schema: Joi.array().items(run()) },
-    refusals: [...ONE, 'INVALID_CURSOR'],
+    refusals: ONE,
 });

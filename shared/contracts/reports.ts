@@ -66,19 +66,7 @@ export const postReport = contract<SiteParams, object, ReportOrder, ReportCreate
         status: 201,
         schema: Joi.object<ReportCreated, true>(shown()),
     },
-    refusals: [
-        'INVALID_JSON',
-        'INVALID_DOMAIN',
-        'API_KEY_REQUIRED',
-        'INVALID_API_KEY',
-        'FORBIDDEN',
-        'SITE_NOT_FOUND',
-        'ENDPOINT_NOT_FOUND',
-        'PAYLOAD_TOO_LARGE',
-        'UNSUPPORTED_MEDIA_TYPE',
-        'RATE_LIMITED',
-        'OVERLOADED',
-    ],
+    refusals: ['SITE_NOT_FOUND', 'ENDPOINT_NOT_FOUND', 'RATE_LIMITED', 'OVERLOADED'],
 });
 
 /** GET /v1/schemas/{site}/reports: the reports of the last 90 days, for maintainers of the site. */
@@ -99,5 +87,5 @@ export const getReports = contract<SiteParams, v.PageQuery, undefined, Report[]>
         status: 200,
         schema: Joi.array().items(Joi.object<Report, true>({ ...shown(), text: Joi.string().required() })),
     },
-    refusals: ['INVALID_CURSOR', 'INVALID_DOMAIN', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'NOT_MAINTAINER', 'FORBIDDEN', 'SITE_NOT_FOUND'],
+    refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND'],
 });

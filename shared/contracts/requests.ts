@@ -100,19 +100,7 @@ export const postSchemaRequest = contract<object, object, RequestOrder, RequestC
             created_at: v.time().required(),
         }),
     },
-    refusals: [
-        'INVALID_JSON',
-        'INVALID_DOMAIN',
-        'INVALID_IDEMPOTENCY_KEY',
-        'INVALID_API_KEY',
-        'FORBIDDEN',
-        'IDEMPOTENCY_CONFLICT',
-        'IDEMPOTENCY_IN_PROGRESS',
-        'PAYLOAD_TOO_LARGE',
-        'UNSUPPORTED_MEDIA_TYPE',
-        'RATE_LIMITED',
-        'OVERLOADED',
-    ],
+    refusals: ['INVALID_JSON', 'INVALID_DOMAIN', 'RATE_LIMITED', 'OVERLOADED'],
 });
 
 /** GET /v1/schema-requests/{request_id}: the state of a request, for anyone who has its id. */
@@ -155,5 +143,5 @@ export const getSchemaRequest = contract<{ request_id: string }, object, undefin
                 .required(),
         }),
     },
-    refusals: ['INVALID_API_KEY', 'FORBIDDEN', 'REQUEST_NOT_FOUND'],
+    refusals: ['REQUEST_NOT_FOUND'],
 });

@@ -99,17 +99,12 @@ export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, Pu
         }),
     },
     refusals: [
-        'INVALID_JSON',
-        'API_KEY_REQUIRED',
-        'INVALID_API_KEY',
         'EMAIL_NOT_VERIFIED',
         'NOT_MAINTAINER',
         'CLAIM_REQUIRED',
         'FORBIDDEN',
         'SITE_BLOCKED',
         'VERSION_CONFLICT',
-        'PAYLOAD_TOO_LARGE',
-        'UNSUPPORTED_MEDIA_TYPE',
         'SCHEMA_INVALID',
         'RATE_LIMITED',
         'OVERLOADED',
@@ -164,7 +159,7 @@ export const getSchema = contract<SiteParams, object, undefined, Card>({
         schema: card(),
     },
     cacheSeconds: 30,
-    refusals: ['INVALID_DOMAIN', 'INVALID_API_KEY', 'FORBIDDEN', 'SITE_NOT_FOUND'],
+    refusals: ['SITE_NOT_FOUND'],
 });
 
 export interface PackageQuery {
@@ -281,5 +276,5 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
     },
     answerParts: { '/anyOf/0/properties/data': 'PublishedPackage' },
     cacheSeconds: 30,
-    refusals: ['INVALID_DOMAIN', 'INVALID_API_KEY', 'FORBIDDEN', 'SITE_NOT_FOUND', 'VERSION_NOT_FOUND'],
+    refusals: ['SITE_NOT_FOUND', 'VERSION_NOT_FOUND'],
 });

@@ -44,8 +44,6 @@ const policy = () => ({
         .description('When calls are allowed; at other times they get SITE_UNAVAILABLE with retry_after'),
 });
 
-const refusals = ['INVALID_DOMAIN', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'CLAIM_REQUIRED', 'FORBIDDEN'] as const;
-
 /** GET /v1/sites/{domain}/policy: what the owner allows. */
 export const getPolicy = contract<DomainParams, object, undefined, SitePolicy>({
     name: 'getPolicy',
@@ -60,7 +58,7 @@ export const getPolicy = contract<DomainParams, object, undefined, SitePolicy>({
     counted: false,
     params: domainParams(),
     answer: { shape: 'data', status: 200, schema: Joi.object<SitePolicy>(policy()) },
-    refusals: [...refusals],
+    refusals: ['CLAIM_REQUIRED'],
 });
 
 /** PUT /v1/sites/{domain}/policy: sets what the owner allows. */
@@ -79,5 +77,5 @@ export const putPolicy = contract<DomainParams, object, SitePolicy, SitePolicy>(
     params: domainParams(),
     body: { schema: Joi.object<SitePolicy>(policy()), maxBytes: BODY_BYTES, guard: true },
     answer: { shape: 'data', status: 200, schema: Joi.object<SitePolicy>(policy()) },
-    refusals: [...refusals, 'INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'],
+    refusals: ['INVALID_DOMAIN', 'CLAIM_REQUIRED', 'INVALID_JSON'],
 });

@@ -60,5 +60,4 @@ export const getTrending = contract<object, { window?: Window }, undefined, Tren
         }),
     },
     cacheSeconds: 60,
-    refusals: ['INVALID_API_KEY', 'FORBIDDEN'],
 });

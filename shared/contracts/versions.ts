@@ -60,7 +60,7 @@ export const getVersions = contract<SiteParams, v.PageQuery, undefined, VersionE
     query: v.pageQuery(),
     answer: { shape: 'list', status: 200, schema: Joi.array().items(entry()) },
     cacheSeconds: 30,
-    refusals: ['INVALID_CURSOR', 'INVALID_DOMAIN', 'INVALID_API_KEY', 'FORBIDDEN', 'SITE_NOT_FOUND'],
+    refusals: ['SITE_NOT_FOUND'],
 });
 
 /** POST …/yank: yanks a version. */
@@ -82,20 +82,7 @@ export const postYank = contract<VersionParams, object, YankOrder, VersionEntry>
         guard: true,
     },
     answer: { shape: 'data', status: 200, schema: entry() },
-    refusals: [
-        'INVALID_JSON',
-        'INVALID_DOMAIN',
-        'API_KEY_REQUIRED',
-        'INVALID_API_KEY',
-        'NOT_MAINTAINER',
-        'FORBIDDEN',
-        'SITE_NOT_FOUND',
-        'VERSION_NOT_FOUND',
-        'PAYLOAD_TOO_LARGE',
-        'UNSUPPORTED_MEDIA_TYPE',
-        'RATE_LIMITED',
-        'OVERLOADED',
-    ],
+    refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'VERSION_NOT_FOUND', 'RATE_LIMITED', 'OVERLOADED'],
 });
 
 /** DELETE …/yank: restores a yanked version. */
@@ -112,15 +99,5 @@ export const deleteYank = contract<VersionParams, object, undefined, VersionEntr
     counted: false,
     params: versionParams(),
     answer: { shape: 'data', status: 200, schema: entry() },
-    refusals: [
-        'INVALID_DOMAIN',
-        'API_KEY_REQUIRED',
-        'INVALID_API_KEY',
-        'NOT_MAINTAINER',
-        'FORBIDDEN',
-        'SITE_NOT_FOUND',
-        'VERSION_NOT_FOUND',
-        'RATE_LIMITED',
-        'OVERLOADED',
-    ],
+    refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'VERSION_NOT_FOUND', 'RATE_LIMITED', 'OVERLOADED'],
 });

@@ -116,9 +116,7 @@ const delivery = () =>
     });
 
 const TAG = 'Webhooks';
-const WITH_KEY = ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'RATE_LIMITED'] as const;
-const ONE = [...WITH_KEY, 'WEBHOOK_NOT_FOUND'] as const;
-const WITH_BODY = ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'SITE_BLOCKED'] as const;
+const ONE = ['RATE_LIMITED', 'WEBHOOK_NOT_FOUND'] as const;
 /** Shared by all webhook routes. Events concern the whole workspace. */
 const COMMON = { tag: TAG, auth: 'required', scope: 'account', ofWholeWorkspace: true, counted: false } as const;
 
@@ -141,7 +139,7 @@ export const postWebhook = contract<object, object, WebhookOrder, WebhookEntry>(
         guard: true,
     },
     answer: { shape: 'data', status: 201, schema: entry({ secret: true }) },
-    refusals: [...WITH_KEY, ...WITH_BODY, 'PLAN_LIMIT'],
+    refusals: ['RATE_LIMITED', 'FORBIDDEN', 'SITE_BLOCKED', 'PLAN_LIMIT'],
 });
 
 /** GET /v1/webhooks */
@@ -154,7 +152,7 @@ export const getWebhooks = contract<object, v.PageQuery, undefined, WebhookEntry
     description: 'The webhooks of the workspace, newest first.',
     query: v.pageQuery(),
     answer: { shape: 'list', status: 200, schema: Joi.array().items(entry()) },
-    refusals: [...WITH_KEY, 'INVALID_CURSOR'],
+    refusals: ['RATE_LIMITED'],
 });
 
 /** GET /v1/webhooks/{webhook_id} */
@@ -190,7 +188,7 @@ export const patchWebhook = contract<WebhookParams, object, Partial<WebhookOrder
         guard: true,
     },
     answer: { shape: 'data', status: 200, schema: entry() },
-    refusals: [...ONE, ...WITH_BODY],
+    refusals: [...ONE, 'FORBIDDEN', 'SITE_BLOCKED'],
 });
 
 /** DELETE /v1/webhooks/{webhook_id} */
@@ -253,7 +251,7 @@ export const getDeliveries = contract<WebhookParams, DeliveriesQuery, undefined,
         cursor: v.cursor(),
     }),
     answer: { shape: 'list', status: 200, schema: Joi.array().items(delivery()) },
-    refusals: [...ONE, 'INVALID_CURSOR'],
+    refusals: ONE,
 });
 
 /** POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver */
