@@ -32,7 +32,7 @@ export type LoadedPackage = { site: string } & StarterLoad;
  * @throws LoadFault where any of them cannot be published, before any is
  */
 export function readPackages(path: string, egressAllow: readonly EgressAllowEntry[]): PackageDocument[] {
-    return filesAt(path).map((file) => requireValidPackage(parsed(file), basename(file), egressAllow));
+    return filesAt(path).map((file) => requireValidPackage(parseFile(file), basename(file), egressAllow));
 }
 
 /** @throws LoadFault where a package breaks the rules that hold for everybody */
@@ -87,7 +87,7 @@ function filesAt(path: string): string[] {
     return names.map((name) => join(path, name));
 }
 
-function parsed(file: string): unknown {
+function parseFile(file: string): unknown {
     const { size } = readable(file, () => statSync(file));
     if (size > PACKAGE_BYTES) {
         throw new LoadFault('PAYLOAD_TOO_LARGE', `${file} has ${size} bytes, and a package has at most ${PACKAGE_BYTES}.`);

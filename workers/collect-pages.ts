@@ -41,7 +41,7 @@ export async function collectPages(collecting: Collecting): Promise<Collected | 
     const { endpoint, job, reader, turn } = collecting;
     for (;;) {
         if (stop.failure !== undefined && !mayAnswer(collecting, pages)) return stop.failure;
-        if (pages.length === 0) return nothing(endpoint, stop);
+        if (pages.length === 0) return emptyResult(endpoint, stop);
         const bytes = pages.reduce((sum, { part }) => sum + part.bytes, 0);
         const wanted = { results: endpoint.billing.results, most: job.maxResults };
         const joined = await reader.join(
@@ -80,11 +80,11 @@ async function walk(collecting: Collecting, pages: WalkedPage[]): Promise<Stop> 
         for (const one of [place, { url: request.url }]) known.add(JSON.stringify(one));
         const answer = await call.send(request, { effect: job.effect, namedBy: 'url' in place ? NEXT_PAGE : namedBy(form) });
         if (!answer.ok && !isFirst && isBeyondLast(answer)) return { end: 'status' };
-        if (!answer.ok) return failed(at, isFirst ? answer : inMidWalk(answer));
+        if (!answer.ok) return stopAtFailure(at, isFirst ? answer : inMidWalk(answer));
         const { page } = answer;
         const part = await readOne(collecting, page, { ids, skip: at.skip, left: Math.max(0, job.maxResults - items) });
-        if (!part.ok) return failed(at, part);
-        if (part.items === undefined) return failed(at, withoutResults(endpoint));
+        if (!part.ok) return stopAtFailure(at, part);
+        if (part.items === undefined) return stopAtFailure(at, withoutResults(endpoint));
         // A page that goes on was there before by itself.
         if (at.skip === 0 && at.before !== undefined && part.fingerprint === at.before) {
             call.keep(0);
@@ -92,7 +92,7 @@ async function walk(collecting: Collecting, pages: WalkedPage[]): Promise<Stop> 
         }
         bytes += part.bytes;
         // The pages before are kept: `Reader.join` rejects more than this.
-        if (bytes > MAX_OUTPUT && pages.length > 0) return failed(at, tooLong());
+        if (bytes > MAX_OUTPUT && pages.length > 0) return stopAtFailure(at, tooLong());
         const kept = part.kept ?? part.items;
         pages.push({ at, part, kept });
         items += kept;
@@ -150,7 +150,7 @@ function joinedPages(
     { text, results, truncated }: { text: string; results: number; truncated: boolean },
 ): Collected {
     const isMoreLeft = stop.next !== undefined || stop.failure !== undefined;
-    const next = truncated ? withinLast(pages, results) : stop.next;
+    const next = truncated ? placeInLastPage(pages, results) : stop.next;
     return {
         ok: true,
         text,
@@ -161,12 +161,12 @@ function joinedPages(
         paginationEnd: endOf(truncated ? 'max_results' : stop.end, endpoint, job),
         ...(next === undefined ? {} : { next }),
         ...(pages[0]?.part.isLogin === true ? { isLogin: true } : {}),
-        ...(stop.failure === undefined || truncated ? {} : { failedPage: shown(stop.failure) }),
+        ...(stop.failure === undefined || truncated ? {} : { failedPage: toFailedPage(stop.failure) }),
     };
 }
 
 /** The place of the first item of the last page that was cut off. @param results items that are answered */
-function withinLast(pages: readonly WalkedPage[], results: number): Continuation | undefined {
+function placeInLastPage(pages: readonly WalkedPage[], results: number): Continuation | undefined {
     const last = pages.at(-1);
     if (last === undefined) return undefined;
     const before = pages.slice(0, -1).reduce((sum, { kept }) => sum + kept, 0);
@@ -175,7 +175,7 @@ function withinLast(pages: readonly WalkedPage[], results: number): Continuation
 }
 
 /** A walk that goes on and finds no page: the site has no more, or its page failed. */
-function nothing({ billing }: Endpoint, { end, next, failure }: Stop): Collected {
+function emptyResult({ billing }: Endpoint, { end, next, failure }: Stop): Collected {
     const empty = billing.results.split('.').reduceRight<Json>((inner, step) => ({ [step]: inner }), []);
     return {
         ok: true,
@@ -187,15 +187,15 @@ function nothing({ billing }: Endpoint, { end, next, failure }: Stop): Collected
         isUnread: true,
         paginationEnd: end,
         ...(next === undefined ? {} : { next }),
-        ...(failure === undefined ? {} : { failedPage: shown(failure) }),
+        ...(failure === undefined ? {} : { failedPage: toFailedPage(failure) }),
     };
 }
 
-function failed(at: Continuation, failure: FetchFailure): Stop {
+function stopAtFailure(at: Continuation, failure: FetchFailure): Stop {
     return { end: 'error', next: at, failure };
 }
 
-function shown({ code, message, upstream, isCallers }: FetchFailure): FailedPage {
+function toFailedPage({ code, message, upstream, isCallers }: FetchFailure): FailedPage {
     return {
         code,
         ...(message === undefined ? {} : { message }),

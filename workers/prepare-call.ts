@@ -40,14 +40,14 @@ export async function prepareCall(
             if (!read.ok) return read;
             if (read.form !== undefined) {
                 if (carriesCredential(call, [read.form.action, ...read.form.fields.flat()]))
-                    return notExtracted(formPath, 'form', CREDENTIAL);
+                    return extractFailure(formPath, 'form', CREDENTIAL);
                 prepared.form = read.form;
             }
             for (const [name, value] of Object.entries(read.found)) found.set(name, value);
         }
         for (const [name, value] of found) {
             const fault = carriesCredential(call, [value]) ? CREDENTIAL : preparedFault(endpoint, name, value);
-            if (fault !== undefined) return notExtracted(`${path}/extract/${escapePointer(name)}`, name, fault);
+            if (fault !== undefined) return extractFailure(`${path}/extract/${escapePointer(name)}`, name, fault);
             prepared.values = withPrepared(prepared.values, name, value);
         }
     }
@@ -84,7 +84,7 @@ function cookieValue(call: SiteCall, { url }: Page, name: string): string | null
     }
 }
 
-function notExtracted(path: string, name: string, fault: string): FetchFailure {
+function extractFailure(path: string, name: string, fault: string): FetchFailure {
     const message = `The value ${name}, which prepare extracts, ${fault}.`;
     return { ok: false, code: 'UPSTREAM_INVALID_RESPONSE', message, details: [{ path, code: 'INVALID_VALUE', message }] };
 }

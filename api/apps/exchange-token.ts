@@ -32,13 +32,13 @@ export async function exchangeToken(app: App, request: Request): Promise<object>
     try {
         await server.token(asked, answer);
     } catch (error) {
-        if (!(error instanceof OAuth2Server.OAuthError) || error.name === 'server_error') throw unwrapped(error);
+        if (!(error instanceof OAuth2Server.OAuthError) || error.name === 'server_error') throw unwrapError(error);
         throw new OAuthFailure(error.name, error.message, error.name === 'invalid_client' ? 401 : 400);
     }
     return answer.body as object;
 }
 
 /** The error that the library wrapped, such as a lost database connection. */
-function unwrapped(error: unknown): unknown {
+function unwrapError(error: unknown): unknown {
     return error instanceof OAuth2Server.OAuthError && 'inner' in error && error.inner instanceof Error ? error.inner : error;
 }

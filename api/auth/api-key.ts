@@ -108,7 +108,7 @@ function refusalOf(app: App, request: Request, caller: Caller): Refusal | undefi
     return (
         judgeResource(app, request, caller) ??
         judgeAddress(caller, request.app.clientAddress) ??
-        (contract === undefined ? undefined : (judgeRoute(contract, caller) ?? unverified(app, contract, caller)))
+        (contract === undefined ? undefined : (judgeRoute(contract, caller) ?? refuseUnverified(app, contract, caller)))
     );
 }
 
@@ -121,7 +121,7 @@ function judgeResource(app: App, request: Request, { resource }: Caller): Refusa
 }
 
 /** With mail configured, an account with an unconfirmed address is refused what the contract says. */
-function unverified({ config }: App, contract: AnyContract, caller: Caller): Refusal | undefined {
+function refuseUnverified({ config }: App, contract: AnyContract, caller: Caller): Refusal | undefined {
     const isNeeded = config.mail.smtpUrl !== undefined && contract.refusals.includes('EMAIL_NOT_VERIFIED');
     return isNeeded && !caller.emailVerified ? new Refusal('EMAIL_NOT_VERIFIED') : undefined;
 }

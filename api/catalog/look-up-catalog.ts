@@ -47,10 +47,10 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
     const { endpoints } = loaded;
     if (!(endpoints instanceof LazyEndpoints)) {
         const { endpoints: offered, refused } = presentEndpoints(loaded.inOrder, look);
-        return { answer: { ...head, endpoints: offered, schema: { ...schema, ...left(refused) } } };
+        return { answer: { ...head, endpoints: offered, schema: { ...schema, ...refusedNote(refused) } } };
     }
     const { answer } = await workOnPackage('catalog', site, { endpoints: endpoints.toJson(), look });
-    const tail = JSON.stringify({ schema: { ...schema, ...left(answer.refused) } });
+    const tail = JSON.stringify({ schema: { ...schema, ...refusedNote(answer.refused) } });
     return { text: `${JSON.stringify(head).slice(0, -1)},"endpoints":${answer.endpoints},${tail.slice(1)}`, isKept: false };
 }
 
@@ -59,7 +59,7 @@ function intentRefused(code: IntentFault, example: string): Refusal {
     return new Refusal(code, `${refusalEntry(code).meaning} For example: "${example}".`);
 }
 
-function left(refused: number): Pick<CatalogAnswer['schema'], 'refused_by_owner'> {
+function refusedNote(refused: number): Pick<CatalogAnswer['schema'], 'refused_by_owner'> {
     return refused === 0 ? {} : { refused_by_owner: refused };
 }
 

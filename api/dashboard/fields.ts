@@ -43,7 +43,7 @@ export function readFields<T extends object>(fields: Fields, readers: { [name in
 }
 
 /** What was typed, to be shown again beside a problem: never what `secret` names. */
-export function typed(fields: Fields, secret: readonly string[] = []): Readonly<Record<string, string>> {
+export function keepTyped(fields: Fields, secret: readonly string[] = []): Readonly<Record<string, string>> {
     const kept = [...fields].filter(([name]) => !secret.includes(name) && !/password/i.test(name));
     return Object.fromEntries(kept.map(([name, value]) => [name, showable(value)]));
 }

@@ -47,6 +47,6 @@ export function dateOf(time: string | null): Date | null {
 }
 
 /** One of a closed list; undefined for anything else. */
-export function chosen<const T extends string>(choices: readonly T[], text: string | undefined): T | undefined {
+export function parseChoice<const T extends string>(choices: readonly T[], text: string | undefined): T | undefined {
     return choices.find((choice) => choice === text);
 }

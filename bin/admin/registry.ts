@@ -20,7 +20,7 @@ interface LoadOptions {
 
 /** `registry load` */
 export async function load(operator: Operator, { from, only, verify, dryRun }: LoadOptions): Promise<Done> {
-    const documents = chosen(documentsAt(from, operator.egressAllow), only);
+    const documents = filterBySite(documentsAt(from, operator.egressAllow), only);
     const then = async (trx: Db, loaded: LoadedPackage) => {
         await recordLoad(operator, trx, loaded);
         if (verify === true && isOurs(loaded)) await requestRun(trx, loaded.site);
@@ -47,7 +47,7 @@ export async function load(operator: Operator, { from, only, verify, dryRun }: L
 }
 
 /** @throws AdminFault SITE_NOT_FOUND for a site that has no package there */
-function chosen(documents: readonly PackageDocument[], only: readonly SiteName[] | undefined): readonly PackageDocument[] {
+function filterBySite(documents: readonly PackageDocument[], only: readonly SiteName[] | undefined): readonly PackageDocument[] {
     if (only === undefined) return documents;
     const wanted = new Set(only.map(({ site }) => site));
     for (const { site } of documents) wanted.delete(site);

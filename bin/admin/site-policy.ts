@@ -35,14 +35,14 @@ export async function changeOrShow(
     { show: _show, ...options }: PolicyOptions,
 ): Promise<Done> {
     const { reason, ...order } = options;
-    if (Object.keys(order).length === 0) return shown(registrable, await read(operator.db, registrable));
+    if (Object.keys(order).length === 0) return presentPolicies(registrable, await read(operator.db, registrable));
     const work = async (trx: Db) => {
         const before = await read(trx, registrable);
         await change(trx, registrable, before.operator, options);
         const result = await read(trx, registrable);
         return { target: registrable, before: present(before), after: present(result), result };
     };
-    return shown(registrable, await audited(operator, work, reason));
+    return presentPolicies(registrable, await audited(operator, work, reason));
 }
 
 async function change(trx: Db, registrable: string, before: SitePolicy, options: PolicyOptions): Promise<void> {
@@ -78,7 +78,7 @@ function toJson({ blocked_paths: paths, hours, ...rest }: SitePolicy): JsonObjec
     return { ...rest, blocked_paths: paths.map((path) => ({ ...path })), hours: hours && { ...hours } };
 }
 
-function shown(registrable: string, both: Policies): Done {
+function presentPolicies(registrable: string, both: Policies): Done {
     const rows = (['operator', 'owner'] as const).flatMap((who) => policyRows(both[who]).map(([name, value]) => [who, name, value]));
     return { result: { domain: registrable, ...present(both) }, lines: table(['policy of', 'part', 'value'], rows) };
 }

@@ -22,14 +22,14 @@ export async function verify(operator: Operator, name: SiteName): Promise<Done> 
     const before = await verification.readState(db, name.site);
     if (before.ownWaitS > 0 && before.versionId === version.versionId) {
         const note = `${name.site} was called within the last ten minutes: these are the findings of that run, the next one may begin in ${before.ownWaitS} s`;
-        return { ...(await present(db, name.site, await ended(db, name, before.run))), note };
+        return { ...(await present(db, name.site, await waitForRun(db, name, before.run))), note };
     }
     if (before.domainWaitS > 0) {
         const message = `${name.registrable} was called within the last ten minutes; try again in ${before.domainWaitS} s.`;
         throw new AdminFault('RATE_LIMITED', message);
     }
     await request(operator, name.site, version);
-    return present(db, name.site, await ended(db, name, before.run + 1));
+    return present(db, name.site, await waitForRun(db, name, before.run + 1));
 }
 
 async function latestOrFault(db: Db, name: SiteName): Promise<schemas.VersionRef> {
@@ -47,7 +47,7 @@ async function request(operator: Operator, site: string, { version, verifiedAt }
 }
 
 /** Waits for the end of this run or a later one. */
-async function ended(db: Db, name: SiteName, run: number): Promise<verification.VerificationState> {
+async function waitForRun(db: Db, name: SiteName, run: number): Promise<verification.VerificationState> {
     const giveUpAt = performance.now() + TAKEN_MS;
     for (;;) {
         const state = await verification.readState(db, name.site);
@@ -55,13 +55,13 @@ async function ended(db: Db, name: SiteName, run: number): Promise<verification.
         if (isTaken && state.endedAt !== null) return state;
         if (isTaken && state.ownWaitS === 0)
             throw new AdminFault('SERVICE_UNAVAILABLE', 'The run was taken and did not end; is its worker gone?');
-        if (!isTaken && performance.now() > giveUpAt) throw await notTaken(db, name, state);
+        if (!isTaken && performance.now() > giveUpAt) throw await explainNotStarted(db, name, state);
         await sleep(LOOK_AGAIN_MS);
     }
 }
 
 /** A block, or a run of another site of the domain, may have come in between. */
-async function notTaken(db: Db, name: SiteName, { domainWaitS }: verification.VerificationState): Promise<AdminFault> {
+async function explainNotStarted(db: Db, name: SiteName, { domainWaitS }: verification.VerificationState): Promise<AdminFault> {
     await latestOrFault(db, name);
     return domainWaitS > 0
         ? new AdminFault('RATE_LIMITED', `Another site of the domain was called just now; the run may begin in ${domainWaitS} s.`)

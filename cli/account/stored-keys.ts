@@ -47,12 +47,12 @@ function readContent(file: string): Content {
         if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { servers: {} };
         throw new CommandFault('CREDENTIALS_UNREADABLE', `${file} cannot be read: ${String(error)}`);
     }
-    const content = parsed(text);
+    const content = tryParse(text);
     if (!isContent(content)) throw new CommandFault('CREDENTIALS_UNREADABLE', `${file} is damaged; remove it and log in again`);
     return content;
 }
 
-function parsed(text: string): unknown {
+function tryParse(text: string): unknown {
     try {
         return JSON.parse(text);
     } catch {

@@ -10,7 +10,7 @@ export async function askForDraft(options: InitOptions, orderOf: (options: InitO
     intro('A draft of a schema', { output });
     const url =
         options.url ??
-        answered(
+        requireAnswer(
             await text({
                 output,
                 message: 'URL of a page or an API of the site; {braces} mark the variable parts',
@@ -20,12 +20,14 @@ export async function askForDraft(options: InitOptions, orderOf: (options: InitO
         );
     const category = options.category ?? (await askForCategory(output));
     const guess = orderOf({ ...options, url, category });
-    const title = options.title ?? answered(await text({ output, message: 'Title of the site', initialValue: guess.title }));
-    const name = options.name ?? answered(await text({ output, message: 'Name of the endpoint', initialValue: guess.name }));
+    const title = options.title ?? requireAnswer(await text({ output, message: 'Title of the site', initialValue: guess.title }));
+    const name = options.name ?? requireAnswer(await text({ output, message: 'Name of the endpoint', initialValue: guess.name }));
     const examples = { ...guess.examples };
     for (const placeholder of placeholdersOf(url)) {
         if (examples[placeholder] !== undefined) continue;
-        const value = answered(await text({ output, message: `A value of ${placeholder} that works (empty: none)`, defaultValue: '' }));
+        const value = requireAnswer(
+            await text({ output, message: `A value of ${placeholder} that works (empty: none)`, defaultValue: '' }),
+        );
         if (value !== '') examples[placeholder] = value;
     }
     outro('You can change every answer in the file.', { output });
@@ -34,10 +36,10 @@ export async function askForDraft(options: InitOptions, orderOf: (options: InitO
 
 async function askForCategory(output: NodeJS.WriteStream): Promise<string> {
     const options = CATEGORIES.flatMap(({ children }) => children.map(({ path }) => ({ value: path, label: path })));
-    return answered(await autocomplete({ output, message: 'Category (type to search)', options, maxItems: 8 }));
+    return requireAnswer(await autocomplete({ output, message: 'Category (type to search)', options, maxItems: 8 }));
 }
 
-function answered<Value>(answer: Value): Exclude<Value, symbol> {
+function requireAnswer<Value>(answer: Value): Exclude<Value, symbol> {
     if (isCancel(answer)) throw cancelled();
     return answer as Exclude<Value, symbol>;
 }

@@ -67,23 +67,23 @@ function takeQuery(text: string): { url: string; params: PackageParam[] } {
     const at = text.indexOf('?');
     if (at === -1 || text.slice(at).includes('{')) return { url: text, params: [] };
     const pairs = new Map(new URLSearchParams(text.slice(at + 1).replace(/#.*$/, '')));
-    const params = [...pairs].map(([name, value]): PackageParam => ({ name, source: 'query', required: false, ...valued(value) }));
+    const params = [...pairs].map(([name, value]): PackageParam => ({ name, source: 'query', required: false, ...describeValue(value) }));
     return { url: text.slice(0, at), params };
 }
 
 function pathParam(name: string, example: string | undefined): PackageParam {
-    return { name, source: 'path', required: true, description: '', ...valued(example) };
+    return { name, source: 'path', required: true, description: '', ...describeValue(example) };
 }
 
 function bodyParams({ examples }: DraftOrder, others: readonly PackageParam[]): PackageParam[] {
     const taken = new Set(others.map(({ name }) => name));
     return Object.entries(examples)
         .filter(([name]) => !taken.has(name))
-        .map(([name, value]) => ({ name, source: 'body', required: false, description: '', ...valued(value) }));
+        .map(([name, value]) => ({ name, source: 'body', required: false, description: '', ...describeValue(value) }));
 }
 
 /** The JSON type of a value given as text. */
-function valued(text: string | undefined): Pick<PackageParam, 'schema' | 'example'> {
+function describeValue(text: string | undefined): Pick<PackageParam, 'schema' | 'example'> {
     if (text === undefined) return { schema: { type: 'string' } };
     const example = typedValue(text);
     const type = typeof example === 'number' ? 'integer' : typeof example;

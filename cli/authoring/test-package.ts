@@ -45,7 +45,7 @@ interface Skipped {
 export async function testPackage(session: Session, path: string, only: string | undefined, options: TestOptions): Promise<Done> {
     const { terminal, settings, say, note } = session;
     const { document } = await readValidPackage(path, terminal, settings);
-    const endpoints = chosen(document, only, options);
+    const endpoints = chooseEndpoints(document, only, options);
     const { trials, skipped } = planTrials(endpoints, document, only, options);
     const worker = openLocalWorker(settings, session.server);
     const interrupted = new AbortController();
@@ -71,7 +71,7 @@ export async function testPackage(session: Session, path: string, only: string |
             const outcome = exampleOutcome(trial.endpoint, called);
             const durationMs = Math.round(performance.now() - began);
             for (const line of trialLines(trial, outcome, durationMs, options, terminal.paint)) say(line);
-            results.push(shown(trial, outcome, durationMs, options));
+            results.push(presentTrial(trial, outcome, durationMs, options));
         }
     } catch (error) {
         if (interrupted.signal.aborted) throw new CommandFault('CANCELLED', `stopped after ${counted(results.length, 'call')}`);
@@ -88,7 +88,7 @@ export async function testPackage(session: Session, path: string, only: string |
     return { result: { ok, site: document.site, passed: results.length - failed, failed, results, skipped }, isFailure: !ok };
 }
 
-function chosen({ endpoints }: PackageDocument, only: string | undefined, { allowWrites = [] }: TestOptions): Endpoint[] {
+function chooseEndpoints({ endpoints }: PackageDocument, only: string | undefined, { allowWrites = [] }: TestOptions): Endpoint[] {
     const all = endpoints.map(readEndpoint);
     const names = all.map(({ name }) => name);
     for (const wanted of [...(only === undefined ? [] : [only]), ...allowWrites]) {
@@ -156,7 +156,7 @@ function isLong(answer: string): boolean {
     return answer.length > SHOWN;
 }
 
-function shown({ endpoint, params }: Trial, outcome: FetchOutcome, durationMs: number, { show }: TestOptions) {
+function presentTrial({ endpoint, params }: Trial, outcome: FetchOutcome, durationMs: number, { show }: TestOptions) {
     const call = { endpoint: endpoint.name, params, ok: outcome.ok, duration_ms: durationMs };
     if (outcome.ok) {
         const { results, truncated, upstream, text } = outcome;

@@ -26,12 +26,12 @@ export async function listBatches(
 
 /** `routebook batch show ID` */
 export async function showBatch({ client, terminal: { paint } }: Session, batchId: string): Promise<Done> {
-    return shown(await client().batches.get(batchId), paint);
+    return presentBatch(await client().batches.get(batchId), paint);
 }
 
 /** `routebook batch cancel ID` */
 export async function cancelBatch({ client, terminal: { paint } }: Session, batchId: string): Promise<Done> {
-    return shown(await client().batches.cancel(batchId), paint);
+    return presentBatch(await client().batches.cancel(batchId), paint);
 }
 
 /** `routebook batch retry ID` */
@@ -42,7 +42,7 @@ export async function retryBatch({ client }: Session, batchId: string, { code: c
     return { result: batch, lines: [again] };
 }
 
-function shown(batch: Batch, paint: Session['terminal']['paint']): Done {
+function presentBatch(batch: Batch, paint: Session['terminal']['paint']): Done {
     const { counts, credits } = batch;
     const reason = batch.paused_reason === null ? '' : ` (${batch.paused_reason})`;
     const rows: [string, string][] = [

@@ -58,10 +58,10 @@ interface Rows {
 
 function rowsOf(file: string, text: string): Rows {
     const first = text.trimStart()[0];
-    if (first === '[') return { values: parsed(text, file) as Json[], areTexts: false };
+    if (first === '[') return { values: parseJson(text, file) as Json[], areTexts: false };
     if (first === '{') {
         const lines = text.split('\n').map((line, at) => ({ line: line.trim(), at: at + 1 }));
-        const values = lines.filter(({ line }) => line !== '').map(({ line, at }) => parsed(line, `line ${at} of ${file}`));
+        const values = lines.filter(({ line }) => line !== '').map(({ line, at }) => parseJson(line, `line ${at} of ${file}`));
         return { values, areTexts: false };
     }
     try {
@@ -71,7 +71,7 @@ function rowsOf(file: string, text: string): Rows {
     }
 }
 
-function parsed(text: string, what: string): Json {
+function parseJson(text: string, what: string): Json {
     try {
         return parseExact(text);
     } catch {

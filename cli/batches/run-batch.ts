@@ -33,7 +33,7 @@ export async function runBatch(session: Session, file: string, options: RunOptio
         ...(options.expiresIn === undefined ? {} : { expires_in: options.expiresIn }),
     };
     try {
-        if (options.dryRun === true) return priced(await client.batches.dryRun(order));
+        if (options.dryRun === true) return presentPrice(await client.batches.dryRun(order));
         // The batch continues on the server from here on, so Ctrl-C must print its id.
         const interruption = awaitInterruption();
         const batch = await client.batches.create(order).catch((error: unknown) => {
@@ -42,7 +42,7 @@ export async function runBatch(session: Session, file: string, options: RunOptio
         });
         if (options.detach === true) {
             interruption.end();
-            return detached(batch);
+            return presentStarted(batch);
         }
         session.note(`batch ${batch.batch_id}: ${count(items.length)} items`);
         return await followBatch(session, batch.batch_id, options, interruption);
@@ -67,13 +67,13 @@ async function paramsOf(session: Session, { site, endpoint, version }: RunOption
     }
 }
 
-function priced(result: BatchDryRun): Done {
+function presentPrice(result: BatchDryRun): Done {
     const eta = result.eta_seconds === null ? '' : `, and take about ${result.eta_seconds} s at your limits`;
     const lines = [`Nothing was ordered. ${count(result.items)} items would cost at most ${count(result.credits.max)} credits${eta}.`];
     return { result, lines: [...lines, ...result.warnings.map((warning) => `! ${warning}`)] };
 }
 
-function detached(batch: Batch): Done {
+function presentStarted(batch: Batch): Done {
     return { result: batch, lines: [batch.batch_id, `Get the results: routebook batch follow ${batch.batch_id}`] };
 }
 

@@ -1,4 +1,4 @@
-import { data, listing, reading, writing } from './calls.ts';
+import { data, getRequest, listItems, writeRequest } from './calls.ts';
 import { RoutebookError } from './errors.ts';
 import type { Listing } from './listing.ts';
 import type { CallOptions, Transport } from './transport.ts';
@@ -70,7 +70,7 @@ export class Batches {
             const batch = await this.get(batchId, {}, options);
             onProgress?.(batch);
             if (page.items.length > 0) continue;
-            if (batch.status === 'paused' && batch.counts.running === 0) throw paused(batch);
+            if (batch.status === 'paused' && batch.counts.running === 0) throw pausedError(batch);
             await pause(PAUSE_MS, options.signal);
         }
     }
@@ -84,43 +84,43 @@ export class Batches {
         const { data: items, meta } = await this.#transport.call<{
             data: EndedItem[];
             meta: { pagination: { next_cursor: string | null } };
-        }>({ ...reading(`${pathOf(batchId)}/results`), query: { ...query } }, options);
+        }>({ ...getRequest(`${pathOf(batchId)}/results`), query: { ...query } }, options);
         return { items, nextCursor: meta.pagination.next_cursor };
     }
 
     /** @param wait seconds to wait for its end */
     get(batchId: string, { wait }: { wait?: number } = {}, options?: CallOptions): Promise<Batch> {
-        return data(this.#transport, { ...reading(pathOf(batchId)), query: { wait } }, options);
+        return data(this.#transport, { ...getRequest(pathOf(batchId)), query: { wait } }, options);
     }
 
     /** Newest first. */
     list(query: Omit<BatchesQuery, 'cursor'> = {}, options?: CallOptions): Listing<Batch> {
-        return listing(this.#transport, '/v1/batches', { ...query }, options);
+        return listItems(this.#transport, '/v1/batches', { ...query }, options);
     }
 
     pause(batchId: string, options?: CallOptions): Promise<Batch> {
-        return data(this.#transport, writing('POST', `${pathOf(batchId)}/pause`), options);
+        return data(this.#transport, writeRequest('POST', `${pathOf(batchId)}/pause`), options);
     }
 
     /** Resumes it with the rights of this key and optional new limits. */
     resume(batchId: string, limits: Pick<BatchFields, 'max_credits' | 'stop_after_failures'> = {}, options?: CallOptions): Promise<Batch> {
-        return data(this.#transport, { ...writing('POST', `${pathOf(batchId)}/resume`), body: limits }, options);
+        return data(this.#transport, { ...writeRequest('POST', `${pathOf(batchId)}/resume`), body: limits }, options);
     }
 
     /** Retries items that did not succeed: all, or those that failed with one of these codes. */
     retry(batchId: string, { codes }: { codes?: string[] } = {}, options?: CallOptions): Promise<Batch & { retried: number }> {
         const body = codes === undefined ? {} : { codes };
-        return data(this.#transport, { ...writing('POST', `${pathOf(batchId)}/retry`), body }, options);
+        return data(this.#transport, { ...writeRequest('POST', `${pathOf(batchId)}/retry`), body }, options);
     }
 
     cancel(batchId: string, options?: CallOptions): Promise<Batch> {
-        return data(this.#transport, writing('DELETE', pathOf(batchId)), options);
+        return data(this.#transport, writeRequest('DELETE', pathOf(batchId)), options);
     }
 }
 
 /** Builds the request. Too many items for JSON are sent as ndjson, with the other fields in the query. */
 function orderOf({ items, ...fields }: BatchOrder, query: { dry_run?: true }) {
-    const request = writing('POST', '/v1/batches');
+    const request = writeRequest('POST', '/v1/batches');
     if (items.length <= MOST_AS_JSON) return { ...request, query, body: { ...fields, items } };
     const { defaults = {}, metadata, ...others } = fields;
     // The query has no parameter for the max_credits of items.
@@ -132,7 +132,7 @@ function orderOf({ items, ...fields }: BatchOrder, query: { dry_run?: true }) {
     };
 }
 
-function paused(batch: Batch): RoutebookError {
+function pausedError(batch: Batch): RoutebookError {
     const why = batch.paused_reason === null ? '' : ` (${batch.paused_reason})`;
     return new RoutebookError({
         code: 'BATCH_PAUSED',

@@ -2,12 +2,12 @@ import { Listing } from './listing.ts';
 import type { ApiRequest, CallOptions, Transport } from './transport.ts';
 
 /** A read, which may be repeated. */
-export function reading(path: string): ApiRequest {
+export function getRequest(path: string): ApiRequest {
     return { method: 'GET', path, isRepeatable: true };
 }
 
 /** An idempotent write, which may be repeated. */
-export function writing(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string): ApiRequest {
+export function writeRequest(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string): ApiRequest {
     return { method, path, isRepeatable: true };
 }
 
@@ -22,14 +22,14 @@ interface ListAnswer<Item> {
 }
 
 /** A paged list. */
-export function listing<Item>(
+export function listItems<Item>(
     transport: Transport,
     path: string,
     query: NonNullable<ApiRequest['query']>,
     options?: CallOptions,
 ): Listing<Item> {
     return new Listing(async (cursor) => {
-        const { data: items, meta } = await transport.call<ListAnswer<Item>>({ ...reading(path), query: { ...query, cursor } }, options);
+        const { data: items, meta } = await transport.call<ListAnswer<Item>>({ ...getRequest(path), query: { ...query, cursor } }, options);
         return { items, total: meta.pagination.total, nextCursor: meta.pagination.next_cursor };
     });
 }

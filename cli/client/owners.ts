@@ -1,4 +1,4 @@
-import { data, listing, reading, writing } from './calls.ts';
+import { data, getRequest, listItems, writeRequest } from './calls.ts';
 import type { Listing } from './listing.ts';
 import type { CallOptions, Transport } from './transport.ts';
 import type { ClaimChecked, ClaimDeleted, ClaimEntry, KeyReport, KeyReportEntry, SitePolicy } from './types.ts';
@@ -14,22 +14,22 @@ export class Claims {
     /** Claims a domain; the answer says what to publish and where. */
     create(domain: string, options?: CallOptions): Promise<ClaimEntry> {
         // Not repeatable: sent twice, it creates two claims.
-        return data(this.#transport, { ...writing('POST', claimsPath(domain)), isRepeatable: false }, options);
+        return data(this.#transport, { ...writeRequest('POST', claimsPath(domain)), isRepeatable: false }, options);
     }
 
     /** Your workspace's claims on a domain, oldest first. */
     list(domain: string, query: { limit?: number } = {}, options?: CallOptions): Listing<ClaimEntry> {
-        return listing(this.#transport, claimsPath(domain), query, options);
+        return listItems(this.#transport, claimsPath(domain), query, options);
     }
 
     /** Checks the proof now, which takes up to ten seconds; once a minute per claim. */
     check(domain: string, claimId: string, options?: CallOptions): Promise<ClaimChecked> {
-        return data(this.#transport, writing('POST', `${claimPath(domain, claimId)}/check`), options);
+        return data(this.#transport, writeRequest('POST', `${claimPath(domain, claimId)}/check`), options);
     }
 
     /** Withdraws a claim, even a proved one. */
     delete(domain: string, claimId: string, options?: CallOptions): Promise<ClaimDeleted> {
-        return data(this.#transport, writing('DELETE', claimPath(domain, claimId)), options);
+        return data(this.#transport, writeRequest('DELETE', claimPath(domain, claimId)), options);
     }
 }
 
@@ -42,12 +42,12 @@ export class Policies {
     }
 
     get(domain: string, options?: CallOptions): Promise<SitePolicy> {
-        return data(this.#transport, reading(policyPath(domain)), options);
+        return data(this.#transport, getRequest(policyPath(domain)), options);
     }
 
     /** Replaces the policy: omitted rules are lifted. */
     set(domain: string, policy: Partial<SitePolicy>, options?: CallOptions): Promise<SitePolicy> {
-        return data(this.#transport, { ...writing('PUT', policyPath(domain)), body: policy }, options);
+        return data(this.#transport, { ...writeRequest('PUT', policyPath(domain)), body: policy }, options);
     }
 }
 
@@ -61,7 +61,7 @@ export class Keys {
 
     /** Revokes every known key of the report and emails its owner. The complete key is the proof. */
     report(report: KeyReport, options?: CallOptions): Promise<KeyReportEntry[]> {
-        return this.#transport.call({ ...writing('POST', '/v1/keys/report'), body: report }, options);
+        return this.#transport.call({ ...writeRequest('POST', '/v1/keys/report'), body: report }, options);
     }
 }
 

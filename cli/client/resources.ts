@@ -1,4 +1,4 @@
-import { data, listing, reading, writing } from './calls.ts';
+import { data, getRequest, listItems, writeRequest } from './calls.ts';
 import type { Listing } from './listing.ts';
 import type { ApiRequest, CallOptions, Transport } from './transport.ts';
 import type {
@@ -30,17 +30,17 @@ export class Schemas {
     }
 
     list(query: ListQuery = {}, options?: CallOptions): Listing<Card> {
-        return listing(this.#transport, '/v1/schemas', { ...query }, options);
+        return listItems(this.#transport, '/v1/schemas', { ...query }, options);
     }
 
     /** The card of a site's latest version. */
     get(site: string, options?: CallOptions): Promise<Card> {
-        return data(this.#transport, reading(sitePath(site)), options);
+        return data(this.#transport, getRequest(sitePath(site)), options);
     }
 
     /** Newest first. */
     versions(site: string, query: { limit?: number } = {}, options?: CallOptions): Listing<VersionEntry> {
-        return listing(this.#transport, `${sitePath(site)}/versions`, query, options);
+        return listItems(this.#transport, `${sitePath(site)}/versions`, query, options);
     }
 
     /** The package as published, of the latest or a named version. */
@@ -65,7 +65,7 @@ export class Schemas {
         }: { version?: number | string; format?: 'routebook' | 'openapi' | 'tools' | 'postman' | 'bruno' | 'typescript' | 'python' } = {},
         options?: CallOptions,
     ): Promise<unknown> {
-        const request = { ...reading(`${sitePath(site)}/package`), query: { version, format } };
+        const request = { ...getRequest(`${sitePath(site)}/package`), query: { version, format } };
         // Documents in other formats have no envelope.
         return format === 'openapi' || format === 'postman' || format === 'bruno'
             ? this.#transport.call(request, options)
@@ -98,11 +98,11 @@ export class Schemas {
 
     /** Yanks a version. Repeating it has no further effect. */
     yank(site: string, version: number, { reason }: YankOrder, options?: CallOptions): Promise<VersionEntry> {
-        return data(this.#transport, { ...writing('POST', yankPath(site, version)), body: { reason } }, options);
+        return data(this.#transport, { ...writeRequest('POST', yankPath(site, version)), body: { reason } }, options);
     }
 
     unyank(site: string, version: number, options?: CallOptions): Promise<VersionEntry> {
-        return data(this.#transport, writing('DELETE', yankPath(site, version)), options);
+        return data(this.#transport, writeRequest('DELETE', yankPath(site, version)), options);
     }
 }
 
@@ -116,16 +116,16 @@ export class Maintainers {
 
     /** Longest-standing first. */
     list(site: string, query: { limit?: number } = {}, options?: CallOptions): Listing<MaintainerEntry> {
-        return listing(this.#transport, `${sitePath(site)}/maintainers`, query, options);
+        return listItems(this.#transport, `${sitePath(site)}/maintainers`, query, options);
     }
 
     add(site: string, workspaceId: string, options?: CallOptions): Promise<MaintainerEntry[]> {
-        return data(this.#transport, writing('PUT', maintainerPath(site, workspaceId)), options);
+        return data(this.#transport, writeRequest('PUT', maintainerPath(site, workspaceId)), options);
     }
 
     /** Removes your own workspace at once, another one at its `removal_at` after 24 hours, unless its owners stop that. */
     remove(site: string, workspaceId: string, options?: CallOptions): Promise<MaintainerEntry[]> {
-        return data(this.#transport, writing('DELETE', maintainerPath(site, workspaceId)), options);
+        return data(this.#transport, writeRequest('DELETE', maintainerPath(site, workspaceId)), options);
     }
 }
 
@@ -138,13 +138,13 @@ export class Requests {
     }
 
     create(order: RequestOrder, options?: CallOptions): Promise<RequestCreated> {
-        const request: ApiRequest = { ...writing('POST', '/v1/schema-requests'), body: order };
+        const request: ApiRequest = { ...writeRequest('POST', '/v1/schema-requests'), body: order };
         // Without an API key the server ignores Idempotency-Key.
         return data(this.#transport, { ...request, isRepeatable: this.#transport.hasKey }, options);
     }
 
     get(requestId: string, options?: CallOptions): Promise<RequestAnswer> {
-        return data(this.#transport, reading(`/v1/schema-requests/${encodeURIComponent(requestId)}`), options);
+        return data(this.#transport, getRequest(`/v1/schema-requests/${encodeURIComponent(requestId)}`), options);
     }
 }
 

@@ -1,5 +1,5 @@
 import { Batches } from './batches.ts';
-import { listing } from './calls.ts';
+import { listItems } from './calls.ts';
 import { Connections } from './connections.ts';
 import { Jobs } from './jobs.ts';
 import type { Listing } from './listing.ts';
@@ -115,7 +115,7 @@ export class Routebook {
 
     /** The audit log of the key's workspace, newest first; only for its owners and admins. */
     audit(query: Omit<AuditQuery, 'cursor'> = {}, options?: CallOptions): Listing<AuditEntry> {
-        return listing(this.#transport, '/v1/audit', { ...query }, options);
+        return listItems(this.#transport, '/v1/audit', { ...query }, options);
     }
 
     /** Every error code and what it means. */

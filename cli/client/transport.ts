@@ -113,7 +113,7 @@ export class Transport {
         } catch (cause) {
             return { ok: false, failure: unreachable(cause, this.#base, request.isRepeatable), cause, wasHeard: false };
         }
-        const body = parsed(text);
+        const body = tryParse(text);
         const isAccepted = response.status === request.accepts && typeof body === 'object' && body !== null && 'data' in body;
         if (isAccepted || (response.ok && body !== undefined)) return { ok: true, body };
         const failure = failureOf(response.status, body, response.headers.get('retry-after'));
@@ -144,7 +144,7 @@ function newKey(): string {
     return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-function parsed(text: string): unknown {
+function tryParse(text: string): unknown {
     try {
         return parseExact(text);
     } catch {

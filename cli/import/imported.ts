@@ -1,10 +1,10 @@
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { settle } from '../inspect/settle.ts';
 import { authOf } from './auth.ts';
-import { divided, MAX_ENDPOINTS, mostUseful, type Part } from './divided.ts';
 import type { NotCarried, ReadOperation } from './operation.ts';
 import { placeNames } from './place-names.ts';
-import { shortened } from './shortened.ts';
+import { shortenResponses } from './shorten-responses.ts';
+import { MAX_ENDPOINTS, mostUseful, type Part, splitOperations } from './split-operations.ts';
 
 /** What became of a document. Each operation of it stands either in `carried` or, with `scope: 'operation'`, in `notCarried`. */
 export interface Imported {
@@ -42,7 +42,7 @@ type Head = Omit<PackageDocument, 'endpoints'>;
 
 /** Brings what was read under the rules of publishing, and lists what they refuse or have no room for. */
 export function finish(head: Head, operations: readonly ReadOperation[], notCarried: NotCarried[], options: ImportOptions): Imported {
-    const parts = options.single === true ? [chosen(operations, notCarried)] : divided(operations);
+    const parts = options.single === true ? [chooseOperations(operations, notCarried)] : splitOperations(operations);
     const nameOf = placeNames(head.site);
     const made = parts.map((part, index) => {
         const site = index === 0 ? head.site : nameOf(part.tag ?? '');
@@ -65,7 +65,7 @@ export function finish(head: Head, operations: readonly ReadOperation[], notCarr
     };
 }
 
-function chosen(operations: readonly ReadOperation[], notCarried: NotCarried[]): Part {
+function chooseOperations(operations: readonly ReadOperation[], notCarried: NotCarried[]): Part {
     const { chosen: own, rest } = mostUseful(operations);
     const why = `A package has at most ${MAX_ENDPOINTS} endpoints with 2,000 params; the most useful ones were taken.`;
     for (const { where } of rest) notCarried.push({ where, why, scope: 'operation' });
@@ -75,7 +75,7 @@ function chosen(operations: readonly ReadOperation[], notCarried: NotCarried[]):
 function finishPart(head: Head, operations: readonly ReadOperation[], notCarried: NotCarried[], options: ImportOptions) {
     const whereOf = new Map(operations.map(({ where, endpoint }) => [endpoint.name, where]));
     const { auth, operations: own } = authOf(operations, notCarried);
-    const fitting = shortened(own, notCarried);
+    const fitting = shortenResponses(own, notCarried);
     const whole = { ...head, ...(auth.length === 0 ? {} : { auth }), endpoints: fitting.map(({ endpoint }) => endpoint) };
     const settled = settle(whole, options.isPortAllowed ?? (() => false));
     for (const { endpoint, why } of settled.refused)

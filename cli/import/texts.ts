@@ -25,6 +25,6 @@ export function cleanLine(value: unknown, max: number): string | undefined {
 }
 
 /** What a report may repeat of a name out of a document. */
-export function shown(name: string): string {
+export function printableName(name: string): string {
     return cleanLine(name, 120) ?? '…';
 }

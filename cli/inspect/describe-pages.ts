@@ -4,7 +4,7 @@ import { describeEndpoint, describeParam, isPlaceInList } from './describe.ts';
 import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
 import { addText, type Texts } from './page-facts.ts';
-import { mayBeSaid, mostSaid, sharedText, siteParts } from './said.ts';
+import { findMajority, isQuotable, sharedText, siteParts } from './quotable.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import { decode, readSegment } from './segments.ts';
 import type { SiteLink, SiteTexts } from './site-texts.ts';
@@ -37,7 +37,7 @@ export function describeByPages(drafted: readonly Drafted[], texts: SiteTexts, s
             param.description = described ?? describeParam(param);
             if (described !== undefined) byPages.add(`${endpoint.name} ${param.name}`);
         }
-        const lead = leadOf(group, here, ofSite, about).find((text) => text !== '' && mayBeSaid(text, seen)) ?? leadOfLinks(one, here);
+        const lead = leadOf(group, here, ofSite, about).find((text) => text !== '' && isQuotable(text, seen)) ?? leadOfLinks(one, here);
         endpoint.description = describeEndpoint(endpoint, lead?.startsWith(CALLED_BY) === true ? withName(endpoint, lead) : lead);
         if (lead !== undefined) byPages.add(endpoint.name);
     }
@@ -50,7 +50,7 @@ function siteAbout(drafted: readonly Drafted[], seen: SeenTexts): string | undef
     for (const { group } of drafted) for (const [text, times] of group.pages.abouts) addText(all, text, times);
     const [most] = [...all].sort(([, a], [, b]) => b - a);
     const isOfSite = most !== undefined && drafted.filter(({ group }) => group.pages.abouts.has(most[0])).length > 1;
-    return isOfSite && mayBeSaid(most[0], seen) ? most[0] : undefined;
+    return isOfSite && isQuotable(most[0], seen) ? most[0] : undefined;
 }
 
 const CALLED_BY = 'Called by the page';
@@ -69,13 +69,13 @@ function leadOf(group: Group, links: RouteLinks, ofSite: ReadonlySet<string>, ab
     const title = sharedText(titles, pages, ofSite);
     const heading = sharedText(headings, pages, ofSite);
     const both = title === '' || heading === '' ? [] : [overlaps(title, heading) ? longer(title, heading) : `${title}: ${heading}`];
-    const caller = mostSaid(
+    const caller = findMajority(
         new Map([...callers].map(([text, times]) => [sharedText(new Map([[text, 1]]), { isFixed: true, addresses: 1 }, ofSite), times])),
     );
     const isForm = group.form !== undefined && (group.method === 'POST' || addresses.size === 0);
-    const submit = mostSaid(submits);
+    const submit = findMajority(submits);
     const form = isForm && submit !== '' ? [caller === '' ? submit : `${submit}, the form of “${caller}”`, submit] : [];
-    const link = links.targets.size > 1 || isFixed ? mostSaid(links.texts) : '';
+    const link = links.targets.size > 1 || isFixed ? findMajority(links.texts) : '';
     const calledBy = group.answers.json > 0 && callers.size > 0 ? [...callers.keys()].map((text) => `${CALLED_BY} “${text}”`) : [];
     const isHome = group.segments.every(({ core }) => core === '') && group.dispatch.length === 0;
     const home = isHome ? [[...titles.keys()][0] ?? '', [...headings.keys()][0] ?? ''] : [];
@@ -85,7 +85,7 @@ function leadOf(group: Group, links: RouteLinks, ofSite: ReadonlySet<string>, ab
 /** Describes an endpoint by the pages that link to it, if its own pages have no text in common. */
 function leadOfLinks({ endpoint }: Drafted, { from }: RouteLinks): string | undefined {
     const names = [...from].map((one) => one.endpoint.name).filter((name) => name !== endpoint.name);
-    return names.length === 0 ? undefined : `${endpoint.name.replaceAll('_', ' ')}, to which links of ${joined(names.slice(0, 3))} lead`;
+    return names.length === 0 ? undefined : `${endpoint.name.replaceAll('_', ' ')}, to which links of ${joinNames(names.slice(0, 3))} lead`;
 }
 
 function overlaps(one: string, other: string): boolean {
@@ -111,7 +111,7 @@ function linksByRoute(drafted: readonly Drafted[], { links }: SiteTexts): Map<Dr
     const known = new Map<string, Drafted | undefined>();
     const routeOf = (url: URL) => {
         const address = `${url.origin}${url.pathname}${url.search}`;
-        if (!known.has(address)) known.set(address, matching(byLength, url));
+        if (!known.has(address)) known.set(address, findMatch(byLength, url));
         return known.get(address);
     };
     const found = new Map<Drafted, RouteLinks>();
@@ -138,7 +138,7 @@ function addLink(found: Map<Drafted, RouteLinks>, to: Drafted, from: Drafted | u
 }
 
 /** The route of an address; of several, the one with the most fixed parts. */
-function matching(byLength: ReadonlyMap<number, readonly Drafted[]>, url: URL): Drafted | undefined {
+function findMatch(byLength: ReadonlyMap<number, readonly Drafted[]>, url: URL): Drafted | undefined {
     const pieces = url.pathname.slice(1).split('/').map(readSegment);
     let best: { one: Drafted; weight: number } | undefined;
     for (const one of byLength.get(pieces.length) ?? []) {
@@ -162,18 +162,18 @@ function describeParamByPages(
     seen: SeenTexts,
 ): string | undefined {
     const { name, source } = param;
-    const label = [...(labels.get(name) ?? [])].sort(([, a], [, b]) => b - a).find(([text]) => mayBeSaid(text, seen))?.[0];
+    const label = [...(labels.get(name) ?? [])].sort(([, a], [, b]) => b - a).find(([text]) => isQuotable(text, seen))?.[0];
     if (label !== undefined && (source !== 'path' || group.form !== undefined)) return withLabel(param, label);
     if (source === 'body') return undefined;
     const given = source === 'path' ? links : links.params.get(name);
     if (given === undefined) return undefined;
     if (isPlaceInList(name)) {
-        const texts = [...given.texts.keys()].filter((text) => text.length <= 24 && mayBeSaid(text, seen)).slice(0, 4);
+        const texts = [...given.texts.keys()].filter((text) => text.length <= 24 && isQuotable(text, seen)).slice(0, 4);
         if (texts.length > 0) return `${describeParam(param)} Links give it: ${texts.map((text) => `“${text}”`).join(', ')}.`;
     }
     const pages = [...given.from].filter(({ endpoint: one }) => one !== endpoint);
     const sources = (pages.length > 0 ? pages : [...given.from]).map(({ endpoint: one }) => one.name);
-    return sources.length === 0 ? undefined : `${bareOf(param)} as links of ${joined([...new Set(sources)].slice(0, 3))} give it.`;
+    return sources.length === 0 ? undefined : `${bareOf(param)} as links of ${joinNames([...new Set(sources)].slice(0, 3))} give it.`;
 }
 
 function bareOf(param: PackageParam): string {
@@ -186,6 +186,6 @@ function withLabel(param: PackageParam, label: string): string {
     return type === 'boolean' && !/^\W*whether/i.test(label) ? `Whether “${label}” is chosen.` : `${label.replace(/[.:…\s]+$/, '')}.`;
 }
 
-function joined(names: readonly string[]): string {
+function joinNames(names: readonly string[]): string {
     return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }

@@ -10,9 +10,9 @@ export function describeEndpoint({ name, kind, hosted, params = [], response }: 
     const said = leadOf(sentence(name.split('_')), lead);
     const selected = selectedFields(response?.select);
     const { fields, isList } = selected.length > 0 ? { fields: selected, isList: true } : fieldsOf(response?.schema);
-    const answered = fields.length === 0 ? '' : isList ? ` Each item has ${joined(fields)}.` : ` Answers with ${joined(fields)}.`;
+    const answered = fields.length === 0 ? '' : isList ? ` Each item has ${joinNames(fields)}.` : ` Answers with ${joinNames(fields)}.`;
     const asked = params.filter(({ required }) => required).map((param) => wordsOf(param.name).join(' '));
-    const by = asked.length === 0 ? '' : ` Needs ${joined(asked.slice(0, MOST_FIELDS))}.`;
+    const by = asked.length === 0 ? '' : ` Needs ${joinNames(asked.slice(0, MOST_FIELDS))}.`;
     const bound = hosted === false ? ' Its requests carry a token that is made for each of them.' : '';
     return `${said}${kind === 'paginate' ? ', page by page' : ''}.${by}${bound}${answered}`;
 }
@@ -90,13 +90,13 @@ function sentence(words: readonly string[]): string {
 }
 
 /** `a, b and c`. */
-function joined(names: readonly string[]): string {
+function joinNames(names: readonly string[]): string {
     return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
 /** The names of fields of what is answered: of the items where it is a list. */
 function fieldsOf(schema: JsonSchema | undefined): { fields: string[]; isList: boolean } {
-    const properties = unwrapped(propertiesOf(schema));
+    const properties = unwrap(propertiesOf(schema));
     const items = Object.values(properties).map((property) => (isObject(property) ? propertiesOf(property['items']) : {}));
     const inList = items.find((item) => Object.keys(item).length > 0);
     const isList = inList !== undefined && Object.keys(properties).length <= 3;
@@ -104,10 +104,10 @@ function fieldsOf(schema: JsonSchema | undefined): { fields: string[]; isList: b
 }
 
 /** What stands in the one field that an answer is wrapped into, such as `data` of GraphQL. */
-function unwrapped(properties: Record<string, unknown>, levels = 2): Record<string, unknown> {
+function unwrap(properties: Record<string, unknown>, levels = 2): Record<string, unknown> {
     const [only, ...others] = Object.values(properties);
     const inside = others.length === 0 && levels > 0 ? propertiesOf(only) : {};
-    return Object.keys(inside).length === 0 ? properties : unwrapped(inside, levels - 1);
+    return Object.keys(inside).length === 0 ? properties : unwrap(inside, levels - 1);
 }
 
 function propertiesOf(schema: unknown): Record<string, unknown> {

@@ -32,12 +32,12 @@ function paramsOf({ params = [] }: PackageEndpoint, { sample, segments }: Group)
     for (const [name, text] of sample.query) if (!texts.has(name)) texts.set(name, text);
     const values = params
         .filter(({ name }) => texts.has(name))
-        .map((param): [string, Json] => [param.name, typed(param, texts.get(param.name) ?? '')]);
+        .map((param): [string, Json] => [param.name, convertText(param, texts.get(param.name) ?? '')]);
     const isWhole = params.every(({ name, required }) => !required || texts.has(name));
     return isWhole ? Object.fromEntries(values) : undefined;
 }
 
-function typed({ schema }: PackageParam, text: string): Json {
+function convertText({ schema }: PackageParam, text: string): Json {
     const type = isObject(schema) ? schema['type'] : undefined;
     if (type === 'integer' || type === 'number') return Number(text);
     return type === 'boolean' ? text === 'true' : text;

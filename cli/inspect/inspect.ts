@@ -65,7 +65,7 @@ export async function inspect(source: InspectSource, options: InspectOptions = {
     if ('openapi' in source) return fromDocument(await readDocument(source.openapi), options);
     const ledger = openLedger();
     const named = options.site === undefined ? undefined : normaliseSite(options.site);
-    const entries = 'har' in source ? harEntries(source.har, ledger) : recorded(source.recording);
+    const entries = 'har' in source ? harEntries(source.har, ledger) : readElements(source.recording);
     const collection = await collect(entries, ledger, {
         domain: named?.ok === true ? named.registrable : undefined,
         keepsSamples: options.confirmExample !== undefined,
@@ -84,7 +84,7 @@ async function* harEntries(har: string | Readable, ledger: Ledger): AsyncGenerat
     }
 }
 
-async function* recorded(entries: AsyncIterable<unknown>): AsyncGenerator<Element> {
+async function* readElements(entries: AsyncIterable<unknown>): AsyncGenerator<Element> {
     for await (const value of entries) yield { ok: true, value };
 }
 

@@ -85,7 +85,7 @@ function* valuesIn($: CheerioAPI, item: Node, headings: readonly string[]): Gene
         for (const [place, cell] of whole.children().toArray().entries()) {
             const tag = tagOf($(cell));
             if (tag !== 'td' && tag !== 'th') continue;
-            const wanted = headings[place] || named($(cell)) || `column_${place + 1}`;
+            const wanted = headings[place] || nameByClass($(cell)) || `column_${place + 1}`;
             yield { entry: { selector: `> ${tag}:nth-child(${place + 1})` }, wanted, value: lineOf($(cell).text()), rank: 2 };
         }
     }
@@ -101,7 +101,7 @@ function* valuesIn($: CheerioAPI, item: Node, headings: readonly string[]): Gene
         const property = element.attr('itemprop');
         if (property !== undefined && isAuthorsName(property))
             yield { entry: { selector: `[itemprop="${property}"]` }, wanted: fieldName(property), value: lineOf(element.text()), rank: 3 };
-        const name = named(element);
+        const name = nameByClass(element);
         if (isRow || name === undefined || node === first) continue;
         const isLeaf = element.find('[class]').length === 0 || element.children().length === 0;
         if (isLeaf)
@@ -110,7 +110,7 @@ function* valuesIn($: CheerioAPI, item: Node, headings: readonly string[]): Gene
     const bare = /^(?:h[1-6]|p|strong|b|dt|dd|em|small|code)$/;
     for (const node of isRow ? [] : inside) {
         const tag = tagOf($(node));
-        if (bare.test(tag) && named($(node)) === undefined && whole.find(tag).length === 1)
+        if (bare.test(tag) && nameByClass($(node)) === undefined && whole.find(tag).length === 1)
             yield { entry: { selector: tag }, wanted: /^h\d/.test(tag) ? 'heading' : 'text', value: lineOf($(node).text()), rank: 4 };
     }
 }
@@ -143,7 +143,7 @@ function cellOf($: CheerioAPI, node: Node, row: Node): string {
     return `> ${tagOf($(node).closest('td, th'))}:nth-child(${placeInRow($, node, row) + 1})`;
 }
 
-function named(element: Elements): string | undefined {
+function nameByClass(element: Elements): string | undefined {
     const [name] = classesOf(element);
     return name === undefined ? undefined : fieldName(name);
 }

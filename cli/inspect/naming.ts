@@ -25,7 +25,7 @@ export function nameParams(segments: readonly Piece[], taken: ReadonlySet<string
     const names: string[] = [];
     for (const [place, piece] of segments.entries()) {
         if (piece.form === 'word') continue;
-        const name = unused(wantedName(piece, piece.form, segments[place - 1], segments.slice(0, place)), used);
+        const name = makeUnique(wantedName(piece, piece.form, segments[place - 1], segments.slice(0, place)), used);
         used.add(name);
         names.push(name);
     }
@@ -42,7 +42,7 @@ function wantedName(piece: Piece, form: Exclude<SegmentForm, 'word'>, before: Pi
     return own === 'id' && !literal.endsWith('id') ? `${literal}_id` : literal;
 }
 
-function unused(name: string, used: ReadonlySet<string>): string {
+function makeUnique(name: string, used: ReadonlySet<string>): string {
     for (let count = 1; ; count++) {
         const candidate = count === 1 ? name : `${name}_${count}`;
         if (!used.has(candidate)) return candidate;
@@ -60,7 +60,7 @@ export function identifier(text: string): string {
 /** A name for an endpoint that says what it does, `^[a-z][a-z0-9_]{0,63}$`, unlike all of `used`, to which it is added. */
 export function nameEndpoint(wanted: string, used: Set<string>): string {
     const plain = identifier(wanted).slice(0, 58) || 'call';
-    const name = unused(plain, used);
+    const name = makeUnique(plain, used);
     used.add(name);
     return name;
 }

@@ -115,21 +115,21 @@ function hiddenOf(inputs: readonly Selection[]): Form['hidden'] {
 function selectorOf($: CheerioAPI, form: Selection): string | undefined {
     const written = form.attr('action');
     const candidates = [
-        named('form#', form.attr('id'), ''),
-        named('form[name="', form.attr('name'), '"]'),
+        buildName('form#', form.attr('id'), ''),
+        buildName('form[name="', form.attr('name'), '"]'),
         written !== undefined && isFixedAction(written) ? `form[action="${written}"]` : undefined,
-        ...(form.attr('class') ?? '').split(/\s+/).map((name) => named('form.', name, '')),
+        ...(form.attr('class') ?? '').split(/\s+/).map((name) => buildName('form.', name, '')),
         ...form
             .find('input[name], select[name], textarea[name]')
             .toArray()
             .slice(0, 20)
-            .map((input) => named('form:has([name="', $(input).attr('name'), '"])')),
+            .map((input) => buildName('form:has([name="', $(input).attr('name'), '"])')),
         'form',
     ];
     return candidates.find((selector) => selector !== undefined && $(selector).length === 1 && $(selector).is(form));
 }
 
-function named(before: string, name: string | undefined, behind: string): string | undefined {
+function buildName(before: string, name: string | undefined, behind: string): string | undefined {
     return name !== undefined && isProgramWord(name) ? `${before}${name}${behind}` : undefined;
 }
 

@@ -75,18 +75,18 @@ function redactBody({ type, text }: { type: string; text: string }, note: Note):
     }
     const parsed = parseJson(text);
     if (parsed === undefined) return text;
-    return JSON.stringify(cleaned(parsed, 'the request body', note, 0, true));
+    return JSON.stringify(clean(parsed, 'the request body', note, 0, true));
 }
 
 /** The text as it is: of answers only types are kept. What is in it is listed. */
 function reportAnswer({ type, text }: Exchange['answer'], note: Note): string | undefined {
     if (text === undefined || !/json/.test(type) || text.length > MAX_SEARCHED) return text;
     const parsed = parseJson(text);
-    if (parsed !== undefined) cleaned(parsed, 'the answer', note, 0, false);
+    if (parsed !== undefined) clean(parsed, 'the answer', note, 0, false);
     return text;
 }
 
-function cleaned(value: Json, where: string, note: Note, level: number, takesOut: boolean, name = ''): Json {
+function clean(value: Json, where: string, note: Note, level: number, takesOut: boolean, name = ''): Json {
     if (typeof value === 'string') {
         const kind = kindOf(name, value);
         if (kind === undefined) return value;
@@ -94,11 +94,11 @@ function cleaned(value: Json, where: string, note: Note, level: number, takesOut
         return takesOut && isCredential(kind) ? '' : value;
     }
     if (level > MAX_LEVELS || typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return value.map((item) => cleaned(item, where, note, level + 1, takesOut, name));
+    if (Array.isArray(value)) return value.map((item) => clean(item, where, note, level + 1, takesOut, name));
     const out: JsonObject = {};
     for (const [key, item] of Object.entries(value)) {
         if (takesOut && level === 0 && namesCredential(key)) note(`field ${plain(key)} of ${where}`, 'a credential');
-        else if (key !== '__proto__') out[key] = cleaned(item, where, note, level + 1, takesOut, key);
+        else if (key !== '__proto__') out[key] = clean(item, where, note, level + 1, takesOut, key);
     }
     return out;
 }

@@ -119,7 +119,7 @@ function typesOf(scalars: Shape['scalars']): string[] {
 }
 
 function membersOf(shape: Shape, left: { schemas: number }): JsonObject {
-    const entries = shape.entries ?? (isMap(shape) ? folded(shape) : undefined);
+    const entries = shape.entries ?? (isMap(shape) ? foldMap(shape) : undefined);
     if (entries !== undefined) return { additionalProperties: schemaOf(entries, left) };
     const fields = [...shape.fields];
     if (fields.length === 0 || left.schemas <= 0) return {};
@@ -150,7 +150,7 @@ function isMap(shape: Shape): boolean {
     return fields.every((field) => field.objects > 0 && field.scalars.size === 0 && [...field.fields.keys()].sort().join('\n') === keys);
 }
 
-function folded(shape: Shape): Shape {
+function foldMap(shape: Shape): Shape {
     const entries = openShape();
     for (const field of shape.fields.values()) mergeShape(entries, field);
     return entries;

@@ -57,7 +57,7 @@ export async function addMonitor(session: Session, site: string, endpoint: strin
 export async function changeMonitor({ client, terminal: { paint } }: Session, monitorId: string, options: ChangeOptions): Promise<Done> {
     const changes = scheduleOf(options);
     if (Object.keys(changes).length === 0) throw wrongUsage('name a change, such as --every 1d');
-    return shown(await client().monitors.update(monitorId, changes), paint);
+    return presentMonitor(await client().monitors.update(monitorId, changes), paint);
 }
 
 function scheduleOf(options: ChangeOptions): MonitorChanges {
@@ -99,7 +99,7 @@ export async function listMonitors(
 
 /** `routebook monitor show ID` */
 export async function showMonitor({ client, terminal: { paint } }: Session, monitorId: string): Promise<Done> {
-    return shown(await client().monitors.get(monitorId), paint);
+    return presentMonitor(await client().monitors.get(monitorId), paint);
 }
 
 /** `routebook monitor pause ID` */
@@ -143,7 +143,7 @@ export async function runMonitor({ client, terminal }: Session, monitorId: strin
     };
 }
 
-function shown(monitor: Monitor, paint: Session['terminal']['paint']): Done {
+function presentMonitor(monitor: Monitor, paint: Session['terminal']['paint']): Done {
     const { last_run: last } = monitor;
     const rows: [string, string | number | null][] = [
         ['monitor', monitor.monitor_id],

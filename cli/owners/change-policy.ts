@@ -15,15 +15,15 @@ export async function policyOf({ client, terminal: { paint } }: Session, domain:
     if (clear === true && isChange) throw wrongUsage('--clear allows everything and cannot be used with other options');
     if (order.block === true && order.unblock === true) throw wrongUsage('--block and --unblock contradict each other');
     const api = client();
-    if (clear === true) return shown(domain, await api.policies.set(domain, {}), paint, true);
+    if (clear === true) return presentPolicy(domain, await api.policies.set(domain, {}), paint, true);
     const before = await api.policies.get(domain);
-    if (!isChange) return shown(domain, before, paint, false);
+    if (!isChange) return presentPolicy(domain, before, paint, false);
     const changed = changePolicy(before, order);
     if (!changed.ok) throw wrongUsage(changed.problem);
-    return shown(domain, await api.policies.set(domain, changed.policy), paint, true);
+    return presentPolicy(domain, await api.policies.set(domain, changed.policy), paint, true);
 }
 
-function shown(domain: string, policy: SitePolicy, paint: Paint, isChanged: boolean): Done {
+function presentPolicy(domain: string, policy: SitePolicy, paint: Paint, isChanged: boolean): Done {
     const rows = policyRows(policy).map(([name, value]) => `${paint('dim', name.padEnd(13))}  ${value}`);
     return {
         result: policy,

@@ -24,7 +24,7 @@ export function readParams({ param: pairs = [], params: json }: TypedParams, kno
         }
         if (read.has(name)) throw wrongUsage(`the param ${name} is given twice`);
         const param = known.find((candidate) => candidate.name === name);
-        read.set(name, mark === ':=' ? readJson(text, name) : typed(text, name, param?.schema));
+        read.set(name, mark === ':=' ? readJson(text, name) : convertText(text, name, param?.schema));
     }
     return Object.fromEntries(read);
 }
@@ -41,18 +41,18 @@ function readObject(text: string): JsonObject {
 }
 
 function readJson(text: string, what: string): Json {
-    const value = parsed(text);
+    const value = tryParse(text);
     if (value === undefined) throw wrongUsage(`the value of ${what} is not valid JSON`);
     return value;
 }
 
-function typed(text: string, name: string, schema: JsonSchema | undefined): Json {
+function convertText(text: string, name: string, schema: JsonSchema | undefined): Json {
     if (isFileSchema(schema) && text.startsWith('@')) return { ...readGivenFile(text.slice(1), name) };
     const types = typesOf(schema);
     if (types === undefined || types.includes('string')) return text;
-    const value = parsed(text);
+    const value = tryParse(text);
     const item = typeof schema === 'object' ? schema['items'] : undefined;
-    if (types.includes('array') && !Array.isArray(value)) return [typed(text, name, isSchema(item) ? item : undefined)];
+    if (types.includes('array') && !Array.isArray(value)) return [convertText(text, name, isSchema(item) ? item : undefined)];
     return value ?? text;
 }
 
@@ -69,7 +69,7 @@ function isSchema(value: Json | undefined): value is JsonSchema {
 }
 
 /** Parses JSON; undefined if it is invalid. Numbers keep their digits. */
-function parsed(text: string): Json | undefined {
+function tryParse(text: string): Json | undefined {
     try {
         return parseExact(text);
     } catch {

@@ -45,14 +45,14 @@ export function findSyntaxFault(text: string): (Place & { what: string }) | unde
         } else {
             const isKeyNext: boolean = wanted === 'key' || wanted === 'key or }';
             const end = isValueNext || (isKeyNext && char === '"') ? endOf(SCALAR, text, at) : undefined;
-            if (end === undefined) return { ...placeIn(text, at), what: char === '"' ? unclosed(wanted) : SAID[wanted] };
+            if (end === undefined) return { ...placeIn(text, at), what: char === '"' ? describeUnclosed(wanted) : SAID[wanted] };
             wanted = isKeyNext ? ':' : afterValue();
             at = end;
         }
     }
 }
 
-function unclosed(wanted: Wanted): string {
+function describeUnclosed(wanted: Wanted): string {
     return /^(value|key)/.test(wanted) ? 'this string has no end, or something in it that has to be escaped' : SAID[wanted];
 }
 

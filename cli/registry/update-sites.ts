@@ -38,7 +38,7 @@ export async function updateSites({ client, terminal }: Session, sites: readonly
         updates.push({ site, file: path, changed, removed: textsOf(differences, 'removed'), added: textsOf(differences, 'added') });
         lines.push(
             headline(site, { changed, differences, dryRun }, terminal.paint),
-            ...differences.map((line) => painted(line, terminal.paint)),
+            ...differences.map((line) => paintLine(line, terminal.paint)),
         );
     }
     return {
@@ -81,7 +81,7 @@ function headline(
     return `${paint('green', '✓')} ${name} ${verb}${isSame ? '; its types are the same' : ':'}`;
 }
 
-function painted({ kind, text }: DiffLine, paint: Paint): string {
+function paintLine({ kind, text }: DiffLine, paint: Paint): string {
     if (kind === 'removed') return paint('red', `  - ${text}`);
     if (kind === 'added') return paint('green', `  + ${text}`);
     return paint('dim', `    ${text}`);

@@ -10,11 +10,11 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { parseExact } from '../domain/json/exact-numbers.ts';
 import { VERSION } from '../platform/version.ts';
 import { type ApiCall, type ApiError, type Ask, AskFailure } from './ask.ts';
+import { fitToBudget } from './fit-to-budget.ts';
 import { type FullResults, readResultPage, resultUri } from './full-results.ts';
-import { type Failed, nextCall, whatToDo } from './next-step.ts';
+import { type Failed, nextCall, nextStepText } from './next-step.ts';
 import { type Agreement, type Agreements, findAgreement, questionOf } from './questions.ts';
 import { type AgentTool, type Arguments, DEFAULT_CHARACTERS } from './tool.ts';
-import { withinBudget } from './within-budget.ts';
 
 /** Everything that an agent server needs. */
 export interface Served {
@@ -33,7 +33,7 @@ export function agentServer({ tools, ask, instructions, fullResults, agreements 
     const capabilities = { tools: {}, ...(fullResults === undefined ? {} : { resources: {} }) };
     const server = new Server({ name: 'routebook', title: 'Routebook', version: VERSION }, { instructions, capabilities });
     if (fullResults !== undefined) serveFullResults(server, fullResults);
-    server.setRequestHandler('tools/list', () => ({ tools: tools.map(listed) }));
+    server.setRequestHandler('tools/list', () => ({ tools: tools.map(toListedTool) }));
     server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }, { mcpReq }) => {
         const tool = tools.find((one) => one.name === name);
         if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`);
@@ -54,7 +54,7 @@ function serveFullResults(server: Server, fullResults: FullResults): void {
     });
 }
 
-function listed({ name, description, inputSchema, outputSchema, annotations }: AgentTool) {
+function toListedTool({ name, description, inputSchema, outputSchema, annotations }: AgentTool) {
     return { name, description, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }), annotations };
 }
 
@@ -89,7 +89,7 @@ async function success(
     result: Record<string, unknown>,
     { most = DEFAULT_CHARACTERS, fullResults }: { most: number | undefined; fullResults: FullResults | undefined },
 ): Promise<CallToolResult> {
-    const { text, isCut } = withinBudget(result, most);
+    const { text, isCut } = fitToBudget(result, most);
     if (!isCut) return { content: [{ type: 'text', text }], structuredContent: result };
     const id = await fullResults?.keep(JSON.stringify(result));
     // Cut data no longer matches the output schema of its endpoint.
@@ -110,7 +110,7 @@ function failure(apiError: ApiError, failed: Failed): CallToolResult {
     const error = {
         ...apiError,
         details: apiError.details && firstOf(apiError.details),
-        what_to_do: whatToDo(apiError),
+        what_to_do: nextStepText(apiError),
         // The agent has its own call. A long one is not repeated.
         next: JSON.stringify(next).length > MOST_NEXT ? null : next,
     };

@@ -38,7 +38,7 @@ const UNCONFIRMED =
     'Only a person may let this happen, and this client cannot ask one. Tell the person you work for: they can raise confirm_above of the key.';
 
 /** One or two sentences that tell an agent what to do next. */
-export function whatToDo({ code, retryable, retry_after: seconds, details = [] }: ApiError): string {
+export function nextStepText({ code, retryable, retry_after: seconds, details = [] }: ApiError): string {
     const known = creditsToConfirm({ details }) === undefined ? BY_CODE.get(code) : UNCONFIRMED;
     const again = retryable ? `The same call may succeed ${seconds === undefined ? 'in a moment' : `in ${seconds} s`}.` : undefined;
     const correct = known === undefined && details.length > 0 ? 'Correct what details name, and call again.' : undefined;
@@ -78,7 +78,7 @@ export function nextCall(told: ApiError, { tool, args }: Failed): NextCall | nul
             return { tool: 'find_endpoint', arguments: { task: words ?? wordsOf(endpoint) } };
         case 'SPENDING_LIMIT':
         case 'INSUFFICIENT_CREDITS':
-            return site === undefined || tool === 'price_fetch' ? null : { tool: 'price_fetch', arguments: priced(args) };
+            return site === undefined || tool === 'price_fetch' ? null : { tool: 'price_fetch', arguments: pickCall(args) };
         default:
             return null;
     }
@@ -88,7 +88,7 @@ function lookUp(site: unknown, endpoint: unknown): NextCall {
     return { tool: 'look_up_site', arguments: { site, intent: `see the params of ${wordsOf(endpoint)} on this site` } };
 }
 
-function priced({ site, endpoint, params }: Arguments): Arguments {
+function pickCall({ site, endpoint, params }: Arguments): Arguments {
     return { site, endpoint, ...(params === undefined ? {} : { params }) };
 }
 

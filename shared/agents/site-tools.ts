@@ -34,7 +34,7 @@ export function siteTools(site: ToolSite): AgentTool[] {
     if (tokensOf(whole) <= LIST_TOKENS) return whole;
     const withoutOutput = whole.map(({ outputSchema: _, ...tool }) => tool);
     if (tokensOf(withoutOutput) <= LIST_TOKENS) return withoutOutput;
-    const short = withoutOutput.map(shortened);
+    const short = withoutOutput.map(shortenDescription);
     let size = 0;
     return short.filter((tool) => {
         const tokens = tokensOf([tool]);
@@ -77,7 +77,7 @@ function plainTool({ site, version }: ToolSite, { name, description, effect }: E
     };
 }
 
-function shortened(tool: AgentTool): AgentTool {
+function shortenDescription(tool: AgentTool): AgentTool {
     const properties = (tool.inputSchema['properties'] ?? {}) as Record<string, JsonObject>;
     const named = Object.entries(properties).map(([name, { description: _d, examples: _e, ...schema }]) => [name, schema]);
     const { description } = tool;

@@ -14,7 +14,7 @@ const BEFORE_DATA = `${BEFORE_SUCCESS}"data":`;
 const BEFORE_META = ',"meta":{"credits_used":';
 
 /** Passes the site's answer through as text. */
-export function around(text: string, { credits_used, ...rest }: Omit<FetchMeta, 'credits_remaining'>): AroundBalance {
+export function splitAroundBalance(text: string, { credits_used, ...rest }: Omit<FetchMeta, 'credits_remaining'>): AroundBalance {
     return {
         head: `${BEFORE_DATA}${text}${BEFORE_META}${credits_used},"credits_remaining":`,
         tail: `,${JSON.stringify(rest).slice(1)}}`,
@@ -38,7 +38,7 @@ export function answerText(
     { outcome, charged, durationMs }: { outcome: FetchSuccess; charged: number; durationMs: number },
 ): AroundBalance {
     const { upstream } = outcome;
-    return around(outcome.text, {
+    return splitAroundBalance(outcome.text, {
         credits_used: charged,
         request_id: requestId,
         site: found.site,
@@ -74,7 +74,7 @@ export function partsOfResult(result: string): { data: string; meta: string } | 
 
 /** The answer with a stored result that the account paid for before. */
 export function keptText(order: FetchOrder, found: Found, { text, results }: { text: string; results: number }): AroundBalance {
-    return around(text, {
+    return splitAroundBalance(text, {
         credits_used: 0,
         request_id: order.requestId,
         site: found.site,

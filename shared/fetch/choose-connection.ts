@@ -63,10 +63,14 @@ function decideAmong(
     const changes = changesOfTerms(chosen, termsOf(called.offer, chosen.authId), called.endpoint);
     const missing = chosen.entry.type === 'oauth2' ? called.endpoint.scopes.filter((scope) => !chosen.scopes.includes(scope)) : [];
     if (missing.length > 0 && chosen.scopes.length > 0)
-        throw required(app, called, `This connection lacks the scopes ${missing.join(', ')}: connect again, and consent to them.`);
+        throw connectionRequired(
+            app,
+            called,
+            `This connection lacks the scopes ${missing.join(', ')}: connect again, and consent to them.`,
+        );
     if (changes.length === 0) return chosen;
     const message = 'The schema of this site has changed how it uses this connection; its owner has to agree again.';
-    throw required(
+    throw connectionRequired(
         app,
         called,
         message,
@@ -99,7 +103,7 @@ function requireNamed(
     if (scopes.listed.connections?.includes(named) === false) throw missingScope({ part: 'connections', needs: named });
     if (isUsable(chosen)) return chosen;
     if (chosen.status === 'rejected') throw new Refusal('CONNECTION_REJECTED', REJECTED);
-    throw required(app, called, `This connection is ${chosen.status}: connect again.`);
+    throw connectionRequired(app, called, `This connection is ${chosen.status}: connect again.`);
 }
 
 const REJECTED = 'The site refused this connection three times in a row: give it a new secret, or test it again.';
@@ -115,13 +119,17 @@ function requireOnly(app: App, { scopes }: Caller, called: Called, known: readon
     const [only, another] = allowed.filter(isUsable);
     if (another !== undefined) {
         const message = 'You have several connections for this site: name one of them as connection.';
-        throw required(app, called, message, allowed.filter(isUsable).map(detailOf));
+        throw connectionRequired(app, called, message, allowed.filter(isUsable).map(detailOf));
     }
     if (only !== undefined) return only;
-    if (allowed.length > 0) throw required(app, called, 'No connection of yours for this site is active.', allowed.map(detailOf));
+    if (allowed.length > 0) throw connectionRequired(app, called, 'No connection of yours for this site is active.', allowed.map(detailOf));
     const [forbidden] = known;
     if (forbidden !== undefined) throw missingScope({ part: 'connections', needs: forbidden.connectionId });
-    throw required(app, called, `${called.site} needs a credential of your own: keep it with POST /v1/connections, then call again.`);
+    throw connectionRequired(
+        app,
+        called,
+        `${called.site} needs a credential of your own: keep it with POST /v1/connections, then call again.`,
+    );
 }
 
 function detailOf({ connectionId, entry, status }: UsableConnection): Detail {
@@ -129,7 +137,7 @@ function detailOf({ connectionId, entry, status }: UsableConnection): Detail {
     return { path: '/connection', code: 'INVALID_VALUE', message };
 }
 
-function required(app: App, { site, offer }: Called, message: string, details?: Detail[]): Refusal {
+function connectionRequired(app: App, { site, offer }: Called, message: string, details?: Detail[]): Refusal {
     const obtainUrl = offer.auth.find(({ obtain_url: url }) => url !== undefined)?.obtain_url;
     return new Refusal('CONNECTION_REQUIRED', message, {
         ...(details === undefined ? {} : { details }),

@@ -24,7 +24,7 @@ export function errorObject(refusal: Refusal, requestId: string, publicUrl: stri
         ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
         request_id: requestId,
         doc_url: `${publicUrl}/docs/errors#${refusal.code}`,
-        ...(details === undefined || details.length === 0 ? {} : { details: bounded(refusal, details) }),
+        ...(details === undefined || details.length === 0 ? {} : { details: boundDetails(refusal, details) }),
         ...(problems === undefined ? {} : { problems }),
         ...(upgradeTo === undefined ? {} : { upgrade_to: upgradeTo, upgrade_url: upgradeUrl }),
         ...(connectUrl === undefined ? {} : { connect_url: connectUrl }),
@@ -38,7 +38,7 @@ export function errorObject(refusal: Refusal, requestId: string, publicUrl: stri
 const MAX_DETAILS = 100;
 
 /** The rules of packages have a limit of their own; batches say the number of all. */
-function bounded({ code, extras }: Refusal, details: readonly ItemDetail[]): readonly ItemDetail[] {
+function boundDetails({ code, extras }: Refusal, details: readonly ItemDetail[]): readonly ItemDetail[] {
     const more = details.length - MAX_DETAILS;
     if (more <= 0 || code === 'SCHEMA_INVALID' || extras.problems !== undefined) return details;
     return [...details.slice(0, MAX_DETAILS), { path: '', code: 'TOO_COMPLEX', message: `And ${more} more problems that are not listed.` }];

@@ -110,7 +110,7 @@ export function orNow(db: Db, column: string): Knex.Raw {
 }
 
 /** Conditions for `where` without those that are undefined, which do not narrow. */
-export function given(conditions: Readonly<Record<string, string | undefined>>): Record<string, string> {
+export function definedConditions(conditions: Readonly<Record<string, string | undefined>>): Record<string, string> {
     return Object.fromEntries(Object.entries(conditions).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 

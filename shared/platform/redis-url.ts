@@ -35,8 +35,8 @@ export function parseSentinelUrl(url: string): SentinelUrl | undefined {
         return {
             sentinels: sentinels.filter((sentinel) => sentinel !== undefined),
             name: decodeURIComponent(name),
-            username: decoded(username),
-            password: decoded(password.join(':')),
+            username: tryDecode(username),
+            password: tryDecode(password.join(':')),
             db: Number(db ?? 0),
             sentinelUsername: options.get('sentinel_username') ?? undefined,
             sentinelPassword: options.get('sentinel_password') ?? undefined,
@@ -56,6 +56,6 @@ function parseSentinel(text: string): { host: string; port: number } | undefined
     return { host, port };
 }
 
-function decoded(text: string | undefined): string | undefined {
+function tryDecode(text: string | undefined): string | undefined {
     return text === undefined || text === '' ? undefined : decodeURIComponent(text);
 }

@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontext
 import type { Transport as EarlierTransportType } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { expect } from 'chai';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { withinBudget } from '../../shared/agents/within-budget.ts';
+import { fitToBudget } from '../../shared/agents/fit-to-budget.ts';
 import { truncateJson } from '../../shared/domain/json/truncate-json.ts';
 import { eventually } from '../support/eventually.ts';
 import { ownEnvironment } from '../support/own-environment.ts';
@@ -398,19 +398,19 @@ describe('a result that is larger than its budget', () => {
             { prices: Object.fromEntries(Array.from({ length: 5000 }, (_, id) => [`thing-${id}`, id])) },
         ];
         for (const value of values) {
-            const { text, isCut } = withinBudget(value, 3000);
+            const { text, isCut } = fitToBudget(value, 3000);
             expect(isCut).to.equal(true);
             expect(text.length).to.be.at.most(3000);
             expect(JSON.parse(text)).to.have.property('note');
             expect(text.isWellFormed()).to.equal(true);
         }
-        expect(withinBudget({ a: 1 }, 3000)).to.deep.equal({ text: '{"a":1}', isCut: false });
-        expect(withinBudget({ a: 'x'.repeat(2900) }, 3000)).to.deep.equal({ text: `{"a":"${'x'.repeat(2900)}"}`, isCut: false });
+        expect(fitToBudget({ a: 1 }, 3000)).to.deep.equal({ text: '{"a":1}', isCut: false });
+        expect(fitToBudget({ a: 'x'.repeat(2900) }, 3000)).to.deep.equal({ text: `{"a":"${'x'.repeat(2900)}"}`, isCut: false });
     });
 
     it('says how much more there is, and as much as fits', () => {
         const items = Array.from({ length: 1000 }, (_, id) => ({ id }));
-        const { text } = withinBudget({ items, prices: Object.fromEntries(items.map(({ id }) => [`thing-${id}`, id])) }, 3000);
+        const { text } = fitToBudget({ items, prices: Object.fromEntries(items.map(({ id }) => [`thing-${id}`, id])) }, 3000);
         const result = JSON.parse(text) as { items: unknown[]; prices: Record<string, unknown> };
         expect(result.items.at(-1)).to.equal(`… ${1001 - result.items.length} more`);
         expect(result.prices['…']).to.equal(`${1001 - Object.keys(result.prices).length} more`);
@@ -425,7 +425,7 @@ describe('a result that is larger than its budget', () => {
                 return Reflect.get(target, name);
             },
         });
-        expect(withinBudget([counted], 3000).isCut).to.equal(true);
+        expect(fitToBudget([counted], 3000).isCut).to.equal(true);
         expect(looks).to.be.below(3000);
     });
 });

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import { readAnswer } from '../../api/answers/read-answer.ts';
-import { withinBudget } from '../../shared/agents/within-budget.ts';
+import { fitToBudget } from '../../shared/agents/fit-to-budget.ts';
 import { writeJson } from '../../shared/domain/json/bounded-json.ts';
-import { around } from '../../shared/fetch/answer-text.ts';
+import { splitAroundBalance } from '../../shared/fetch/answer-text.ts';
 
 const SHOWN = 100_000;
 
 /** What a fetch of so many small values answers. */
 function answerOf(items: number): string {
     const meta = { credits_used: 1, request_id: 'req_1', site: 'large.test', endpoint: 'all' };
-    const { head, tail } = around(`{"items":[${'1,'.repeat(items - 1)}1]}`, meta as never);
+    const { head, tail } = splitAroundBalance(`{"items":[${'1,'.repeat(items - 1)}1]}`, meta as never);
     return `${head}999${tail}`;
 }
 
@@ -51,7 +51,7 @@ describe('a large answer on a page', () => {
         const payload = '{"success":true,"data":{"id":9007199254740993,"ids":[0.12345678901234567891]}}';
         const { data } = readAnswer(payload).body;
         expect(writeJson(data, SHOWN).text).to.equal('{"id":9007199254740993,"ids":[0.12345678901234567891]}');
-        expect(withinBudget({ data, text: 'x'.repeat(3000) }, 1000).text).to.include(
+        expect(fitToBudget({ data, text: 'x'.repeat(3000) }, 1000).text).to.include(
             '{"id":9007199254740993,"ids":[0.12345678901234567891]}',
         );
     });

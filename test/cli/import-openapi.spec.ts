@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { CannotImport, type Imported, importDocument, type NotCarried, readDocument } from '../../cli/import/import.ts';
-import { shortened } from '../../cli/import/shortened.ts';
+import { shortenResponses } from '../../cli/import/shorten-responses.ts';
 import { inspect } from '../../cli/inspect/inspect.ts';
 import { countNodes } from '../../shared/domain/json/schema/count-nodes.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
@@ -135,11 +135,11 @@ describe('routebook import, of OpenAPI documents', function () {
             endpoint: { name, method: 'POST' as const, url: 'https://shop.example/a', params, response: { schema: object(900) } },
         });
         const left: NotCarried[] = [];
-        const [only] = shortened([read('POST /a')], left);
+        const [only] = shortenResponses([read('POST /a')], left);
         expect(only?.endpoint.params?.map(({ schema }) => countNodes(schema ?? true, 5000))).to.deep.equal([1, 901, 11]);
         expect(left.map(({ where, scope }) => `${scope}: ${where}`)).to.deep.equal(['part: POST /a, schema of p0']);
 
-        const many = shortened(
+        const many = shortenResponses(
             Array.from({ length: 150 }, (_, at) => read(`e${at}`)),
             left,
         );

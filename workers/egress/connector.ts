@@ -83,7 +83,7 @@ async function dialInTurn(addresses: readonly string[], port: number, gone: Abor
 
 async function dial(address: string, port: number, late: AbortSignal): Promise<Socket> {
     const socket = dialTcp({ host: address, port, autoSelectFamily: false, noDelay: true });
-    await opened(socket, 'connect', late);
+    await waitForOpen(socket, 'connect', late);
     if (socket.remoteAddress === undefined || !isSameAddress(socket.remoteAddress, address)) {
         socket.destroy();
         throw new EgressDenied('peer');
@@ -109,12 +109,12 @@ async function finish(socket: Socket, { host, scheme }: Target, late: AbortSigna
     if (scheme === 'http') return socket;
     const servername = isIP(host) === 0 ? host : '';
     const secure = startTls({ socket, host, servername, ALPNProtocols: ['http/1.1'], rejectUnauthorized: true, minVersion: 'TLSv1.2' });
-    await opened(secure, 'secureConnect', late);
+    await waitForOpen(secure, 'secureConnect', late);
     return secure;
 }
 
 /** Resolves with the event; an error or an end before it rejects and leaves no socket open, and so does `late`. */
-function opened(socket: Socket, event: 'connect' | 'secureConnect', late: AbortSignal): Promise<void> {
+function waitForOpen(socket: Socket, event: 'connect' | 'secureConnect', late: AbortSignal): Promise<void> {
     return new Promise((done, fail) => {
         const ended = () => fail(Object.assign(new Error('the connection was closed before it was ready'), { code: 'ECONNRESET' }));
         const giveUp = () => void socket.destroy();

@@ -126,7 +126,7 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
         // If the job waits for both, report limits, which are checked first. A turn of the pace is taken only if nothing else is missing.
         if (expected === undefined || typeof room === 'object' || pace !== undefined) await judgeLimits(app, caller);
         if (expected === undefined) throw insufficientCredits(app, caller, admitted.price.unit, balance.available);
-        if (room !== 'begun') return await notBegun(app, job, room);
+        if (room !== 'begun') return await throwNotStarted(app, job, room);
         slice.expect(expected);
         const turn = pace === undefined ? undefined : await takeTurn(tools, caller, lease, { admitted, pace });
         isCounted = turn !== undefined;
@@ -141,14 +141,14 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
         });
         if (begun !== 'begun') {
             await app.credits.release(order);
-            return await notBegun(app, job, begun);
+            return await throwNotStarted(app, job, begun);
         }
         const fetchJob = jobOf(app, order, admitted, {
             units: hold.units,
             backlogMs: 0,
             queued: { ...(turn === undefined ? {} : { turn }) },
         });
-        const outcome = bounded(await withFetchCursor(app, order, admitted, await tools.send(fetchJob, signal)));
+        const outcome = boundOutcome(await withFetchCursor(app, order, admitted, await tools.send(fetchJob, signal)));
         passage(outcome);
         await app.limits.end(lease);
         await settle(tools, job, order, { admitted, hold, fetchJob, outcome });
@@ -159,7 +159,7 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
 }
 
 /** @throws NotYet if its batch does not let it start now */
-async function notBegun(app: App, { batchId }: ClaimedJob, begun: Exclude<StartResult, 'begun'>): Promise<void> {
+async function throwNotStarted(app: App, { batchId }: ClaimedJob, begun: Exclude<StartResult, 'begun'>): Promise<void> {
     if (begun === 'gone' || batchId === null) return;
     if (begun === 'paused') throw new NotYet({ waitingFor: null, afterMs: 0 });
     // Other items of the batch may release credits.
@@ -308,7 +308,7 @@ async function giveBack(app: App, hold: Hold, waiting: Waiting): Promise<never> 
 }
 
 /** Fails a job whose result is too large to store. */
-function bounded(outcome: FetchOutcome): FetchOutcome {
+function boundOutcome(outcome: FetchOutcome): FetchOutcome {
     if (!outcome.ok || Buffer.byteLength(outcome.text) <= RESULT_MOST_BYTES) return outcome;
     const { startedAt, ranMs, hosts } = outcome;
     return {
@@ -344,7 +344,7 @@ async function settle(
     const question = questionFor(order, admitted) ?? null;
     const decide = async (ended: HoldEnd): Promise<AttemptEnd> => {
         if (result !== undefined && ended.won) return { status: 'succeeded', result, question };
-        return failed(app, job, fetchJob, outcome.ok ? { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' } : outcome, ended);
+        return toFailedEnd(app, job, fetchJob, outcome.ok ? { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' } : outcome, ended);
     };
     await noteUse(app, order, fetchJob, outcome);
     const settled = await attempts.end({ ...idOf(job), charge: cost, bytes: result?.length ?? 0, decide });
@@ -362,7 +362,7 @@ async function settle(
     }
 }
 
-async function failed(app: App, job: ClaimedJob, fetchJob: FetchJob, outcome: FetchOutcome, { marked }: HoldEnd): Promise<AttemptEnd> {
+async function toFailedEnd(app: App, job: ClaimedJob, fetchJob: FetchJob, outcome: FetchOutcome, { marked }: HoldEnd): Promise<AttemptEnd> {
     const { refusal, isFinal } = failureOf(fetchJob, outcome, marked);
     const step = nextStep({ ...factsOf(refusal), effect: fetchJob.effect, isFinal, failures: job.attempts - job.deaths }, Math.random());
     const failure = { code: refusal.code, error: await sealRefusal(app, refusal) };

@@ -61,7 +61,7 @@ function* blocksIn(within: Matches, { selector = 'script', value = 'textContent'
         const text: unknown = within._make([element]).prop(value);
         if (typeof text !== 'string') continue;
         for (const json of assign === undefined ? [plainOf(text)] : assignedIn(text, assign)) {
-            const block = parsed(json);
+            const block = tryParse(json);
             if (block !== undefined) yield nodesOf(block).filter((node) => of === undefined || isOfType(node, of));
         }
     }
@@ -83,7 +83,7 @@ function plainOf(text: string): string {
     return text.replace(/^\s*(?:\/\/\s*)?(?:<!--|<!\[CDATA\[)/, '').replace(/(?:\/\/\s*)?(?:-->|\]\]>)\s*$/, '');
 }
 
-function parsed(text: string): Json | undefined {
+function tryParse(text: string): Json | undefined {
     if (isJsonTooDeep(text, MAX_DEPTH)) return undefined;
     try {
         return parseExact(text);

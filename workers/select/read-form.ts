@@ -74,16 +74,16 @@ const NOT_SENT: ReadonlySet<string> = new Set(['submit', 'image', 'button', 'res
 function defaultsOf($: CheerioAPI, field: Matches): string[] {
     if (field.is('select')) return chosenIn($, field);
     // Browsers write line breaks of a form as CR LF.
-    if (field.is('textarea')) return typed(field.text().replaceAll(/\r\n?|\n/g, '\r\n'));
+    if (field.is('textarea')) return toValues(field.text().replaceAll(/\r\n?|\n/g, '\r\n'));
     const type = (field.attr('type') ?? 'text').trim().toLowerCase();
     if (NOT_SENT.has(type)) return [];
     if (type === 'hidden') return [field.attr('value') ?? ''];
-    if (type !== 'checkbox' && type !== 'radio') return typed(field.attr('value') ?? '');
+    if (type !== 'checkbox' && type !== 'radio') return toValues(field.attr('value') ?? '');
     return field.attr('checked') === undefined ? [] : [field.attr('value') ?? 'on'];
 }
 
 /** What waits to be typed is a param, and an absent param is not sent. */
-function typed(text: string): string[] {
+function toValues(text: string): string[] {
     return text === '' ? [] : [text];
 }
 

@@ -113,14 +113,14 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
     async function ask(task: Task, { bytes, isHeavy }: { bytes: number; isHeavy: boolean }, turn: ReadingTurn): Promise<TaskAnswer> {
         const kind = 'page' in task && MARKUP.has(task.page.type) ? 'html' : 'plain';
         const { owner, deadlineAt: beginBy } = turn;
-        if (turn.cpuMs <= 0) return refused(TOO_MUCH);
+        if (turn.cpuMs <= 0) return toRefused(TOO_MUCH);
         const isInProportion = !isHeavy && (!('page' in task) || costsItsSize(task.page));
         const cpuMs = isInProportion ? turn.cpuMs : Math.min(taskMs, turn.cpuMs);
         const growthBytes = isHeavy ? heavyGrowth({ kind, bytes }) : PLAIN_GROWTH;
         const ran = await pool.run({ kind, owner, isHeavy, beginBy, task, cpuMs, growthBytes });
         if (ran === 'late') return { ok: false, code: 'UPSTREAM_TIMEOUT', message: LATE, details: [] };
         turn.cpuMs -= ran === 'overrun' ? cpuMs : ran.cpuMs;
-        return ran === 'overrun' ? refused(TOO_MUCH) : (ran.answer as TaskAnswer);
+        return ran === 'overrun' ? toRefused(TOO_MUCH) : (ran.answer as TaskAnswer);
     }
 
     /** Reads a page and frees its large body. Only the beginning stays, for bot-challenge detection. */
@@ -154,7 +154,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
             const areInline = expressions.every(isInlineExpression);
             if (canReadInline(page, rules) && areInline) {
                 // The selected data may be larger than the page: an expression can select a value many times.
-                const part = refusable(() => sized(readPart(page, rules, wanted)));
+                const part = refusable(() => withSize(readPart(page, rules, wanted)));
                 return unlessBotChallenge(answered, page, part);
             }
             const heavy = isHeavy(page, rules) || !areInline;
@@ -162,10 +162,10 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
             if (!answer.ok) return answer;
             const { text, items, kept, cutAt, ids, fingerprint, next, total, isLast, isLogin } = answer;
             const found = next === undefined ? undefined : (parseExact(next) as NextFound);
-            return sized({ text, items, kept, cutAt, ids, fingerprint, next: found, total, isLast, isLogin });
+            return withSize({ text, items, kept, cutAt, ids, fingerprint, next: found, total, isLast, isLogin });
         },
         async join(texts, { response: { schema } }, wanted, bytes, turn = createReadingTurn()) {
-            if (bytes > MAX_OUTPUT) return refused(TOO_LONG);
+            if (bytes > MAX_OUTPUT) return toRefused(TOO_LONG);
             if (canJudgeInline(schema, bytes))
                 return refusable(() => ({ ok: true, ...joinParts(texts, schema, wanted, { isOnLoop: true }) }));
             const isHeavy = !hasInlineRules({ ...NO_RULES, schema });
@@ -217,7 +217,7 @@ function contentOf(answer: TaskAnswer): Reading {
     return { ok: true, text, results, isListed, truncated, ...(isLogin === true ? { isLogin } : {}) };
 }
 
-function sized(part: Part): PartReading & { ok: true } {
+function withSize(part: Part): PartReading & { ok: true } {
     return { ok: true, ...part, bytes: Buffer.byteLength(part.text) };
 }
 
@@ -230,6 +230,6 @@ function rawPage(
     return { status, contentType, body, url, method, type: typeOfBody(body, contentType, { wanted: type, isTakenApart }), charset };
 }
 
-function refused(message: string): Refused {
+function toRefused(message: string): Refused {
     return { ok: false, code: 'UPSTREAM_INVALID_RESPONSE', message, details: [] };
 }

@@ -11,7 +11,7 @@ const MAX_REFERENCES = 32;
  * refuses it; an empty one is null where the schema takes null. Numbers keep their digits.
  */
 export function typedBy(schema: JsonSchema | undefined, value: Json, whole: JsonSchema | undefined = schema): Json {
-    const rules = resolved(schema, whole);
+    const rules = resolveReference(schema, whole);
     if (rules === undefined) return value;
     if (typeof value === 'string') return typedScalar(value, rules['type']);
     if (Array.isArray(value)) return value.map((item) => typedBy(schemaIn(rules, 'items'), item, whole));
@@ -30,7 +30,7 @@ function schemaIn(rules: JsonObject, keyword: string): JsonSchema | undefined {
 }
 
 /** The schema behind references into the same document. */
-function resolved(schema: JsonSchema | undefined, whole: JsonSchema | undefined): JsonObject | undefined {
+function resolveReference(schema: JsonSchema | undefined, whole: JsonSchema | undefined): JsonObject | undefined {
     let here: Json | undefined = schema;
     for (let i = 0; i < MAX_REFERENCES && isObject(here) && typeof here['$ref'] === 'string'; i++) here = at(whole, here['$ref']);
     return isObject(here) ? (here as JsonObject) : undefined;

@@ -45,7 +45,7 @@ export async function callExample(app: App, call: ExampleCall): Promise<Finding>
     const began = performance.now();
     const { name } = call.endpoint;
     const bound = bindParams(call.endpoint, call.params, createParamJudge());
-    const called = bound.ok ? await callGuarded(app, call, bound.values) : refused('INVALID_PARAMS', bound.problems[0]?.message);
+    const called = bound.ok ? await callGuarded(app, call, bound.values) : toRefused('INVALID_PARAMS', bound.problems[0]?.message);
     const outcome = exampleOutcome(call.endpoint, called);
     const verdict = isQuarantined(outcome) ? 'failed' : verdictOf(outcome);
     const durationMs = Math.round(performance.now() - began);
@@ -63,12 +63,12 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
     const operation = newId('op');
     for (;;) {
         const siteState = await findLatest(app.db, { site, registrable });
-        if (siteState.isBlocked) return refused('SITE_BLOCKED');
+        if (siteState.isBlocked) return toRefused('SITE_BLOCKED');
         // The stated effect is unproven, and a call would be the test.
         const isPlainRead = endpoint.method === 'GET' || endpoint.method === 'HEAD';
-        if (siteState.policy?.writes === false && !isPlainRead) return refused('SITE_BLOCKED');
-        if (secondsUntilAllOpen(siteState.policy?.hours ?? [], app.clock.now()) > 0) return refused('SITE_UNAVAILABLE');
-        if (siteState.version?.versionId !== versionId) return refused('VERSION_NOT_FOUND', 'Another version is the latest by now.');
+        if (siteState.policy?.writes === false && !isPlainRead) return toRefused('SITE_BLOCKED');
+        if (secondsUntilAllOpen(siteState.policy?.hours ?? [], app.clock.now()) > 0) return toRefused('SITE_UNAVAILABLE');
+        if (siteState.version?.versionId !== versionId) return toRefused('VERSION_NOT_FOUND', 'Another version is the latest by now.');
         const lease = {
             operation,
             account: `verification:${registrable}`,
@@ -88,12 +88,12 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
                 return outcome;
             }
         } catch (error) {
-            if (error instanceof Refusal) return refused(error.code, error.message);
+            if (error instanceof Refusal) return toRefused(error.code, error.message);
             throw error;
         } finally {
             await app.limits.end(lease);
         }
-        if (Date.now() + BUSY_MS >= deadlineAt || signal.aborted) return refused('SITE_BUSY');
+        if (Date.now() + BUSY_MS >= deadlineAt || signal.aborted) return toRefused('SITE_BUSY');
         await pause(BUSY_MS, undefined, { signal }).catch(() => undefined);
     }
 }
@@ -106,10 +106,10 @@ async function noteLent(app: App, { workspaceId, ownerId }: Connection, job: Fet
 
 function whyClosed({ quarantineMs, openMs, halfOpen }: GuardState): FetchOutcome | undefined {
     if (quarantineMs > 0) return QUARANTINED;
-    return openMs > 0 || halfOpen.length > 0 ? refused('SITE_UNAVAILABLE') : undefined;
+    return openMs > 0 || halfOpen.length > 0 ? toRefused('SITE_UNAVAILABLE') : undefined;
 }
 
-const QUARANTINED = refused('SITE_UNAVAILABLE', 'Calls of this endpoint ended two workers; it is quarantined.');
+const QUARANTINED = toRefused('SITE_UNAVAILABLE', 'Calls of this endpoint ended two workers; it is quarantined.');
 
 /** A quarantine counts as the endpoint's failure, unlike a site that is down. */
 function isQuarantined(outcome: FetchOutcome): boolean {
@@ -148,6 +148,6 @@ async function runJob({ queue }: App, job: FetchJob, signal: AbortSignal): Promi
     return mayRunAgain ? queue.run({ ...job, run: 2 }, { signal, priority: BULK_PRIORITY }) : outcome;
 }
 
-function refused(code: RefusalCode, message?: string): FetchOutcome & { ok: false } {
+function toRefused(code: RefusalCode, message?: string): FetchOutcome & { ok: false } {
     return { ok: false, code, ...(message === undefined ? {} : { message }) };
 }

@@ -13,7 +13,7 @@ import { confirmAddress, confirmWhereSignedUp, confirmWithPassword, type OpenedL
 
 /** Opens a link that confirms an address: it counts at once for its own user, who is signed in; everybody else proves more. */
 export async function showVerify(visit: Visit): Promise<Answer> {
-    const link = await confirming(visit, visit.query('token'));
+    const link = await findConfirmation(visit, visit.query('token'));
     if (link === undefined) return gone(visit);
     if (isOwn(visit, link)) return (await confirmAddress(visit, link)) ?? gone(visit);
     if (await isWhereSignedUp(visit, link)) return (await confirmWhereSignedUp(visit, link)) ?? gone(visit);
@@ -22,7 +22,7 @@ export async function showVerify(visit: Visit): Promise<Answer> {
 
 /** The form behind the link takes the password of the account or, for an address that nobody confirmed, a new one. */
 export async function verifyByForm(visit: Visit): Promise<Answer> {
-    const link = await confirming(visit, visit.fields.get('token'));
+    const link = await findConfirmation(visit, visit.fields.get('token'));
     if (link === undefined) return gone(visit);
     if (isOwn(visit, link)) return (await confirmAddress(visit, link)) ?? gone(visit);
     const takesNew = link.purpose === 'verify' && visit.fields.has('new_password');
@@ -63,7 +63,7 @@ export function gone({ me }: Visit): Answer {
 }
 
 /** The link of a token, where there is still something to confirm by it. */
-async function confirming({ app }: Visit, token: string | undefined): Promise<OpenedLink | undefined> {
+async function findConfirmation({ app }: Visit, token: string | undefined): Promise<OpenedLink | undefined> {
     const link = await findLink(app.db, app.secrets, token);
     if (token === undefined || link === undefined || link.purpose === 'reset') return undefined;
     const account = await credentialsOf(app.db, link.userId);

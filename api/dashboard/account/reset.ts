@@ -3,7 +3,7 @@ import { findLink, makeLink, useLink } from '../../../shared/store/accounts/mail
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { lockUser } from '../../../shared/store/accounts/user-sessions.ts';
 import { credentialsOf, findCredentials, resetPassword } from '../../../shared/store/accounts/users.ts';
-import { type Problems, readFields, secret, tick, typed } from '../fields.ts';
+import { keepTyped, type Problems, readFields, secret, tick } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 import { hashPassword } from './check-password.ts';
 import { enter } from './enter.ts';
@@ -53,7 +53,7 @@ export async function forgotByForm(visit: Visit): Promise<Answer> {
 /** The form for a new password, behind the mailed link. */
 export async function showReset(visit: Visit): Promise<Answer> {
     const token = visit.query('token');
-    if ((await resetting(visit, token)) === undefined) return tooLate();
+    if ((await findReset(visit, token)) === undefined) return tooLate();
     return resetForm(token ?? '', {});
 }
 
@@ -61,7 +61,7 @@ export async function showReset(visit: Visit): Promise<Answer> {
 export async function resetByForm(visit: Visit): Promise<Answer> {
     const { app, fields } = visit;
     const token = fields.get('token') ?? '';
-    const link = await resetting(visit, token);
+    const link = await findReset(visit, token);
     if (link === undefined) return tooLate();
     const read = readFields(fields, { password: secret, revoke_keys: tick });
     if (!read.ok) return resetForm(token, read.problems, 422);
@@ -84,7 +84,7 @@ export async function resetByForm(visit: Visit): Promise<Answer> {
     return enter(visit, { userId: link.userId, revision, next: '/dashboard', notice: 'password-set' }, 'mailed link');
 }
 
-async function resetting({ app }: Visit, token: string | undefined) {
+async function findReset({ app }: Visit, token: string | undefined) {
     const link = await findLink(app.db, app.secrets, token);
     if (link?.purpose !== 'reset') return undefined;
     const email = address(link.address);
@@ -92,7 +92,7 @@ async function resetting({ app }: Visit, token: string | undefined) {
 }
 
 function forgotForm({ fields }: Visit, problems: Problems, status = 200): Shown {
-    return { view: 'account/forgot', title: 'Forgot your password?', status, model: { problems, typed: typed(fields) } };
+    return { view: 'account/forgot', title: 'Forgot your password?', status, model: { problems, typed: keepTyped(fields) } };
 }
 
 function resetForm(token: string, problems: Problems, status = 200): Shown {

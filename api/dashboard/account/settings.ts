@@ -7,7 +7,7 @@ import { listSignIns } from '../../../shared/store/accounts/sign-ins.ts';
 import { endOwnSession, endSessions, listSessions, whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import { changePassword, findCredentials } from '../../../shared/store/accounts/users.ts';
 import { isLocked } from '../authorize.ts';
-import { type Problems, readFields, secret, typed } from '../fields.ts';
+import { keepTyped, type Problems, readFields, secret } from '../fields.ts';
 import { type Answer, type PersonalVisit, pageNotFound, type Shown } from '../page.ts';
 import { browserName } from './browser-name.ts';
 import { hashPassword, passwordFault } from './check-password.ts';
@@ -122,7 +122,7 @@ async function settings({ app, me, fields }: PersonalVisit, problems: FormProble
         status: Object.keys(problems).length === 0 ? 200 : 422,
         model: {
             problems,
-            typed: typed(fields),
+            typed: keepTyped(fields),
             sessions: sessions.map((row) => ({ ...row, browser: browserName(row.browser), isThis: row.sessionId === me.sessionId })),
             signIns: signIns.map((row) => ({ ...row, browser: browserName(row.browser) })),
         },

@@ -3,7 +3,7 @@ import { findCredentials } from '../../../shared/store/accounts/users.ts';
 import { ownPath } from '../authorize.ts';
 import { originsBehind } from '../billing/upgrade.ts';
 import { takesPasskeys } from '../factors/webauthn.ts';
-import { type Problems, readFields, secret, typed } from '../fields.ts';
+import { keepTyped, type Problems, readFields, secret } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 import { checkPassword } from './check-password.ts';
 import { enter } from './enter.ts';
@@ -50,6 +50,6 @@ function form({ app, fields, query }: Visit, problems: Problems, status = 200): 
         title: 'Sign in',
         status,
         formsLeadTo: originsBehind(app, next),
-        model: { problems, typed: typed(fields), next, takesPasskeys: takesPasskeys(app) },
+        model: { problems, typed: keepTyped(fields), next, takesPasskeys: takesPasskeys(app) },
     };
 }

@@ -10,7 +10,7 @@ import { findCredentials } from '../../../shared/store/accounts/users.ts';
 import { BONUSES } from '../../../shared/store/credits/credits.ts';
 import { ownPath } from '../authorize.ts';
 import { originsBehind } from '../billing/upgrade.ts';
-import { type Problems, readFields, secret, typed } from '../fields.ts';
+import { keepTyped, type Problems, readFields, secret } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 import { begin } from './begin.ts';
 import { hashPassword } from './check-password.ts';
@@ -118,7 +118,7 @@ function form(visit: Visit, problems: Problems, status = 200): Shown {
         formsLeadTo: originsBehind(app, next),
         model: {
             problems,
-            typed: typed(fields),
+            typed: keepTyped(fields),
             invite: /^[0-9A-Za-z]{1,40}$/.test(invite) ? invite : '',
             next,
             bonuses: BONUSES,

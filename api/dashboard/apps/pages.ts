@@ -7,7 +7,7 @@ import { whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import { addGrant, MOST_GRANTS } from '../../../shared/store/apps/grants.ts';
 import { isLocked } from '../authorize.ts';
 import { AGENT_CAP, dayCap } from '../billing/caps.ts';
-import { type Problems, readFields, typed } from '../fields.ts';
+import { keepTyped, type Problems, readFields } from '../fields.ts';
 import { scopeDetails } from '../keys/scope-fields.ts';
 import { type Answer, type PersonalVisit, pageNotFound, personalPage, type Shown, USERS } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
@@ -121,7 +121,7 @@ function ask(visit: PersonalVisit, request: AppRequest, problems: Problems): Sho
             workspaceId: membership?.workspaceId,
             cap: String(AGENT_CAP),
             problems,
-            typed: typed(fields),
+            typed: keepTyped(fields),
         },
         formsLeadTo: [sourceOf(redirectUri)],
     };

@@ -6,7 +6,7 @@ import { changeTo, isAbove, SOLD_PLANS } from '../../../shared/domain/accounts/s
 import { listInvoices } from '../../../shared/store/billing/invoices.ts';
 import { findSubscription, isBilled, type Subscription } from '../../../shared/store/billing/subscriptions.ts';
 import { accountCap } from '../../../shared/store/credits/spending.ts';
-import { type Problems, typed } from '../fields.ts';
+import { keepTyped, type Problems } from '../fields.ts';
 import { PAYERS, type Shown, type WorkspaceVisit } from '../page.ts';
 import { noticesOf } from './notices.ts';
 
@@ -35,7 +35,7 @@ export async function showBilling(visit: WorkspaceVisit, problems: Problems = {}
         model: {
             membership: workspace,
             problems,
-            typed: typed(fields),
+            typed: keepTyped(fields),
             balance,
             figures: figuresFor(workspace.plan, balance?.overrides),
             price: PLANS[workspace.plan].priceUsd,

@@ -14,7 +14,7 @@ export async function showCallback(visit: PersonalVisit): Promise<Answer> {
         return { view: 'connections/callback', title: 'Connect a site', model };
     }
     const flow = await findMine(visit, visit.query('state'));
-    if (flow.status !== 'open') return ended(visit, flow);
+    if (flow.status !== 'open') return showEnded(visit, flow);
     const [code, error] = [visit.query('code'), visit.query('error')];
     if (code === undefined) {
         await dropFlow(visit.app.db, flow.stateHash);
@@ -39,14 +39,14 @@ export async function confirmCallback(visit: PersonalVisit): Promise<Answer> {
     const [state, code] = [fields.get('state'), fields.get('code')];
     const flow = await findMine(visit, state);
     const kept = await openPlaced(app.db, app.secrets, flow, flow.sealed);
-    if (flow.status !== 'open' || kept === undefined || !('value' in kept) || code === undefined) return ended(visit, flow);
+    if (flow.status !== 'open' || kept === undefined || !('value' in kept) || code === undefined) return showEnded(visit, flow);
     const url = new URL(`${app.publicUrl()}${CALLBACK_PATH}`);
     url.searchParams.set('code', code);
     url.searchParams.set('state', state ?? '');
     const value = JSON.stringify({ ...(JSON.parse(kept.value) as object), callbackUrl: url.href });
     const isFirst = await submitFlow(app.db, flow.stateHash, await sealSecret(app.db, app.secrets, flow, { value }));
-    if (!isFirst) return ended(visit, flow);
-    return ended(visit, await untilEnded(visit, flow));
+    if (!isFirst) return showEnded(visit, flow);
+    return showEnded(visit, await untilEnded(visit, flow));
 }
 
 /** An open consent of this visitor. @throws Refusal NOT_FOUND */
@@ -67,7 +67,7 @@ async function untilEnded({ app }: PersonalVisit, flow: Flow): Promise<Flow> {
     }
 }
 
-function ended(visit: PersonalVisit, flow: Flow): Answer {
+function showEnded(visit: PersonalVisit, flow: Flow): Answer {
     if (flow.status === 'done') {
         visit.app.vault.forget(flow.workspaceId, flow.site);
         if (flow.redirectUrl === null) return { to: '/dashboard/connections', notice: 'connected' };

@@ -68,13 +68,13 @@ export async function beginConsent(visit: WorkspaceVisit): Promise<Answer> {
 /** POST …/{connection_id}/test */
 export async function testConnection(visit: WorkspaceVisit): Promise<Answer> {
     const answer = await visit.ask({ method: 'POST', path: `${pathOf(visit)}/test`, as: memberCaller(visit) });
-    return answer.ok ? { to: '/dashboard/connections', notice: 'connection-works' } : refused(visit, answer.refused);
+    return answer.ok ? { to: '/dashboard/connections', notice: 'connection-works' } : showRefusal(visit, answer.refused);
 }
 
 /** POST …/{connection_id}/delete */
 export async function deleteConnection(visit: WorkspaceVisit): Promise<Answer> {
     const answer = await visit.ask({ method: 'DELETE', path: pathOf(visit), as: memberCaller(visit) });
-    return answer.ok ? { to: '/dashboard/connections', notice: 'connection-deleted' } : refused(visit, answer.refused);
+    return answer.ok ? { to: '/dashboard/connections', notice: 'connection-deleted' } : showRefusal(visit, answer.refused);
 }
 
 /** POST …/redirects: sets the URLs where people may return after a consent. */
@@ -90,7 +90,7 @@ function pathOf({ params }: WorkspaceVisit): string {
     return `/v1/connections/${encodeURIComponent(params['connection_id'] ?? '')}`;
 }
 
-function refused(visit: WorkspaceVisit, error: ApiError): Promise<Answer> {
+function showRefusal(visit: WorkspaceVisit, error: ApiError): Promise<Answer> {
     if (error.code === 'CONNECTION_NOT_FOUND') throw pageNotFound();
     return listConnections(visit, { '': error.message });
 }

@@ -1,6 +1,6 @@
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import { offerOf } from '../../../shared/fetch/latest-offer.ts';
-import { typed } from '../fields.ts';
+import { keepTyped } from '../fields.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
 import { type Way, waysOf } from './ways.ts';
 
@@ -25,7 +25,7 @@ export async function showNew(visit: WorkspaceVisit, problems: Problems = {}): P
             problems: all,
             // Problems stand beside the form that was sent.
             sent: fields.get('auth_id') ?? ways[0]?.id,
-            typed: typed(fields, ['secret']),
+            typed: keepTyped(fields, ['secret']),
         },
         ...(Object.keys(all).length > 0 && { status: 422 }),
     };

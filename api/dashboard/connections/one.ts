@@ -4,7 +4,7 @@ import { offerOf } from '../../../shared/fetch/latest-offer.ts';
 import { type Connection, findConnection } from '../../../shared/store/connections/connections.ts';
 import { isMaintainer } from '../../../shared/store/registry/maintainers.ts';
 import { memberCaller } from '../callers.ts';
-import { type Problems, typed } from '../fields.ts';
+import { keepTyped, type Problems } from '../fields.ts';
 import type { Notice } from '../notices.ts';
 import { type Answer, MANAGERS, pageNotFound, type WorkspaceVisit } from '../page.ts';
 import { hasEnded } from './has-ended.ts';
@@ -33,7 +33,7 @@ export async function showConnection(visit: WorkspaceVisit, problems: Problems =
             mayChange: !shared || MANAGERS.includes(workspace.role),
             mayLend: maintains && !verifies,
             problems,
-            typed: typed(fields, ['secret']),
+            typed: keepTyped(fields, ['secret']),
         },
         ...(Object.keys(problems).length > 0 && { status: 422 }),
     };

@@ -1,5 +1,5 @@
 import type { SitePolicy } from '../../../shared/domain/site/site-policy.ts';
-import { type Fields, type Problems, typed } from '../fields.ts';
+import { type Fields, keepTyped, type Problems } from '../fields.ts';
 import type { ApiError } from '../internal-api.ts';
 
 /** Rows of blocked paths that the API takes, and empty ones that the form offers beside those with something in them. */
@@ -32,7 +32,7 @@ export function shownPolicy({ blocked, writes, blocked_paths: paths, requests_pe
 
 /** The form as it was sent. */
 export function typedPolicy(fields: Fields): PolicyFields {
-    const shown = typed(fields);
+    const shown = keepTyped(fields);
     const text = (name: string) => shown[name] ?? '';
     const last = Math.max(-1, ...sentRows(fields).map(({ place }) => place));
     const rows = Array.from({ length: last + 1 }, (_, place) => ({ host: text(hostName(place)), path: text(pathName(place)) }));

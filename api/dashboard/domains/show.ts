@@ -1,7 +1,7 @@
 import { proofName, proofUrl } from '../../../shared/domain/site/proof.ts';
 import { isOnDomain, normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import { claimedDomains, OPEN_CLAIMS } from '../../../shared/store/registry/claims.ts';
-import { typed } from '../fields.ts';
+import { keepTyped } from '../fields.ts';
 import type { ApiError } from '../internal-api.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
 import { findClaimed } from './find-claimed.ts';
@@ -24,7 +24,7 @@ export async function listDomains(visit: WorkspaceVisit, problem?: string, retry
             isFirst: query('after') === undefined,
             most: OPEN_CLAIMS,
             problems: problem === undefined ? {} : { domain: problem },
-            typed: typed(fields),
+            typed: keepTyped(fields),
             wanted: nameOf(query('domain')),
         },
     };

@@ -1,6 +1,6 @@
 import { addPasskey, removePasskey } from '../../../shared/store/accounts/passkeys.ts';
 import { whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
-import { line, type Problems, readFields, typed } from '../fields.ts';
+import { keepTyped, line, type Problems, readFields } from '../fields.ts';
 import { type Answer, type PersonalVisit, pageNotFound } from '../page.ts';
 import { addedFactor, removedFactor } from './changed.ts';
 import { creationOptions, readNewPasskey, takesPasskeys } from './webauthn.ts';
@@ -33,5 +33,5 @@ export async function removePasskeyByForm(visit: PersonalVisit): Promise<Answer>
 async function form(visit: PersonalVisit, problems: Problems, status = 200): Promise<Answer> {
     const { app, me, fields } = visit;
     const passkey = takesPasskeys(app) ? JSON.stringify(await creationOptions(app, me)) : undefined;
-    return { view: 'factors/passkey', title: 'New passkey', status, model: { problems, typed: typed(fields), passkey } };
+    return { view: 'factors/passkey', title: 'New passkey', status, model: { problems, typed: keepTyped(fields), passkey } };
 }

@@ -7,7 +7,7 @@ import { lookAtWorkspace, type SignedIn } from '../../../shared/store/accounts/u
 import { findCredentials } from '../../../shared/store/accounts/users.ts';
 import { BONUSES } from '../../../shared/store/credits/credits.ts';
 import { address, waitText } from '../account/fields.ts';
-import { type Problems, readFields, typed } from '../fields.ts';
+import { keepTyped, type Problems, readFields } from '../fields.ts';
 import { type Answer, openPage, type PersonalVisit, personalPage, type Visit } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
 import { ROLE_WORDS } from '../workspace/show.ts';
@@ -112,7 +112,7 @@ async function mine(visit: PersonalVisit, problems: Problems): Promise<Answer> {
         status: Object.keys(problems).length === 0 ? 200 : 422,
         model: {
             problems,
-            typed: typed(fields),
+            typed: keepTyped(fields),
             bonuses: BONUSES,
             mostSignUps: MOST_SIGN_UPS_A_DAY,
             link: mayNotInvite(visit) ? '' : `${app.publicUrl()}/invite/${await inviteCode(app.db, me.userId)}`,

@@ -7,7 +7,7 @@ import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
 import { memberCaller } from '../callers.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
-import { addressOf, chosen, dateOf, read, readList, refusalOf } from '../read-api.ts';
+import { addressOf, dateOf, parseChoice, read, readList, refusalOf } from '../read-api.ts';
 import { forView as jobForView, ROWS, statusChoices } from './jobs.ts';
 
 const PATH = '/dashboard/jobs/batches';
@@ -57,7 +57,7 @@ async function readBatch(visit: WorkspaceVisit): Promise<Batch> {
 /** GET …/items: the items of a batch, by state. */
 export async function showItems(visit: WorkspaceVisit): Promise<Shown> {
     const batch = await readBatch(visit);
-    const status = chosen(JOB_STATUSES, visit.query('status'));
+    const status = parseChoice(JOB_STATUSES, visit.query('status'));
     const cursor = visit.query('cursor');
     const { batch_id: id } = batch;
     const { items, total, next } = await readList<Job>(visit, '/v1/jobs', { batch_id: id, status, cursor, limit: ROWS });

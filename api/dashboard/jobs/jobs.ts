@@ -7,7 +7,7 @@ import { memberCaller } from '../callers.ts';
 import type { ApiError } from '../internal-api.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
-import { addressOf, chosen, dateOf, read, readList, refusalOf } from '../read-api.ts';
+import { addressOf, dateOf, parseChoice, read, readList, refusalOf } from '../read-api.ts';
 
 const PATH = '/dashboard/jobs';
 /** Rows of one page. */
@@ -18,7 +18,7 @@ const SHOWN = 100_000;
 /** GET /dashboard/jobs: all jobs, newest first. */
 export async function listJobs(visit: WorkspaceVisit): Promise<Shown> {
     const { query } = visit;
-    const status = chosen(JOB_STATUSES, query('status'));
+    const status = parseChoice(JOB_STATUSES, query('status'));
     const asked = (query('site') ?? '').trim();
     const site = asked === '' ? undefined : normaliseSite(asked);
     const cursor = query('cursor');

@@ -8,7 +8,7 @@ import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { type CsvItems, ITEM_NAME, MOST_COLUMNS } from '../../packages/csv-items.ts';
 import { workOnPackage } from '../../packages/work.ts';
 import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
-import { line, type Problems, readFields, typed } from '../fields.ts';
+import { keepTyped, line, type Problems, readFields } from '../fields.ts';
 import type { ApiError } from '../internal-api.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 
@@ -164,7 +164,7 @@ async function form(visit: WorkspaceVisit, { rows, endpoint, problems = {}, ...m
             keys: await keysToActWith(visit),
             source,
             problems,
-            typed: typed(fields, ['csv', 'head']),
+            typed: keepTyped(fields, ['csv', 'head']),
             priced: undefined,
             problem: undefined,
             wrong: [],

@@ -17,7 +17,7 @@ import {
 import { whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import { keyCap, setKeyCap } from '../../../shared/store/credits/spending.ts';
 import { AGENT_CAP, dayCap } from '../billing/caps.ts';
-import { line, oneOf, type Problems, readFields, typed } from '../fields.ts';
+import { keepTyped, line, oneOf, type Problems, readFields } from '../fields.ts';
 import { curlLine } from '../first-call.ts';
 import { type Answer, MANAGERS, pageNotFound, type Sent, type Shown, USERS, type WorkspaceVisit, workspacePage } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
@@ -235,7 +235,7 @@ async function list(visit: WorkspaceVisit, problems: Problems): Promise<Shown> {
         status: Object.keys(problems).length === 0 ? 200 : 422,
         model: {
             problems,
-            typed: typed(visit.fields),
+            typed: keepTyped(visit.fields),
             seesAll: seesAll(visit),
             active: keys.filter(({ state, isGrant }) => state === 'active' && !isGrant),
             apps: keys.filter(({ state, isGrant }) => state === 'active' && isGrant),
@@ -259,7 +259,7 @@ async function one(visit: WorkspaceVisit, key: ListedKey, problems: Problems): P
             scopes: shownScopes(visit.fields, key.scopes),
             summary: describeScopes(key.scopes),
             problems,
-            typed: typed(visit.fields),
+            typed: keepTyped(visit.fields),
             overlaps: OVERLAP_CHOICES,
             isMine: key.userId === visit.me.userId && !key.isGrant,
         },

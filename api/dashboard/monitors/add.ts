@@ -3,7 +3,7 @@ import { SHORTEST } from '../../../shared/domain/monitors/bounds.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { Endpoint } from '../../../shared/domain/types.ts';
 import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
-import { line, oneOf, type Problems, readFields, typed } from '../fields.ts';
+import { keepTyped, line, oneOf, type Problems, readFields } from '../fields.ts';
 import type { ApiError } from '../internal-api.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 import { paramFields, readParams, toProblems } from '../registry/try-form.ts';
@@ -74,7 +74,7 @@ export async function addByForm(visit: WorkspaceVisit): Promise<Answer> {
         endpoint: endpoint.name,
         params,
         ...(every === CRON ? { cron, ...(timezone === '' ? {} : { timezone }) } : { every }),
-        ...given({ name, watch, identity }),
+        ...withoutEmpty({ name, watch, identity }),
         when: when === 'expression' ? { expression } : when,
         ...(perDay === '' ? {} : { max_credits_per_day: Number(perDay) }),
     };
@@ -84,7 +84,7 @@ export async function addByForm(visit: WorkspaceVisit): Promise<Answer> {
     return { to: `/dashboard/monitors/${id}`, notice: 'monitor-added' };
 }
 
-function given(texts: Readonly<Record<string, string>>): Record<string, string> {
+function withoutEmpty(texts: Readonly<Record<string, string>>): Record<string, string> {
     return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
 }
 
@@ -128,7 +128,7 @@ async function form(visit: WorkspaceVisit, { site, endpoint }: Watched, problems
             keys: await keysToActWith(visit),
             every: [...every, { value: CRON, label: 'at custom times (cron)' }],
             problems,
-            typed: typed(fields),
+            typed: keepTyped(fields),
         },
     };
 }

@@ -115,11 +115,11 @@ function runForView(run: MonitorRun) {
 function changeForView({ change_id: id, at, diff, diff_truncated: isCut }: MonitorChange) {
     const { added, removed, changed } = diff;
     const entries = [
-        ...added.slice(0, ENTRIES).map((value) => ({ kind: 'added', value: written(value) })),
-        ...removed.slice(0, ENTRIES).map((value) => ({ kind: 'removed', value: written(value) })),
+        ...added.slice(0, ENTRIES).map((value) => ({ kind: 'added', value: writeValue(value) })),
+        ...removed.slice(0, ENTRIES).map((value) => ({ kind: 'removed', value: writeValue(value) })),
         ...changed
             .slice(0, ENTRIES)
-            .map(({ path, before, after }) => ({ kind: 'changed', path, before: written(before), after: written(after) })),
+            .map(({ path, before, after }) => ({ kind: 'changed', path, before: writeValue(before), after: writeValue(after) })),
     ];
     return {
         id,
@@ -132,7 +132,7 @@ function changeForView({ change_id: id, at, diff, diff_truncated: isCut }: Monit
     };
 }
 
-function written(value: unknown): string {
+function writeValue(value: unknown): string {
     const { text, isWhole } = writeJson(value as Json, VALUE);
     return isWhole ? text : `${text}…`;
 }

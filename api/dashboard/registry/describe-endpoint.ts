@@ -47,12 +47,12 @@ export function describeEndpoint(
             source: param.source,
             isRequired: param.required,
             type: typeOf(param.schema),
-            fallback: param.default === undefined ? undefined : written(param.default),
+            fallback: param.default === undefined ? undefined : writeValue(param.default),
             description: clip(param.description, 300),
         })),
         moreParams: Math.max(0, params.length - PARAMS),
         answer: answerOf(endpoint),
-        schema: response.schema === undefined ? undefined : written(response.schema, SCHEMA, 2),
+        schema: response.schema === undefined ? undefined : writeValue(response.schema, SCHEMA, 2),
         price: priceOf(endpoint, siteCredits),
         health,
         example: exampleOf(endpoint),
@@ -70,7 +70,7 @@ export function typeOf(schema: JsonSchema | undefined): string {
     if (isFileSchema(schema)) return 'file: {filename, content_type, base64}';
     if (typeof type === 'string') return clip([type, ...boundsOf(schema)].join(', '), TYPE);
     if (Array.isArray(type)) return clip(type.map(String).join(' or '), TYPE);
-    return written(schema);
+    return writeValue(schema);
 }
 
 /**
@@ -79,7 +79,7 @@ export function typeOf(schema: JsonSchema | undefined): string {
  */
 export function exampleOf({ examples, params }: Endpoint): JsonObject {
     const [example] = examples;
-    const entries = example === undefined ? params.filter(isNeeded).map(needed) : Object.entries(example.params);
+    const entries = example === undefined ? params.filter(isNeeded).map(exampleParam) : Object.entries(example.params);
     return Object.fromEntries(entries.slice(0, EXAMPLE).map(([name, value]) => [name, isShort(value) ? value : '…']));
 }
 
@@ -92,7 +92,7 @@ function isNeeded({ required, default: fallback }: Param): boolean {
     return required && fallback === undefined;
 }
 
-function needed(param: Param): [name: string, value: Json] {
+function exampleParam(param: Param): [name: string, value: Json] {
     return [param.name, anyValue(param)];
 }
 
@@ -164,13 +164,13 @@ function oneOf(values: readonly Json[]): string {
     let text = 'one of ';
     for (const [place, value] of values.entries()) {
         if (text.length > TYPE) break;
-        text += `${place === 0 ? '' : ', '}${written(value)}`;
+        text += `${place === 0 ? '' : ', '}${writeValue(value)}`;
     }
     return clip(text, TYPE);
 }
 
 /** JSON of a value as far as it is shown, and written no further. */
-export function written(value: Json, most = TYPE, indent = 0): string {
+export function writeValue(value: Json, most = TYPE, indent = 0): string {
     const { text, isWhole } = writeJson(value, most, { indent });
     return isWhole ? text : clip(`${text}…`, most);
 }

@@ -2,7 +2,7 @@ import { parseExact } from '../../../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param } from '../../../shared/domain/types.ts';
 import type { Detail } from '../../../shared/refusals.ts';
 import type { Fields, Problems } from '../fields.ts';
-import { exampleOf, isShort, typeOf, written } from './describe-endpoint.ts';
+import { exampleOf, isShort, typeOf, writeValue } from './describe-endpoint.ts';
 
 /** One param as a field of the form. */
 export interface ParamField {
@@ -87,7 +87,7 @@ function optionsOf({ schema, required, default: fallback }: Param): ParamField['
                 : undefined;
     if (values === undefined || values.length > 200 || !values.every(isShort)) return undefined;
     const none =
-        required && fallback === undefined ? [] : [{ value: '', label: fallback === undefined ? '–' : `– (${written(fallback)})` }];
+        required && fallback === undefined ? [] : [{ value: '', label: fallback === undefined ? '–' : `– (${writeValue(fallback)})` }];
     return [
         ...none,
         ...values.map((value) => ({ value: JSON.stringify(value), label: typeof value === 'string' ? value : JSON.stringify(value) })),

@@ -3,7 +3,7 @@ import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import type { Endpoint, JsonObject } from '../../../shared/domain/types.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
-import { type Problems, typed } from '../fields.ts';
+import { keepTyped, type Problems } from '../fields.ts';
 import type { ApiAnswer, ApiError } from '../internal-api.ts';
 import { type Answer, pageNotFound, type Sent, type Shown, type WorkspaceVisit } from '../page.ts';
 import { type CallCode, type CopiedCall, copyAs } from './copy-as.ts';
@@ -141,7 +141,7 @@ async function show(
     const { fields, workspace } = visit;
     const keys = await keysToActWith(visit);
     const params = paramFields(endpoint);
-    const kept = typed(fields);
+    const kept = keepTyped(fields);
     return {
         view: 'registry/try',
         title: `Try ${endpoint.name} of ${site}`,

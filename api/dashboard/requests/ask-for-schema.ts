@@ -2,7 +2,7 @@ import { isWebToken, newWebToken } from '../../../shared/domain/accounts/web-tok
 import { CATEGORIES } from '../../../shared/domain/package/taxonomy.ts';
 import { AUTH_SHAPES, FREQUENCIES, READ_OR_WRITE } from '../../../shared/domain/site/schema-request.ts';
 import { visitorCaller } from '../callers.ts';
-import { type Problems, typed } from '../fields.ts';
+import { keepTyped, type Problems } from '../fields.ts';
 import type { ApiError } from '../internal-api.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 
@@ -37,7 +37,7 @@ export async function ask(visit: Visit): Promise<Answer> {
         ([, text]) => text !== '',
     );
     const missing = ['domain', 'task'].filter((name) => !given.some(([field]) => field === name));
-    const kept = typed(fields);
+    const kept = keepTyped(fields);
     if (missing.length > 0)
         return form(visit, { typed: kept, problems: Object.fromEntries(missing.map((name) => [name, 'Fill this in.'])) });
     const once = fields.get('once') ?? '';

@@ -6,7 +6,7 @@ import { removalOf } from '../../../shared/store/registry/removals.ts';
 import { YANK_REASONS } from '../../../shared/store/registry/schemas.ts';
 import { ownSites } from '../../../shared/store/registry/sites.ts';
 import { readState } from '../../../shared/store/registry/verification.ts';
-import { type Problems, typed } from '../fields.ts';
+import { keepTyped, type Problems } from '../fields.ts';
 import { MANAGERS, type Shown, type WorkspaceVisit } from '../page.ts';
 import { findOwn } from './own-site.ts';
 
@@ -77,7 +77,7 @@ export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, ab
             problems,
             /** Which form the problems and what was typed belong to. */
             about,
-            typed: typed(fields),
+            typed: keepTyped(fields),
         },
     };
 }

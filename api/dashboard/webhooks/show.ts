@@ -1,7 +1,7 @@
 import type { DeliveryEntry, WebhookEntry } from '../../../shared/contracts/webhooks.ts';
 import { EVENT_PREFIXES, EVENT_TYPES } from '../../../shared/domain/events/event-types.ts';
 import { MOST_WEBHOOKS } from '../../../shared/domain/events/webhook-bounds.ts';
-import { type Problems, typed } from '../fields.ts';
+import { keepTyped, type Problems } from '../fields.ts';
 import type { ApiError } from '../internal-api.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
 import { dateOf, read } from '../read-api.ts';
@@ -22,7 +22,7 @@ export async function listWebhooks(visit: WorkspaceVisit, problems: Problems = {
             names: [...EVENT_PREFIXES, ...EVENT_TYPES],
             events: visit.query('events') ?? 'job.*',
             problems,
-            typed: typed(visit.fields),
+            typed: keepTyped(visit.fields),
         },
     };
 }

@@ -1,7 +1,7 @@
 import { ROLES, type Role } from '../../../shared/domain/accounts/roles.ts';
 import { listInvitations } from '../../../shared/store/accounts/invitations.ts';
 import { listMembers, type Member, type MemberFault } from '../../../shared/store/accounts/workspaces.ts';
-import { type Problems, typed } from '../fields.ts';
+import { keepTyped, type Problems } from '../fields.ts';
 import { MANAGERS, type PersonalVisit, pageNotFound, type Shown } from '../page.ts';
 
 /** What each role may do, in the words of the pages. */
@@ -44,7 +44,7 @@ export async function showWorkspace(
             isManager,
             problems,
             link,
-            typed: typed(visit.fields),
+            typed: keepTyped(visit.fields),
             isLastOwner: membership?.role === 'owner' && owners === 1,
             everyRole: ROLES.map((value) => ({ value, words: ROLE_WORDS[value] })),
             roles: rolesToGive(membership?.role).map((value) => ({ value, label: value })),

@@ -7,8 +7,8 @@ import { BATCH_ARRIVAL_MS, BATCH_BODIES } from '../../../shared/domain/jobs/boun
 import { type SplitBody, splitItems } from '../../../shared/domain/json/split-items.ts';
 import { type Detail, type DetailCode, type ItemDetail, Refusal } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
-import { arriving } from '../../bodies/arriving.ts';
 import { emptyBody, isJsonType, isTooComplex, readJsonPart } from '../../bodies/json-body.ts';
+import { readChunks } from '../../bodies/read-chunks.ts';
 import { prepare, problemsOf } from '../../plugins/input.ts';
 import type { Call } from '../../serve.ts';
 import { batchTurn } from './batch-turns.ts';
@@ -53,7 +53,7 @@ export async function openBody(call: BatchCall): Promise<BatchBody> {
 export async function hashBody(call: BatchCall): Promise<string> {
     const maxBytes = typeOf(call) === 'lines' ? LINES.bytes : JSON_BODY.bytes;
     const hash = createHash('sha256').update(`${queryOf(call)}\n`);
-    for await (const piece of arriving(call.request, { ...BOUNDS, maxBytes })) hash.update(piece);
+    for await (const piece of readChunks(call.request, { ...BOUNDS, maxBytes })) hash.update(piece);
     return hash.digest('hex');
 }
 
@@ -77,7 +77,7 @@ async function openJson(call: BatchCall, hash: Hash): Promise<BatchBody> {
     const misplaced = Object.keys(call.query).filter((name) => !OF_QUERY.includes(name));
     refuse(misplaced.map((name) => wrong(`/${name}`, 'UNKNOWN_FIELD', 'With a JSON body, put this field into the body.')));
     const pieces: Buffer[] = [];
-    for await (const piece of arriving(call.request, { ...BOUNDS, maxBytes: JSON_BODY.bytes, isKept: true })) {
+    for await (const piece of readChunks(call.request, { ...BOUNDS, maxBytes: JSON_BODY.bytes, isKept: true })) {
         hash.update(piece);
         pieces.push(piece);
     }
@@ -147,7 +147,7 @@ async function* linesOf({ request }: BatchCall, hash: Hash): AsyncGenerator<Item
         if (count > LINES.items) return count === LINES.items + 1 ? { at: '/items', text: { problem: tooMany(LINES.items) } } : undefined;
         return { at: `/lines/${number}`, text };
     };
-    for await (const piece of arriving(request, { ...BOUNDS, maxBytes: LINES.bytes })) {
+    for await (const piece of readChunks(request, { ...BOUNDS, maxBytes: LINES.bytes })) {
         hash.update(piece);
         let from = 0;
         for (let end = piece.indexOf(LINE_FEED); end !== -1; end = piece.indexOf(LINE_FEED, from)) {

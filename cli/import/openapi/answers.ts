@@ -1,6 +1,6 @@
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageEndpoint, ResponseType } from '../../../shared/domain/types.ts';
-import { shown } from '../texts.ts';
+import { printableName } from '../texts.ts';
 import type { Resolver } from './refs.ts';
 import type { SchemaReader } from './schemas.ts';
 
@@ -40,7 +40,7 @@ export function readAnswer(responses: Json | undefined, resolver: Resolver, sche
     if (types.length === 0) return { ok: true, response: {} };
     return {
         ok: false,
-        why: `It answers with ${types.slice(0, 3).map(shown).join(', ')}, and only JSON, pages, texts, feeds, pictures and PDF can be read.`,
+        why: `It answers with ${types.slice(0, 3).map(printableName).join(', ')}, and only JSON, pages, texts, feeds, pictures and PDF can be read.`,
     };
 }
 

@@ -2,13 +2,13 @@ import { isSimple } from '../../../shared/domain/json/schema/simple.ts';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { BodyFormat, Json, JsonObject, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/naming.ts';
-import { cleanText, shown } from '../texts.ts';
+import { cleanText, printableName } from '../texts.ts';
 import { fileIn } from './files.ts';
 import { examplesOf, isFit, PARAM_NAME } from './params.ts';
 import { plainSchema } from './plain-schema.ts';
 import type { Resolver } from './refs.ts';
 import { type SchemaReader, typesOf } from './schemas.ts';
-import { readStructure, styled } from './styles.ts';
+import { keepStyle, readStructure } from './styles.ts';
 
 /** What of a request body a package sends, or why it can send none of it and the operation needs one. */
 export type ReadBody =
@@ -56,7 +56,7 @@ export function readBody(
             body,
             types.length === 0
                 ? 'Its body has no content.'
-                : `Its body is ${types.slice(0, 3).map(shown).join(', ')}, and a package takes JSON, forms and plain texts over.`,
+                : `Its body is ${types.slice(0, 3).map(printableName).join(', ')}, and a package takes JSON, forms and plain texts over.`,
         );
     const media = isObject(content[type]) ? content[type] : {};
     const read = {
@@ -89,7 +89,7 @@ interface Reading {
 }
 
 function readJson(reading: Reading): Extract<ReadBody, { ok: true }> {
-    const whole = flattened(reading.schema, reading.resolver);
+    const whole = flatten(reading.schema, reading.resolver);
     const members = whole === undefined ? [] : membersOf(whole, reading);
     if (whole === undefined || members.length === 0 || members.length > MAX_FIELDS) return asOneValue(reading);
     const left: { name: string; why: string }[] = [];
@@ -109,7 +109,7 @@ function readJson(reading: Reading): Extract<ReadBody, { ok: true }> {
             name,
             source: 'body',
             required: required && reading.required,
-            ...described(schema, reading.resolver),
+            ...readDescription(schema, reading.resolver),
             schema: reading.schemas.ofRequest(schema),
             ...exampleOf(key, schema, reading),
         });
@@ -129,7 +129,7 @@ function readJson(reading: Reading): Extract<ReadBody, { ok: true }> {
 function asOneValue({ schema, required, taken, schemas, resolver }: Reading): Extract<ReadBody, { ok: true }> {
     const name = placeholder('body', new Set(taken));
     const params: PackageParam[] = [
-        { name, source: 'body', required, ...described(schema, resolver), schema: schemas.ofRequest(schema, 200) },
+        { name, source: 'body', required, ...readDescription(schema, resolver), schema: schemas.ofRequest(schema, 200) },
     ];
     return { ok: true, params, template: `{${name}}`, format: 'json', contentType: undefined, isOptional: !required, left: [] };
 }
@@ -137,12 +137,12 @@ function asOneValue({ schema, required, taken, schemas, resolver }: Reading): Ex
 /** A text is one param, and its template is nothing but that. */
 function asText({ schema, required, taken, resolver }: Reading): ReadBody {
     const name = placeholder('body', new Set(taken));
-    const params: PackageParam[] = [{ name, source: 'body', required, ...described(schema, resolver), schema: { type: 'string' } }];
+    const params: PackageParam[] = [{ name, source: 'body', required, ...readDescription(schema, resolver), schema: { type: 'string' } }];
     return { ok: true, params, template: `{${name}}`, format: 'text', contentType: undefined, isOptional: !required, left: [] };
 }
 
 function readForm(reading: Reading, body: JsonObject, format: 'form' | 'multipart'): ReadBody {
-    const whole = flattened(reading.schema, reading.resolver);
+    const whole = flatten(reading.schema, reading.resolver);
     const left: { name: string; why: string }[] = [];
     const params: PackageParam[] = [];
     const used = new Set(reading.taken);
@@ -154,22 +154,22 @@ function readForm(reading: Reading, body: JsonObject, format: 'form' | 'multipar
         const structure = file === undefined ? readStructure(key, schema, said, reading) : undefined;
         const fault = formFault(key, used) ?? (structure?.ok === false ? structure.why : undefined);
         if (fault !== undefined) {
-            if (required && reading.required) return { ok: false, why: `It needs the field ${shown(key)} of its form. ${fault}` };
-            left.push({ name: shown(key), why: fault });
+            if (required && reading.required) return { ok: false, why: `It needs the field ${printableName(key)} of its form. ${fault}` };
+            left.push({ name: printableName(key), why: fault });
             continue;
         }
         used.add(key);
         if (structure?.ok === true) left.push(...structure.left);
-        if (file === 'several') left.push({ name: shown(key), why: 'One file of this list can be sent in a call.' });
+        if (file === 'several') left.push({ name: printableName(key), why: 'One file of this list can be sent in a call.' });
         params.push({
             name: key,
             source: 'body',
             required: required && reading.required,
-            ...described(schema, reading.resolver),
+            ...readDescription(schema, reading.resolver),
             ...(file !== undefined
                 ? { schema: { format: 'file' } }
                 : structure?.ok === true
-                  ? { schema: structure.schema, ...styled(structure) }
+                  ? { schema: structure.schema, ...keepStyle(structure) }
                   : { schema: plainSchema(reading.schemas.ofRequest(schema)) }),
         });
     }
@@ -191,12 +191,12 @@ function formFault(key: string, used: ReadonlySet<string>): string | undefined {
 }
 
 /** The object that a schema describes, the parts of `allOf` put together; `undefined` where it may be something else. */
-function flattened(schema: Json | undefined, resolver: Resolver, level = 0, budget = { parts: MAX_PARTS }): JsonObject | undefined {
+function flatten(schema: Json | undefined, resolver: Resolver, level = 0, budget = { parts: MAX_PARTS }): JsonObject | undefined {
     const resolved = resolver.resolve(schema);
     if (resolved === undefined || level > 5 || --budget.parts < 0 || resolved['oneOf'] !== undefined || resolved['anyOf'] !== undefined)
         return undefined;
     const types = typesOf(resolved);
-    const parts = Array.isArray(resolved['allOf']) ? resolved['allOf'].map((part) => flattened(part, resolver, level + 1, budget)) : [];
+    const parts = Array.isArray(resolved['allOf']) ? resolved['allOf'].map((part) => flatten(part, resolver, level + 1, budget)) : [];
     if (parts.includes(undefined) || types.some((type) => type !== 'object' && type !== 'null')) return undefined;
     const all = [...parts.filter((part) => part !== undefined), resolved];
     const properties: JsonObject = {};
@@ -243,7 +243,7 @@ function exampleOf(key: string, schema: Json, { media, resolver }: Reading): { e
     return value === undefined ? {} : { example: value };
 }
 
-function described(schema: Json | undefined, resolver: Resolver): { description?: string } {
+function readDescription(schema: Json | undefined, resolver: Resolver): { description?: string } {
     const description = cleanText(resolver.resolve(schema)?.['description'], 400);
     return description === undefined ? {} : { description };
 }

@@ -6,7 +6,7 @@ import { guessCategory } from '../../inspect/category.ts';
 import { CannotImport, finish, type Imported, type ImportOptions } from '../imported.ts';
 import { readOnly } from '../only.ts';
 import type { NotCarried, ReadOperation } from '../operation.ts';
-import { cleanLine, cleanText, shown } from '../texts.ts';
+import { cleanLine, cleanText, printableName } from '../texts.ts';
 import { referencesIn } from './folder.ts';
 import { readOperation } from './operations.ts';
 import { openResolver } from './refs.ts';
@@ -59,7 +59,7 @@ function wantedOf(found: readonly FoundOperation[], { only = [] }: ImportOptions
     if (only.length === 0) return found;
     const isWanted = readOnly(only);
     const wanted = found.filter(isWanted);
-    if (wanted.length === 0) throw new CannotImport(`No operation has the tag, path or method ${only.map(shown).join(', ')}.`);
+    if (wanted.length === 0) throw new CannotImport(`No operation has the tag, path or method ${only.map(printableName).join(', ')}.`);
     const left = found.length - wanted.length;
     if (left > 0) notCarried.push({ where: '--only', why: `Left ${left} of ${found.length} operations out.`, scope: 'document' });
     return wanted;
@@ -84,14 +84,14 @@ function operationsOf(document: JsonObject, resolver: ReturnType<typeof openReso
         if (!path.startsWith('/')) return [];
         const item = resolver.resolve(written);
         if (item === undefined) {
-            notCarried.push({ where: shown(path), why: 'The path refers to nothing in this document.', scope: 'document' });
+            notCarried.push({ where: printableName(path), why: 'The path refers to nothing in this document.', scope: 'document' });
             return [];
         }
         return Object.entries(item).flatMap(([key, operation]) =>
             METHODS.has(key) && isObject(operation)
                 ? [
                       {
-                          where: `${key.toUpperCase()} ${shown(path)}`,
+                          where: `${key.toUpperCase()} ${printableName(path)}`,
                           method: key.toUpperCase(),
                           path,
                           item,
@@ -134,7 +134,7 @@ function noteReferences(document: JsonObject, notCarried: NotCarried[]): void {
         const why = /^[a-z][a-z0-9+.-]*:|^\/\//i.test(ref)
             ? 'It refers to an address, and nothing is fetched; put the file into the folder of the document.'
             : 'It refers to a file that is not in the folder of the document.';
-        notCarried.push({ where: `$ref ${shown(ref)}`, why, scope: 'document' });
+        notCarried.push({ where: `$ref ${printableName(ref)}`, why, scope: 'document' });
     }
     if (outside.length > MAX_NOTED)
         notCarried.push({ where: '$ref', why: `There are ${outside.length - MAX_NOTED} more such references.`, scope: 'document' });

@@ -2,7 +2,7 @@ import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
 import type { Json, JsonObject, Kind, Method, PackageAuth, PackageEndpoint, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier, nameEndpoint } from '../../inspect/naming.ts';
-import { cleanText, shown } from '../texts.ts';
+import { cleanText, printableName } from '../texts.ts';
 import { readAnswer } from './answers.ts';
 import { readBody } from './bodies.ts';
 import { readParams } from './params.ts';
@@ -66,7 +66,7 @@ export function readOperation(found: Operation, context: OperationContext): Read
     const endpoint: PackageEndpoint = {
         name: nameEndpoint(wantedName(operation, method, path), context.names),
         kind,
-        ...described(operation),
+        ...readDescription(operation),
         method: method as Method,
         url,
         ...(Object.keys(headers).length > 0 ? { headers } : {}),
@@ -110,7 +110,7 @@ function urlOf(base: string, path: string, placeholders: ReadonlyMap<string, str
 function unusedOf(credentials: readonly CredentialHeader[], { entries }: Access): { name: string; why: string }[] {
     return credentials
         .filter(({ name }) => !entries.some((entry) => (entry.name ?? 'authorization').toLowerCase() === name.toLowerCase()))
-        .map(({ name }) => ({ name: `header ${shown(name)}`, why: headerNameFault(name.toLowerCase())?.message ?? '' }));
+        .map(({ name }) => ({ name: `header ${printableName(name)}`, why: headerNameFault(name.toLowerCase())?.message ?? '' }));
 }
 
 function leftOf(operation: JsonObject, { fault }: Access): { name: string; why: string }[] {
@@ -134,7 +134,7 @@ function wantedName(operation: JsonObject, method: string, path: string): string
     return id === '' ? `${method.toLowerCase()}_${identifier(path) || 'root'}` : id;
 }
 
-function described(operation: JsonObject): { description?: string } {
+function readDescription(operation: JsonObject): { description?: string } {
     const summary = cleanText(operation['summary'], 300);
     const description = cleanText(operation['description'], 1200);
     const texts = [

@@ -6,12 +6,12 @@ import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
 import type { Json, JsonObject, JsonSchema, PackageAuth, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/naming.ts';
-import { cleanText, shown } from '../texts.ts';
+import { cleanText, printableName } from '../texts.ts';
 import { plainSchema } from './plain-schema.ts';
 import type { Resolver } from './refs.ts';
 import type { SchemaReader } from './schemas.ts';
 import type { CredentialHeader } from './security.ts';
-import { readStructure, styled } from './styles.ts';
+import { keepStyle, readStructure } from './styles.ts';
 
 /** The params of an operation that do not stand in a body, or why there is no operation without one that cannot be carried. */
 export type ReadParams =
@@ -64,7 +64,7 @@ export function readParams(
         if (style !== undefined && style !== 'simple')
             return {
                 ok: false,
-                why: `The path parameter ${shown(name)} has the style ${shown(String(style))}, which a template cannot hold.`,
+                why: `The path parameter ${printableName(name)} has the style ${printableName(String(style))}, which a template cannot hold.`,
             };
         addPathParam(name, param, taken, out, { resolver, schemas });
     }
@@ -78,7 +78,8 @@ export function readParams(
         const fault = addHeader(param, out, resolver, schemas);
         if (fault !== undefined) return { ok: false, why: fault };
     }
-    for (const param of inPlace('cookie')) out.left.push({ name: shown(String(param['name'])), why: 'A package carries no cookies.' });
+    for (const param of inPlace('cookie'))
+        out.left.push({ name: printableName(String(param['name'])), why: 'A package carries no cookies.' });
     return { ok: true, ...out };
 }
 
@@ -114,15 +115,16 @@ function addPathParam(
         schema,
         ...exampleOf(param, resolver, schema),
     });
-    if (param === undefined) out.left.push({ name: shown(name), why: 'The document does not describe it; it was taken for a text.' });
+    if (param === undefined)
+        out.left.push({ name: printableName(name), why: 'The document does not describe it; it was taken for a text.' });
 }
 
 function addQueryParam(param: JsonObject, out: Collected, resolver: Resolver, schemas: SchemaReader): string | undefined {
     const name = String(param['name']);
     const required = param['required'] === true;
     const leave = (why: string) => {
-        if (required) return `It needs the query parameter ${shown(name)}. ${why}`;
-        out.left.push({ name: shown(name), why });
+        if (required) return `It needs the query parameter ${printableName(name)}. ${why}`;
+        out.left.push({ name: printableName(name), why });
         return undefined;
     };
     if (!PARAM_NAME.test(name)) return leave('Its name has characters that the name of a param may not have.');
@@ -134,7 +136,7 @@ function addQueryParam(param: JsonObject, out: Collected, resolver: Resolver, sc
         out.left.push(...structure.left);
         const { style } = structure;
         const example = style === 'deepObject' ? {} : listExampleOf(param, resolver, structure.schema);
-        out.params.push({ ...base, schema: structure.schema, ...styled(structure), ...example });
+        out.params.push({ ...base, schema: structure.schema, ...keepStyle(structure), ...example });
         return undefined;
     }
     const schema = isJson ? { type: 'string' } : plainSchema(schemas.ofRequest(schemaOf(param)));
@@ -162,8 +164,8 @@ function addHeader(param: JsonObject, out: Collected, resolver: Resolver, schema
     }
     if (SAID_ELSEWHERE.has(lower)) return undefined;
     const leave = (why: string) => {
-        if (required && !SENT_ANYWAY.has(lower)) return `It needs the header ${shown(written)}. ${why}`;
-        out.left.push({ name: `header ${shown(written)}`, why });
+        if (required && !SENT_ANYWAY.has(lower)) return `It needs the header ${printableName(written)}. ${why}`;
+        out.left.push({ name: `header ${printableName(written)}`, why });
         return undefined;
     };
     const fault = PARAM_NAME.test(written) ? headerNameFault(lower)?.message : 'Its name is longer than that of a param may be.';

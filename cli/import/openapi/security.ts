@@ -3,7 +3,7 @@ import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts
 import { isOnDomain } from '../../../shared/domain/site/site-name.ts';
 import type { AuthNeed, Json, JsonObject, OAuthFlow, PackageAuth, PackageOAuth } from '../../../shared/domain/types.ts';
 import { nameEndpoint } from '../../inspect/naming.ts';
-import { cleanText, shown } from '../texts.ts';
+import { cleanText, printableName } from '../texts.ts';
 import type { Resolver } from './refs.ts';
 
 /** What a call of an operation needs of a credential. */
@@ -59,7 +59,7 @@ export function readSchemes(document: JsonObject, resolver: Resolver, registrabl
             bySending.set(key, own);
             return own;
         }
-        if (same.oauth2 !== undefined) same.oauth2 = together(same.oauth2, entry.oauth2);
+        if (same.oauth2 !== undefined) same.oauth2 = mergeFlows(same.oauth2, entry.oauth2);
         return same;
     };
 
@@ -68,7 +68,7 @@ export function readSchemes(document: JsonObject, resolver: Resolver, registrabl
         if (read !== undefined) return read;
         const made = readScheme(name, resolver.resolve(Object.hasOwn(written, name) ? written[name] : undefined), registrable);
         const kept: Read = made.ok ? { ...made, entry: shared(made.entry) } : made;
-        if (kept.why !== undefined) notes.push({ where: `security ${shown(name)}`, why: kept.why });
+        if (kept.why !== undefined) notes.push({ where: `security ${printableName(name)}`, why: kept.why });
         known.set(name, kept);
         return kept;
     };
@@ -77,7 +77,7 @@ export function readSchemes(document: JsonObject, resolver: Resolver, registrabl
         const found = Object.keys(way).map((name) => ({ name, read: find(name) }));
         const entries = new Set<PackageAuth>();
         for (const { name, read } of found) {
-            if (!read.ok) return `It needs ${shown(name)}. ${read.why}`;
+            if (!read.ok) return `It needs ${printableName(name)}. ${read.why}`;
             entries.add(read.entry);
         }
         const all = [...entries];
@@ -85,9 +85,9 @@ export function readSchemes(document: JsonObject, resolver: Resolver, registrabl
         const tokens = all.filter(({ type }) => type === 'oauth2' || type === 'bearer');
         const entry = all.length === tokens.length ? (tokens.find(({ type }) => type === 'oauth2') ?? tokens[0]) : all[0];
         if (entry === undefined || (all.length > 1 && all.length !== tokens.length))
-            return `It needs ${found.map(({ name }) => shown(name)).join(' and ')} at once, and a call takes one credential.`;
+            return `It needs ${found.map(({ name }) => printableName(name)).join(' and ')} at once, and a call takes one credential.`;
         const scopes = Object.values(way).flatMap((list): Json[] => (Array.isArray(list) ? list : []));
-        return { entry, scopes: entry.oauth2 === undefined ? [] : declared(entry.oauth2, scopes) };
+        return { entry, scopes: entry.oauth2 === undefined ? [] : declareScopes(entry.oauth2, scopes) };
     };
 
     return {
@@ -111,7 +111,7 @@ export function readSchemes(document: JsonObject, resolver: Resolver, registrabl
             if (needed.length > 1)
                 return {
                     ...NONE,
-                    fault: `It needs ${needed.map(({ name }) => shown(name)).join(' and ')}, and a call takes one credential.`,
+                    fault: `It needs ${needed.map(({ name }) => printableName(name)).join(' and ')}, and a call takes one credential.`,
                 };
             const [only] = needed.length === 1 ? needed : headers;
             if (only === undefined) return NONE;
@@ -130,7 +130,7 @@ function readScheme(name: string, scheme: JsonObject | undefined, registrable: s
     if (type === 'http') {
         const way = String(scheme['scheme'] ?? '').toLowerCase();
         if (way === 'basic' || way === 'bearer') return { ok: true, entry: { ...base, type: way } };
-        return { ok: false, why: `The HTTP scheme ${shown(way)} is not sent as a value of the caller's.` };
+        return { ok: false, why: `The HTTP scheme ${printableName(way)} is not sent as a value of the caller's.` };
     }
     if (type === 'oauth2') return readOAuth(base, scheme, registrable);
     if (type === 'openidconnect')
@@ -139,7 +139,7 @@ function readScheme(name: string, scheme: JsonObject | undefined, registrable: s
             entry: { ...base, type: 'bearer' },
             why: 'How its tokens are granted stands at another address; it is carried as a bearer token that callers bring.',
         };
-    return { ok: false, why: `A package has no way to authenticate of type ${shown(String(scheme['type'] ?? ''))}.` };
+    return { ok: false, why: `A package has no way to authenticate of type ${printableName(String(scheme['type'] ?? ''))}.` };
 }
 
 function readKey(id: string, scheme: JsonObject, description: string | undefined): Read {
@@ -150,7 +150,7 @@ function readKey(id: string, scheme: JsonObject, description: string | undefined
     if (place === 'query') return { ok: true, entry: { id, type: 'query', name, ...(description === undefined ? {} : { description }) } };
     if (place === 'cookie' && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
         return { ok: true, entry: { id, type: 'cookie', name, ...(description === undefined ? {} : { description }) } };
-    if (place !== 'header') return { ok: false, why: `A key has no place in ${shown(String(place))}.` };
+    if (place !== 'header') return { ok: false, why: `A key has no place in ${printableName(String(place))}.` };
     const fault = headerNameFault(name.toLowerCase(), { isCredential: true });
     return fault === undefined ? { ok: true, entry: headerEntry(id, name, description) } : { ok: false, why: fault.message };
 }
@@ -186,7 +186,7 @@ function readOAuth(base: { id: string; description?: string }, scheme: JsonObjec
     const outside = [tokenUrl, pageUrl].find((url) => url !== undefined && !isOnDomain(new URL(url).hostname, registrable ?? ''));
     if (outside !== undefined)
         return token(
-            `Its tokens are granted at ${shown(new URL(outside).hostname)}, which is not on ${registrable ?? 'the domain of the site'}.`,
+            `Its tokens are granted at ${printableName(new URL(outside).hostname)}, which is not on ${registrable ?? 'the domain of the site'}.`,
         );
     const usable = found.filter(({ flow }) => addressOf(flow['tokenUrl']) === tokenUrl);
     const oauth2: PackageOAuth = {
@@ -208,12 +208,12 @@ function addScope(oauth2: PackageOAuth, name: string, description?: string): boo
 }
 
 /** Scopes that an operation needs, all of which the entry lists. */
-function declared(oauth2: PackageOAuth, scopes: readonly Json[]): string[] {
+function declareScopes(oauth2: PackageOAuth, scopes: readonly Json[]): string[] {
     const own = new Set(scopes.filter((scope): scope is string => typeof scope === 'string'));
     return [...own].filter((scope) => addScope(oauth2, scope)).slice(0, MAX_NEEDED);
 }
 
-function together(one: PackageOAuth, other: PackageOAuth | undefined): PackageOAuth {
+function mergeFlows(one: PackageOAuth, other: PackageOAuth | undefined): PackageOAuth {
     const page = one.authorization_url ?? other?.authorization_url;
     const made: PackageOAuth = {
         ...one,

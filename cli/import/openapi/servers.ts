@@ -1,7 +1,7 @@
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import { normaliseSite, registrableDomain } from '../../../shared/domain/site/site-name.ts';
 import type { Json } from '../../../shared/domain/types.ts';
-import { shown } from '../texts.ts';
+import { printableName } from '../texts.ts';
 
 /** An address that operations are called at, without a slash at its end; or why none can be made of what is written. */
 export type Server = { ok: true; base: string; wasHttp: boolean } | { ok: false; why: string };
@@ -39,7 +39,7 @@ function readServer(server: Json, site: string | undefined): Server {
     if (site !== undefined && registrableDomain(url.hostname) === undefined)
         return { ok: true, base: `https://${site}${url.pathname.replace(/\/+$/, '')}`, wasHttp: false };
     if (site === undefined && !normaliseSite(url.hostname).ok)
-        return { ok: false, why: `${shown(url.hostname)} is the name of no public site; name the site.` };
+        return { ok: false, why: `${printableName(url.hostname)} is the name of no public site; name the site.` };
     const wasHttp = url.protocol === 'http:';
     // A port is given for plain http in tests and at home, where it is kept as it is.
     const scheme = wasHttp && url.port === '' ? 'https:' : url.protocol;

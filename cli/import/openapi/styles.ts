@@ -1,6 +1,6 @@
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageParam, ParamStyle } from '../../../shared/domain/types.ts';
-import { shown } from '../texts.ts';
+import { printableName } from '../texts.ts';
 import { plainSchema } from './plain-schema.ts';
 import type { Resolver } from './refs.ts';
 import { type SchemaReader, typesOf } from './schemas.ts';
@@ -64,7 +64,7 @@ function readMembers(
     for (const [key, schema] of Object.entries(isObject(object['properties']) ? object['properties'] : {})) {
         const types = typesOf(resolver.resolve(schema) ?? {});
         if (types.includes('array') || types.includes('object'))
-            left.push({ name: `${shown(name)}[${shown(key)}]`, why: 'An object in a query or a form has one level.' });
+            left.push({ name: `${printableName(name)}[${printableName(key)}]`, why: 'An object in a query or a form has one level.' });
         else properties[key] = plainSchema(schemas.ofRequest(schema));
     }
     const isOpen = object['properties'] === undefined;
@@ -79,6 +79,6 @@ function readMembers(
 }
 
 /** The field `style` of a param, where it is not the default. */
-export function styled({ style }: { style?: ParamStyle }): Pick<PackageParam, 'style'> {
+export function keepStyle({ style }: { style?: ParamStyle }): Pick<PackageParam, 'style'> {
     return style === undefined ? {} : { style };
 }

@@ -10,7 +10,7 @@ const METHODS: ReadonlySet<string> = new Set(['get', 'head', 'post', 'put', 'pat
 export function fromSwagger(document: JsonObject, name: string): JsonObject {
     if (!String(document['swagger']).startsWith('2')) throw new CannotImport('Only OpenAPI 3.x and Swagger 2.0 can be imported.');
     // The converter changes what it is given, and YAML aliases share parts.
-    const own = tidied(structuredClone(document));
+    const own = normaliseParts(structuredClone(document));
     try {
         return upgradeFromTwoToThree({ ...own, swagger: '2.0' }) as unknown as JsonObject;
     } catch (error) {
@@ -19,7 +19,7 @@ export function fromSwagger(document: JsonObject, name: string): JsonObject {
 }
 
 /** What the converter stumbles over or takes another way: parameters by reference, broken ones, and defaults of forms. */
-function tidied(document: JsonObject): JsonObject {
+function normaliseParts(document: JsonObject): JsonObject {
     const resolver = openResolver(document);
     const consumes = textsOf(document['consumes']);
     const paths = isObject(document['paths']) ? document['paths'] : {};

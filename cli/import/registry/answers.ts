@@ -1,6 +1,6 @@
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageEndpoint } from '../../../shared/domain/types.ts';
-import { shown } from '../texts.ts';
+import { printableName } from '../texts.ts';
 
 export interface ReadAnswer {
     response: NonNullable<PackageEndpoint['response']>;
@@ -13,7 +13,7 @@ const PLAIN_PATH = /^(?:\$\.)?[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*|\[(?:\d+|\*)?\])*$
 /** Reads `response_schema` (`fields`, `items`, `html_list`, `next_data`), `response_mapping` and `extraction_rules` of the format 0.1. */
 export function readAnswer(schema: Json | undefined, mapping: Json | undefined, rules: Json | undefined): ReadAnswer {
     const left: ReadAnswer['left'] = [];
-    const ofPage: JsonObject = { ...nextData(isObject(schema) ? schema['next_data'] : undefined, left), ...extracted(rules, left) };
+    const ofPage: JsonObject = { ...nextData(isObject(schema) ? schema['next_data'] : undefined, left), ...importExtract(rules, left) };
     if (Object.keys(ofPage).length > 0) {
         const list = isObject(schema) && isObject(schema['html_list']) ? htmlList(schema['html_list'], left) : {};
         return { response: { type: 'html', select: { ...ofPage, ...(isObject(list.select) ? list.select : {}) } }, left };
@@ -44,13 +44,13 @@ function nextData(paths: Json | undefined, left: ReadAnswer['left']): JsonObject
     for (const [name, path] of Object.entries(named)) {
         if (typeof path === 'string' && PLAIN_PATH.test(path) && !UNSAFE_KEYS.has(name))
             select[name] = { selector: 'script#__NEXT_DATA__', json: path.replace(/^\$\./, '') };
-        else left.push({ name: `next_data ${shown(name)}`, why: 'Its path is none that select could follow as it stands.' });
+        else left.push({ name: `next_data ${printableName(name)}`, why: 'Its path is none that select could follow as it stands.' });
     }
     return select;
 }
 
 /** `extraction_rules`: selectors by name, or a list of `{name, selector, attr}`. */
-function extracted(rules: Json | undefined, left: ReadAnswer['left']): JsonObject {
+function importExtract(rules: Json | undefined, left: ReadAnswer['left']): JsonObject {
     if (rules === undefined || rules === null) return {};
     const entries: [string, Json | undefined][] = Array.isArray(rules)
         ? rules.map((rule, place) => [isObject(rule) && typeof rule['name'] === 'string' ? rule['name'] : String(place), rule])
@@ -62,7 +62,7 @@ function extracted(rules: Json | undefined, left: ReadAnswer['left']): JsonObjec
         const { selector, attr } = isObject(rule) ? rule : { selector: rule, attr: undefined };
         const others = isObject(rule) ? Object.keys(rule).filter((key) => !['name', 'selector', 'attr'].includes(key)) : [];
         if (typeof selector !== 'string' || selector === '' || UNSAFE_KEYS.has(name) || others.length > 0)
-            left.push({ name: `extraction_rules ${shown(name)}`, why: 'It is no selector alone; write it as select.' });
+            left.push({ name: `extraction_rules ${printableName(name)}`, why: 'It is no selector alone; write it as select.' });
         else select[name] = typeof attr === 'string' ? { selector, value: attr } : selector;
     }
     return select;

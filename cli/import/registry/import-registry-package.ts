@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import { guessCategory } from '../../inspect/category.ts';
 import { CannotImport, finish, type Imported, type ImportOptions } from '../imported.ts';
 import type { NotCarried, ReadOperation } from '../operation.ts';
-import { cleanLine, cleanText, shown } from '../texts.ts';
+import { cleanLine, cleanText, printableName } from '../texts.ts';
 import { readOperation } from './operations.ts';
 
 /** Blocks around the operations that have no place here, with why. */
@@ -44,7 +44,7 @@ export function importRegistryPackage(document: JsonObject, options: ImportOptio
 
 function readList(list: Json | undefined, field: 'endpoints' | 'actions', notCarried: NotCarried[], names: Set<string>): ReadOperation[] {
     return (Array.isArray(list) ? list : []).flatMap((operation, index) => {
-        const name = isObject(operation) && typeof operation['name'] === 'string' ? ` (${shown(operation['name'])})` : '';
+        const name = isObject(operation) && typeof operation['name'] === 'string' ? ` (${printableName(operation['name'])})` : '';
         const where = `${field}[${index}]${name}`;
         const read = isObject(operation)
             ? readOperation(operation, field === 'actions', names)
@@ -62,7 +62,7 @@ function noteBlocks(document: JsonObject, notCarried: NotCarried[]): void {
     for (const [key, value] of Object.entries(document)) {
         if (READ.has(key) || value === null || value === false) continue;
         notCarried.push({
-            where: shown(key),
+            where: printableName(key),
             why: Object.hasOwn(BLOCKS, key) ? (BLOCKS[key] ?? '') : 'A package has no such field.',
             scope: 'document',
         });
@@ -77,7 +77,7 @@ function headOf(document: JsonObject, operations: readonly ReadOperation[], opti
     if (typeof domain === 'string' && domain !== '' && domain.toLowerCase() !== site)
         notCarried.push({
             where: 'domain',
-            why: `The package is for ${site}, and names ${shown(domain)} as its domain.`,
+            why: `The package is for ${site}, and names ${printableName(domain)} as its domain.`,
             scope: 'document',
         });
     const description = cleanText(document['description'], 4000);

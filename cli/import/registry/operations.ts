@@ -11,7 +11,7 @@ import {
     type PackageEndpoint,
 } from '../../../shared/domain/types.ts';
 import { nameEndpoint } from '../../inspect/naming.ts';
-import { cleanText, shown } from '../texts.ts';
+import { cleanText, printableName } from '../texts.ts';
 import { readAnswer } from './answers.ts';
 import { nameIn, type ReadTemplate, readTemplate, readTextTemplate } from './body-templates.ts';
 import { readParams } from './params.ts';
@@ -31,7 +31,7 @@ export function readOperation(operation: JsonObject, isAction: boolean, names: S
     const method = (
         typeof operation['method'] === 'string' ? operation['method'] : isAction && operation['transport'] !== 'http_get' ? 'POST' : 'GET'
     ).toUpperCase();
-    if (!METHODS.includes(method as Method)) return { ok: false, why: `A package has no ${shown(method)} requests.` };
+    if (!METHODS.includes(method as Method)) return { ok: false, why: `A package has no ${printableName(method)} requests.` };
     const template = typeof operation['url_template'] === 'string' ? operation['url_template'].trim() : '';
     const url = urlOf(template);
     if (url === undefined) return { ok: false, why: 'Its url_template is no address of the web, or begins with a placeholder.' };
@@ -55,7 +55,7 @@ export function readOperation(operation: JsonObject, isAction: boolean, names: S
     const endpoint: PackageEndpoint = {
         name: nameEndpoint(typeof operation['name'] === 'string' ? operation['name'] : 'call', names),
         kind: kind === 'paginate' ? 'api_call' : kind,
-        ...described(operation),
+        ...readDescription(operation),
         method: method as Method,
         url,
         ...(Object.keys(headers.kept).length > 0
@@ -73,7 +73,7 @@ export function readOperation(operation: JsonObject, isAction: boolean, names: S
         ...headers.left,
         ...answer.left,
         ...needs,
-        ...unknown.map((key) => ({ name: shown(key), why: 'A package has no such field.' })),
+        ...unknown.map((key) => ({ name: printableName(key), why: 'A package has no such field.' })),
     ];
     if (kind === 'paginate')
         left.push({ name: 'kind', why: 'How the next page is found is not said there, so it is imported as api_call; add pagination.' });
@@ -101,7 +101,8 @@ function bodyOf(operation: JsonObject): ReadTemplate | undefined {
     const text = operation['body_template'] ?? nested['template'];
     if (typeof text !== 'string' || text.trim() === '') return undefined;
     const type = String(nested['content_type'] ?? contentTypeOf(operation['headers']) ?? '');
-    if (/multipart|protobuf/i.test(type)) return { ok: false, why: `Its body is ${shown(type)}, which is no text with placeholders.` };
+    if (/multipart|protobuf/i.test(type))
+        return { ok: false, why: `Its body is ${printableName(type)}, which is no text with placeholders.` };
     if (/xml\b/i.test(type)) return readTextTemplate(text, 'xml');
     if (/text\/plain/i.test(type)) return readTextTemplate(text, 'text');
     const isForm =
@@ -129,7 +130,7 @@ function headersOf(headers: Json | undefined): ReadHeaders {
         if (typeof value !== 'string' || value === '') continue;
         const name = written.toLowerCase();
         const input = /^\{\{?\s*([^{}\s]+)\s*\}?\}$/.exec(value.trim())?.[1];
-        const leave = (why: string) => read.left.push({ name: `header ${shown(written)}`, why });
+        const leave = (why: string) => read.left.push({ name: `header ${printableName(written)}`, why });
         if (!value.includes('{')) read.kept[name] = value.trim();
         else if (input === undefined) leave('Its value is put together of a text and a placeholder.');
         else if (headerNameFault(name) !== undefined) leave(headerNameFault(name)?.message ?? '');
@@ -174,12 +175,12 @@ function credentialsOf(operation: JsonObject): { name: string; why: string }[] {
                 [source, place].includes('credential') || (credential !== undefined && credential !== false),
         )
         .map(({ name }) => ({
-            name: `param ${shown(String(name))}`,
+            name: `param ${printableName(String(name))}`,
             why: 'It is a credential, which no param carries: say it in auth and take hosted: false out.',
         }));
 }
 
-function described(operation: JsonObject): { description?: string } {
+function readDescription(operation: JsonObject): { description?: string } {
     const texts = [cleanText(operation['purpose'], 400), cleanText(operation['description'], 2000)].filter((text) => text !== undefined);
     return texts.length === 0 ? {} : { description: [...new Set(texts)].join('\n\n') };
 }

@@ -1,7 +1,7 @@
 import { compilePattern } from '../../../shared/domain/json/schema/patterns.ts';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageParam, ParamSource } from '../../../shared/domain/types.ts';
-import { cleanText, shown } from '../texts.ts';
+import { cleanText, printableName } from '../texts.ts';
 import { typeOf } from './answers.ts';
 import { nameIn } from './body-templates.ts';
 
@@ -40,19 +40,19 @@ export function readParams(
     for (const { name, origin } of declared)
         if (origin !== undefined)
             left.push({
-                name: `param ${shown(name)}`,
-                why: `Callers take its value from ${shown(origin.endpoint)}; its description says so.`,
+                name: `param ${printableName(name)}`,
+                why: `Callers take its value from ${printableName(origin.endpoint)}; its description says so.`,
             });
     const params = new Map<string, PackageParam>();
     const find = (name: string) => declared.find((one) => nameIn(one.name) === name);
-    for (const name of placeholdersOf(url)) params.set(name, made(name, 'path', find(name), true));
+    for (const name of placeholdersOf(url)) params.set(name, createParam(name, 'path', find(name), true));
     for (const name of inBody ?? []) {
         if (params.has(name))
-            return { ok: false, why: `The param ${shown(name)} stands in the URL and in the body, and each param has one place.` };
-        params.set(name, made(name, 'body', find(name), true));
+            return { ok: false, why: `The param ${printableName(name)} stands in the URL and in the body, and each param has one place.` };
+        params.set(name, createParam(name, 'body', find(name), true));
     }
     for (const query of listOf(operation['query_params'])) addQueryParam(query, find, params, left);
-    for (const [header, filledBy] of headers) params.set(header, made(header, 'header', find(nameIn(filledBy)), true));
+    for (const [header, filledBy] of headers) params.set(header, createParam(header, 'header', find(nameIn(filledBy)), true));
     const inHeaders = new Set([...headers.values()].map(nameIn));
     for (const one of declared) {
         const name = nameIn(one.name);
@@ -60,10 +60,11 @@ export function readParams(
         if (one.place === 'credential') continue;
         if (inHeaders.has(name) || params.has(name) || [...params.values()].some((param) => param.name === one.name)) continue;
         const source = sourceOf(one.place, inBody !== undefined, method);
-        if (source === undefined) left.push({ name: `param ${shown(one.name)}`, why: 'Neither the URL nor the body has a place for it.' });
+        if (source === undefined)
+            left.push({ name: `param ${printableName(one.name)}`, why: 'Neither the URL nor the body has a place for it.' });
         else if (!PARAM_NAME.test(one.name))
-            left.push({ name: `param ${shown(one.name)}`, why: 'Its name has characters that the name of a param may not have.' });
-        else params.set(one.name, made(one.name, source, one, one.required));
+            left.push({ name: `param ${printableName(one.name)}`, why: 'Its name has characters that the name of a param may not have.' });
+        else params.set(one.name, createParam(one.name, source, one, one.required));
     }
     return { ok: true, params: [...params.values()], left };
 }
@@ -123,9 +124,9 @@ function sourceOf(place: string, hasTemplate: boolean, method: string): ParamSou
     return isBody && !hasTemplate && method !== 'GET' && method !== 'HEAD' ? 'body' : undefined;
 }
 
-function made(name: string, source: ParamSource, declared: Declared | undefined, required: boolean): PackageParam {
+function createParam(name: string, source: ParamSource, declared: Declared | undefined, required: boolean): PackageParam {
     const schema = source === 'body' ? (declared?.schema ?? {}) : plain(declared?.schema);
-    const standard = typed(declared?.default, schema);
+    const standard = convertToType(declared?.default, schema);
     return {
         name,
         source,
@@ -146,7 +147,7 @@ function plain(schema: JsonSchema | undefined): JsonSchema {
 }
 
 /** Defaults are texts there; `undefined` where there is none, or none of this type. */
-function typed(value: Json | undefined, schema: JsonSchema): Json | undefined {
+function convertToType(value: Json | undefined, schema: JsonSchema): Json | undefined {
     if (value === undefined || value === null || value === '') return undefined;
     const type = isObject(schema) ? schema['type'] : undefined;
     if (typeof value !== 'string')
@@ -170,18 +171,18 @@ function addQueryParam(
     const value = typeof query['value'] === 'string' ? query['value'] : '';
     const placeholder = /^\{\{?\s*([^{}\s]+)\s*\}?\}$/.exec(value)?.[1];
     if (!PARAM_NAME.test(key)) {
-        left.push({ name: `query param ${shown(key)}`, why: 'Its name has characters that the name of a param may not have.' });
+        left.push({ name: `query param ${printableName(key)}`, why: 'Its name has characters that the name of a param may not have.' });
         return;
     }
     if (placeholder === undefined && /\{\{?[^{}]+\}/.test(value)) {
-        left.push({ name: `query param ${shown(key)}`, why: 'Its value is put together of a text and a placeholder.' });
+        left.push({ name: `query param ${printableName(key)}`, why: 'Its value is put together of a text and a placeholder.' });
         return;
     }
     const declared = find(nameIn(placeholder ?? key));
-    const base = made(key, 'query', declared, query['required'] === true);
-    const standard = placeholder === undefined && value !== '' ? typed(value, base.schema ?? {}) : base.default;
+    const base = createParam(key, 'query', declared, query['required'] === true);
+    const standard = placeholder === undefined && value !== '' ? convertToType(value, base.schema ?? {}) : base.default;
     const known = params.get(key);
-    if (known !== undefined) left.push({ name: `query param ${shown(key)}`, why: 'Another param has this name.' });
+    if (known !== undefined) left.push({ name: `query param ${printableName(key)}`, why: 'Another param has this name.' });
     else
         params.set(key, {
             ...base,

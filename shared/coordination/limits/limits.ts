@@ -26,13 +26,13 @@ export function openLimits(options: LimitsOptions): Limits {
     const store = openStore(options);
     return {
         async take(order) {
-            return toVerdict(order.windows, await reached(store.take(order)));
+            return toVerdict(order.windows, await orUnavailable(store.take(order)));
         },
         async end(lease) {
             await store.end(lease).catch(() => undefined);
         },
         async peek(identity, windows, account) {
-            const { answer, inFlight } = await reached(store.peek(identity, windows, account));
+            const { answer, inFlight } = await orUnavailable(store.peek(identity, windows, account));
             return { windows: toStates(windows, answer), inFlight };
         },
         close: () => store.close(),
@@ -40,7 +40,7 @@ export function openLimits(options: LimitsOptions): Limits {
 }
 
 /** Counted routes are refused while the counters are unreachable (docs/api.md, "Limits"). */
-async function reached<Answer>(answer: Promise<Answer>): Promise<Answer> {
+async function orUnavailable<Answer>(answer: Promise<Answer>): Promise<Answer> {
     try {
         return await answer;
     } catch (cause) {

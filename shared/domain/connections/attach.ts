@@ -49,11 +49,11 @@ function withPair(url: string, name: string, encoded: string): string {
 
 function nameOf(pair: string): string {
     const [name = ''] = pair.split('=', 1);
-    return decoded(name);
+    return tryDecode(name);
 }
 
 /** Percent-decoded, as far as it can be. */
-export function decoded(text: string): string {
+export function tryDecode(text: string): string {
     try {
         return decodeURIComponent(text.replaceAll('+', ' '));
     } catch {

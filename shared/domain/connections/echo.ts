@@ -1,4 +1,4 @@
-import { decoded, HIDDEN } from './attach.ts';
+import { HIDDEN, tryDecode } from './attach.ts';
 import type { Secret } from './secret.ts';
 
 /** Shorter values are not looked for: they would be found in what is none. */
@@ -57,7 +57,7 @@ export function createEchoMask(secret: Secret, also: readonly string[] = []): Ec
         url(given) {
             const mark = given.indexOf('?');
             const holds = (piece: string) =>
-                [piece, fromBytes(piece), decoded(piece), decoded(decoded(piece))].some(
+                [piece, fromBytes(piece), tryDecode(piece), tryDecode(tryDecode(piece))].some(
                     (form) => text(form) !== form || form.includes(HIDDEN),
                 );
             const pairs = mark === -1 ? [] : given.slice(mark + 1).split('&');

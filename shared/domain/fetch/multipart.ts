@@ -39,13 +39,16 @@ function itemsOf(value: Json): Json[] {
 }
 
 function partOf(name: string, item: Json): Part {
-    const disposition = `Content-Disposition: form-data; name="${escaped(name)}"`;
+    const disposition = `Content-Disposition: form-data; name="${escapeQuotes(name)}"`;
     if (!isObject(item)) return { head: disposition, content: Buffer.from(typeof item === 'string' ? item : JSON.stringify(item)) };
     const { filename, content_type: type, base64 } = item as unknown as GivenFile;
-    return { head: `${disposition}; filename="${escaped(filename)}"\r\nContent-Type: ${type}`, content: Buffer.from(base64, 'base64') };
+    return {
+        head: `${disposition}; filename="${escapeQuotes(filename)}"\r\nContent-Type: ${type}`,
+        content: Buffer.from(base64, 'base64'),
+    };
 }
 
 /** As browsers write names: what would end them is percent-encoded. */
-function escaped(text: string): string {
+function escapeQuotes(text: string): string {
     return text.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }

@@ -91,7 +91,7 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
     const hasNumber =
         /\d/.test(task) || parts.some(({ stem, ideas }) => NUMBERS.has(stem ?? '') || ideas.some((idea) => KINDS_OF_ID.has(idea)));
     const hasValue = unquoted !== task || units.some(({ isName }) => isName);
-    return { parts: mostTelling([...shaped, ...parts]), hasNumber, hasValue, hasId: ID.test(rest) };
+    return { parts: keepMostSignificant([...shaped, ...parts]), hasNumber, hasValue, hasId: ID.test(rest) };
 }
 
 /** A task that names an id ("from its DOI", "by barcode") is of a caller who has it. */
@@ -157,7 +157,7 @@ function kindOf(kinds: ReadonlySet<IdeaKind>, { isLittle, isName }: { isLittle: 
 const TELLING: readonly TaskPart['kind'][] = ['act', 'what', 'word', 'name', 'where', 'how', 'when', 'little'];
 
 /** Removes repetitions and, above the limit, the least significant parts. Keeps the order. */
-function mostTelling(parts: readonly TaskPart[]): TaskPart[] {
+function keepMostSignificant(parts: readonly TaskPart[]): TaskPart[] {
     const distinct = [...new Map(parts.map((part) => [part.stem ?? part.ideas.join(' '), part])).values()];
     if (distinct.length <= MOST_PARTS) return distinct;
     const kept = new Set(distinct.toSorted((a, b) => TELLING.indexOf(a.kind) - TELLING.indexOf(b.kind)).slice(0, MOST_PARTS));

@@ -91,7 +91,7 @@ export function parseExact(text: string, parsed: Json = JSON.parse(text)): Json 
     });
     if (copied === 0) return parsed;
     const marked: Json = JSON.parse(parts.join('') + text.slice(copied));
-    return restored(marked, JSON.parse(`"${mark}"`), new Map());
+    return restoreNumbers(marked, JSON.parse(`"${mark}"`), new Map());
 }
 
 function isOfNumber(code: number): boolean {
@@ -99,7 +99,7 @@ function isOfNumber(code: number): boolean {
 }
 
 /** Replaces each marked string by its number, in place. */
-function restored(value: Json, mark: string, known: Map<string, Json>): Json {
+function restoreNumbers(value: Json, mark: string, known: Map<string, Json>): Json {
     if (typeof value === 'string' && value.startsWith(mark)) {
         const digits = value.slice(mark.length);
         // A number to everything but `typeof`.
@@ -107,9 +107,9 @@ function restored(value: Json, mark: string, known: Map<string, Json>): Json {
         known.set(digits, number);
         return number;
     }
-    if (Array.isArray(value)) for (let i = 0; i < value.length; i++) value[i] = restored(value[i] ?? null, mark, known);
+    if (Array.isArray(value)) for (let i = 0; i < value.length; i++) value[i] = restoreNumbers(value[i] ?? null, mark, known);
     else if (typeof value === 'object' && value !== null) {
-        for (const key of Object.keys(value)) value[key] = restored(value[key] ?? null, mark, known);
+        for (const key of Object.keys(value)) value[key] = restoreNumbers(value[key] ?? null, mark, known);
     }
     return value;
 }

@@ -170,12 +170,12 @@ export function nextRun(rhythm: Rhythm, now: number, last?: number): number {
     if (last === undefined) return regular;
     const first = regularRun(rhythm, last);
     const interval = Math.max((first - last) / 1000, rhythm.shortest);
-    const wanted = last + stretched(interval, rhythm.failures) * 1000;
+    const wanted = last + slowDown(interval, rhythm.failures) * 1000;
     return regular >= wanted ? regular : regularRun(rhythm, wanted - 1);
 }
 
 /** Doubles the interval for each failure from the tenth on, up to a day. */
-function stretched(interval: number, failures: number): number {
+function slowDown(interval: number, failures: number): number {
     if (failures < FAILING || interval >= DAY) return interval;
     return Math.min(DAY, interval * 2 ** (failures - FAILING + 1));
 }

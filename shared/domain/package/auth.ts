@@ -70,7 +70,9 @@ function changesAt(hosts: readonly string[], agreed: AuthTerms, offered: AuthTer
     if (offered === undefined) return [`This version has no entry ${agreed.entry.id} in its auth.`];
     const changes: string[] = [];
     if (canonicalize(sentBy(offered.entry)) !== canonicalize(sentBy(agreed.entry)))
-        changes.push(`This version sends the credential in another way: ${wayOf(offered.entry)}; agreed was ${wayOf(agreed.entry)}.`);
+        changes.push(
+            `This version sends the credential in another way: ${describeAuth(offered.entry)}; agreed was ${describeAuth(agreed.entry)}.`,
+        );
     for (const host of hosts) {
         if (offered.hosts.includes(host) && !agreed.hosts.includes(host))
             changes.push(`This version sends the credential to ${host}, which was not agreed to.`);
@@ -83,7 +85,7 @@ export function hostsForCall(agreed: AuthTerms, offered: AuthTerms): ReadonlySet
     return new Set(offered.hosts.filter((host) => agreed.hosts.includes(host)));
 }
 
-function wayOf({ type, name, prefix, oauth2 }: PackageAuth): string {
+function describeAuth({ type, name, prefix, oauth2 }: PackageAuth): string {
     if (oauth2 !== undefined) return `${type} of ${oauth2.token_url}`;
     const what = name === undefined ? type : `${type} ${name}`;
     return prefix === undefined ? what : `${what} with the prefix "${prefix}"`;

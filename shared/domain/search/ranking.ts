@@ -69,7 +69,7 @@ export function rankEndpoints(endpoints: readonly Endpoint[], sought: readonly s
     const scores = endpoints.map(() => 0);
     for (const word of sought) {
         const led = experience.outcomes.get(word);
-        const matches = words.map((index, place) => matchOf(word, index) + learntOf(led?.get(endpoints[place]?.name ?? '') ?? 0));
+        const matches = words.map((index, place) => matchOf(word, index) + learnedScore(led?.get(endpoints[place]?.name ?? '') ?? 0));
         const mentions = matches.filter((match) => match > 0).length;
         const rarity = Math.log(1 + endpoints.length / Math.max(1, mentions));
         for (const [place, match] of matches.entries()) scores[place] = (scores[place] ?? 0) + match * rarity;
@@ -81,7 +81,7 @@ export function rankEndpoints(endpoints: readonly Endpoint[], sought: readonly s
 }
 
 /** The first callers say most, and no number of them says more than the endpoint's own name. */
-function learntOf(callers: number): number {
+function learnedScore(callers: number): number {
     return Math.min(WEIGHTS.name, 2 * Math.log2(1 + callers));
 }
 

@@ -55,14 +55,14 @@ export function searchEntry(site: string, title: string): SearchEntry {
     const texts = [
         name,
         registrable,
-        ...labels.flatMap((text) => [joined(text), ...wordsOf(text)]),
+        ...labels.flatMap((text) => [joinWords(text), ...wordsOf(text)]),
         ...titleWords,
         ...wordsOf(foldCase(splitAtCase(withoutAccents(title)))),
         ...domainsIn(plainTitle),
         ...picturesIn(title),
         titleWords.join(''),
     ];
-    return { label: cut(joined(label)), lexemes: [...new Set(texts.map(cut).filter((text) => text !== ''))] };
+    return { label: cut(joinWords(label)), lexemes: [...new Set(texts.map(cut).filter((text) => text !== ''))] };
 }
 
 /** What a caller looks for. Undefined where the text is blank: that is as good as none. */
@@ -76,9 +76,9 @@ export function readSearch(text: string): Search | undefined {
     });
     const [only] = chunks;
     const isName = chunks.length === 1 && only !== undefined && isDomain(only);
-    const whole = chunks.some(isDomain) ? '' : cut(joined(chunks.join('')));
+    const whole = chunks.some(isDomain) ? '' : cut(joinWords(chunks.join('')));
     return {
-        terms: mostTelling(terms),
+        terms: keepMostSignificant(terms),
         joined: terms.length > 1 ? whole : '',
         names: isName ? { of: 'site', prefix: cut(only) } : whole === '' ? undefined : { of: 'label', prefix: whole },
     };
@@ -123,7 +123,7 @@ function distanceBetween(one: string, other: string, limit: number): number {
 }
 
 /** A word that begins another one of them asks for nothing more. */
-function mostTelling(terms: readonly Omit<SearchTerm, 'isWhole'>[]): SearchTerm[] {
+function keepMostSignificant(terms: readonly Omit<SearchTerm, 'isWhole'>[]): SearchTerm[] {
     const partsByText = new Map(terms.map(({ text, parts }) => [text, parts]));
     const texts = [...partsByText.keys()];
     const kept = texts.filter((text) => !texts.some((other) => other !== text && other.startsWith(text))).slice(0, MAX_TERMS);
@@ -164,7 +164,7 @@ function picturesIn(text: string): string[] {
 }
 
 /** Letters and digits alone. */
-function joined(text: string): string {
+function joinWords(text: string): string {
     return text.replace(/[^\p{L}\p{N}\p{M}]+/gu, '');
 }
 

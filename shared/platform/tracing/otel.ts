@@ -43,7 +43,7 @@ export function traceTo({
     log: ConnectionLog;
 }): Tracing {
     const status = watchConnection(log, 'traces');
-    const exporter = watched(new OTLPTraceExporter({ url: tracesUrl(endpoint), timeoutMillis: EXPORT_MS }), status);
+    const exporter = withStatus(new OTLPTraceExporter({ url: tracesUrl(endpoint), timeoutMillis: EXPORT_MS }), status);
     const resource = { 'service.name': service, 'service.version': VERSION, 'service.instance.id': randomUUID() };
     // Everything is sampled, unless the caller's own trace is not: that is the provider's default.
     const provider = new TracerProvider({
@@ -159,7 +159,7 @@ function tracesUrl(endpoint: string): string {
 }
 
 /** Wraps an exporter to log each outage once. */
-function watched(exporter: OTLPTraceExporter, status: ConnectionStatus): SpanExporter {
+function withStatus(exporter: OTLPTraceExporter, status: ConnectionStatus): SpanExporter {
     return {
         export(spans, done) {
             exporter.export(spans, (result) => {

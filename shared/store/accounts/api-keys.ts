@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { keyHash, keyPrefix, newApiKey } from '../../domain/accounts/api-key.ts';
 import { EARLIER_SCOPES, isWider, type Scopes } from '../../domain/accounts/scopes.ts';
 import { newId } from '../../domain/text/ids.ts';
-import { type Columns, columns, countRows, type Db, fromNow, given, now } from '../../platform/db.ts';
+import { type Columns, columns, countRows, type Db, definedConditions, fromNow, now } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { setKeyCap } from '../credits/spending.ts';
 import { queueMail } from './mails.ts';
@@ -106,7 +106,7 @@ export async function listKeys(db: Db, workspaceId: string): Promise<KeyRow[]> {
 export async function listedKeys(db: Db, workspaceId: string, ofUser?: string): Promise<ListedKey[]> {
     const rows: (KeyRow & { madeBy: string; isOver: boolean; isGrant: boolean })[] = await db('api_keys as k')
         .join('users as u', 'u.id', 'k.user_id')
-        .where(given({ 'k.workspace_id': workspaceId, 'k.user_id': ofUser }))
+        .where(definedConditions({ 'k.workspace_id': workspaceId, 'k.user_id': ofUser }))
         .orderBy([{ column: 'k.created_at', order: 'desc' }, 'k.id'])
         .select({
             ...KEY,

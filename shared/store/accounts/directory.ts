@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Plan } from '../../domain/accounts/plans.ts';
 import type { Role } from '../../domain/accounts/roles.ts';
-import { type Columns, type Db, given } from '../../platform/db.ts';
+import { type Columns, type Db, definedConditions } from '../../platform/db.ts';
 
 /** What operators look accounts and workspaces up by. */
 
@@ -75,7 +75,7 @@ export async function listWorkspaces(db: Db, { plan, most }: { plan: Plan | unde
         createdAt: 'w.created_at',
     };
     return db('workspaces as w')
-        .where(given({ 'w.plan': plan }))
+        .where(definedConditions({ 'w.plan': plan }))
         .whereExists(db('memberships as m').whereRaw('m.workspace_id = w.id'))
         .orderBy([{ column: 'w.created_at', order: 'desc' }, 'w.id'])
         .limit(most)

@@ -31,18 +31,18 @@ export async function makeLink(db: Db, { purpose, userId, address }: MailLink): 
 /** What a link is for, without using it up; undefined where it is unknown, used or too old. */
 export async function findLink(db: Db, secrets: Secrets, token: string | undefined): Promise<MailLink | undefined> {
     const hash = await linkHashOf(secrets, token);
-    return hash && live(db, hash).first(LINK);
+    return hash && queryLive(db, hash).first(LINK);
 }
 
 /** Uses a link up: of two at once, one gets it. */
 export async function useLink(db: Db, secrets: Secrets, token: string): Promise<MailLink | undefined> {
     const hash = await linkHashOf(secrets, token);
     if (hash === undefined) return undefined;
-    const [used] = await live(db, hash).delete().returning(['purpose', 'user_id as userId', 'address']);
+    const [used] = await queryLive(db, hash).delete().returning(['purpose', 'user_id as userId', 'address']);
     return used;
 }
 
-function live(db: Db, hash: Buffer) {
+function queryLive(db: Db, hash: Buffer) {
     return db('mail_links').where({ token_hash: hash }).where('expires_at', '>', now(db));
 }
 

@@ -86,7 +86,7 @@ export async function dismissNotice(db: Db, noticeId: string): Promise<void> {
 
 /** What is no longer so: calls succeed again. Those given after `since` stay. */
 export async function endNotice(db: Db, { since, ...name }: NoticeName & { since: Date }): Promise<void> {
-    await named(db, name)
+    await queryNotice(db, name)
         .where('at', '<', since)
         .update({ ended_at: now(db) });
 }
@@ -100,10 +100,10 @@ export async function endNotices(db: Db, accountId: string, kind: NoticeKind): P
 
 /** Whether this notice exists and still holds. */
 export async function isNoticed(db: Db, name: NoticeName): Promise<boolean> {
-    return (await named(db, name).first('id')) !== undefined;
+    return (await queryNotice(db, name).first('id')) !== undefined;
 }
 
-function named(db: Db, { accountId, kind, subject }: NoticeName) {
+function queryNotice(db: Db, { accountId, kind, subject }: NoticeName) {
     return db('notices').where({ account_id: accountId, kind, subject, ended_at: null });
 }
 

@@ -1,6 +1,6 @@
 import type { Act } from '../../domain/accounts/acts.ts';
 import type { JsonObject } from '../../domain/types.ts';
-import { ago, countRows, cutPage, type Db, given } from '../../platform/db.ts';
+import { ago, countRows, cutPage, type Db, definedConditions } from '../../platform/db.ts';
 
 /** Who acts: `usr_…`, `key_…`, another workspace, an operator, or Routebook itself. */
 export type Actor = `usr_${string}` | `key_${string}` | `wsp_${string}` | 'operator' | 'system';
@@ -75,7 +75,7 @@ export async function pageOfActs(
 ): Promise<{ acts: ActRow[]; next: ActPlace | undefined; total: number }> {
     const wanted = () =>
         db('workspace_audit')
-            .where(given({ workspace_id: workspaceId, actor, action }))
+            .where(definedConditions({ workspace_id: workspaceId, actor, action }))
             .where('at', '>', ago(db, `${AUDIT_DAYS} days`))
             .where('at', '>=', since ?? '-infinity');
     const ip = db.raw('case when at > ? then host(ip) end', [ago(db, `${IP_DAYS} days`)]);

@@ -231,7 +231,7 @@ async function moveAll(db: Db, moves: readonly Move[], limits: { patienceMs: num
         for (const row of await move(db, { orders: left, settlements, marks }, limits.timeoutMs)) rows.set(row.operation, row);
         return moves.map((one) => {
             const row = rows.get(operationOf(one)) ?? NO_HOLD;
-            return 'settlement' in one ? claimed(row, one.settlement, mayBeDone) : row;
+            return 'settlement' in one ? recogniseRetry(row, one.settlement, mayBeDone) : row;
         });
     });
 }
@@ -254,7 +254,7 @@ const NO_HOLD: Settled = {
 };
 
 /** After a lost answer, a hold that ended the way we wanted is our own work: no other call charges or gives up this operation. */
-function claimed(row: Settled, { charge, mayBeDone }: Settlement, isTriedAgain: boolean): Settled {
+function recogniseRetry(row: Settled, { charge, mayBeDone }: Settlement, isTriedAgain: boolean): Settled {
     const isOurs = (isTriedAgain || mayBeDone === true) && row.state === (charge === null ? 'released' : 'charged');
     return isOurs ? { ...row, won: true } : row;
 }

@@ -94,13 +94,13 @@ export async function createWebhook(
             subject: 'A webhook was added to your workspace',
             line: `A webhook was added: ${shown} is told of ${events.join(', ')}. If nobody of you did this, delete it (${webhookId}) and revoke the keys that may add webhooks.`,
         });
-        return { webhook: await named(trx, { webhookId, workspaceId }).first(WEBHOOK), secret };
+        return { webhook: await queryWebhook(trx, { webhookId, workspaceId }).first(WEBHOOK), secret };
     });
 }
 
 /** Finds a webhook of this workspace. */
 export async function findWebhook(db: Db, name: WebhookName): Promise<Webhook | undefined> {
-    return isId(name.webhookId) ? named(db, name).first(WEBHOOK) : undefined;
+    return isId(name.webhookId) ? queryWebhook(db, name).first(WEBHOOK) : undefined;
 }
 
 /** Whether the domain of a receiver is blocked, by an operator or its owner. */
@@ -152,12 +152,12 @@ export async function changeWebhook(db: Db, name: WebhookName, change: WebhookCh
         if (before === undefined) return undefined;
         const { receiver, events, description, isEnabled } = change;
         const isTurned = isEnabled !== undefined && isEnabled !== before.isEnabled;
-        await named(trx, name).update({
+        await queryWebhook(trx, name).update({
             updated_at: now(trx),
             ...(receiver && toReceiver(receiver)),
             ...(events && { events: [...events] }),
             ...(description !== undefined && { description }),
-            ...(isTurned && (isEnabled ? ENABLED : disabled(trx, 'caller'))),
+            ...(isTurned && (isEnabled ? ENABLED : disabledColumns(trx, 'caller'))),
         });
         if (isTurned && !isEnabled) await stopWaiting(trx, [name.webhookId]);
         if (receiver !== undefined && receiver.url !== before.url) {
@@ -175,13 +175,13 @@ export async function changeWebhook(db: Db, name: WebhookName, change: WebhookCh
             ...(isTurned && { enabled: isEnabled }),
         };
         await recordAct(trx, { ...by, workspaceId: name.workspaceId, action: 'webhook.changed', target: name.webhookId, details });
-        return named(trx, name).first(WEBHOOK);
+        return queryWebhook(trx, name).first(WEBHOOK);
     });
 }
 
 const ENABLED = { is_enabled: true, disabled_at: null, disabled_reason: null, failures: 0, failing_since: null, warned_at: null };
 
-function disabled(db: Db, reason: DisabledReason) {
+function disabledColumns(db: Db, reason: DisabledReason) {
     return { is_enabled: false, disabled_at: now(db), disabled_reason: reason };
 }
 
@@ -196,14 +196,14 @@ export async function rotateSecret(
     const sealed = await secrets.seal(secret, WEBHOOK_PURPOSE);
     return db.transaction(async (trx) => {
         if ((await lock(trx, name)) === undefined) return undefined;
-        await named(trx, name).update({
+        await queryWebhook(trx, name).update({
             sealed,
             former_sealed: trx.ref('sealed'),
             former_until: fromNow(trx, FORMER_SIGNS),
             updated_at: now(trx),
         });
         await recordAct(trx, { ...by, workspaceId: name.workspaceId, action: 'webhook.rotated', target: name.webhookId });
-        return { webhook: await named(trx, name).first(WEBHOOK), secret };
+        return { webhook: await queryWebhook(trx, name).first(WEBHOOK), secret };
     });
 }
 
@@ -213,7 +213,7 @@ export async function deleteWebhook(db: Db, name: WebhookName, by: By): Promise<
         await holdSpreading(trx);
         const webhook = await lock(trx, name);
         if (webhook === undefined) return false;
-        await named(trx, name).delete();
+        await queryWebhook(trx, name).delete();
         await stopWaiting(trx, [name.webhookId]);
         const details = { url: withoutQuery(webhook.url) };
         await recordAct(trx, { ...by, workspaceId: name.workspaceId, action: 'webhook.deleted', target: name.webhookId, details });
@@ -247,7 +247,7 @@ export async function disableWebhooks(db: Db, webhookIds: readonly string[], rea
         const ended: Pick<Webhook, 'webhookId' | 'workspaceId' | 'url'>[] = await trx('webhooks')
             .whereIn('id', webhookIds)
             .where({ is_enabled: true })
-            .update({ ...disabled(trx, reason), updated_at: now(trx) })
+            .update({ ...disabledColumns(trx, reason), updated_at: now(trx) })
             .returning(['id as webhookId', 'workspace_id as workspaceId', 'url']);
         await stopWaiting(
             trx,
@@ -328,12 +328,12 @@ function toReceiver({ url, host, registrable }: Receiver) {
     return { url, host, registrable: registrable ?? null };
 }
 
-function named(db: Db, { webhookId, workspaceId }: WebhookName) {
+function queryWebhook(db: Db, { webhookId, workspaceId }: WebhookName) {
     return db('webhooks').where({ id: webhookId, workspace_id: workspaceId });
 }
 
 async function lock(trx: Db, name: WebhookName): Promise<Webhook | undefined> {
-    return isId(name.webhookId) ? named(trx, name).forUpdate().first(WEBHOOK) : undefined;
+    return isId(name.webhookId) ? queryWebhook(trx, name).forUpdate().first(WEBHOOK) : undefined;
 }
 
 /** Whether a text can be an id. A path may contain NUL, which the database refuses. */

@@ -143,7 +143,7 @@ const COMMON = `
     operation = null, lease_until = null, held = 0, attempts = n.attempts, deaths = n.deaths, was_sent = j.was_sent or n.was_sent,
     code = case when n.is_kept then j.code else n.code end, error = case when n.is_kept then j.error else n.error end`;
 
-function common(rows: readonly (Final | Again)[]) {
+function commonColumns(rows: readonly (Final | Again)[]) {
     return {
         ids: rows.map(({ job }) => job.job_id),
         attempts: rows.map(({ attempts }) => attempts),
@@ -165,7 +165,7 @@ async function queueAgain(trx: Db, rows: readonly Again[]): Promise<void> {
          set status = 'queued', due_at = app_now() + n.after_ms * interval '1 millisecond', ${COMMON}
          from unnest(${COMMON_ARRAYS}, cast(:after as float8[])) as n (${COMMON_NAMES}, after_ms)
          where j.job_id = n.job_id`,
-        { ...common(rows), after: rows.map(({ afterMs }) => afterMs) },
+        { ...commonColumns(rows), after: rows.map(({ afterMs }) => afterMs) },
     );
 }
 
@@ -181,7 +181,7 @@ async function writeFinals(trx: Db, rows: readonly Final[], before: number | nul
              with ordinality as n (${COMMON_NAMES}, status, result, question, credits, remaining, place)
          where j.job_id = n.job_id`,
         {
-            ...common(rows),
+            ...commonColumns(rows),
             before,
             statuses: rows.map(({ status }) => status),
             results: rows.map(({ result }) => result),

@@ -72,7 +72,7 @@ export async function createClaim(
             expires_at: fromNow(trx, LASTS),
         });
         await recordAct(trx, { ...by, workspaceId, action: 'claim.created', target: registrable, details: { claim_id: name.claimId } });
-        return { ok: true, claim: await named(trx, name).first(CLAIM) };
+        return { ok: true, claim: await queryClaim(trx, name).first(CLAIM) };
     });
 }
 
@@ -87,14 +87,14 @@ export interface ClaimName {
 export async function findClaim(db: Db, { claimId, registrable, workspaceId }: ClaimName): Promise<Claim | undefined> {
     // A path may contain NUL, which the database rejects.
     if (!/^clm_[0-9A-Za-z]{1,64}$/.test(claimId)) return undefined;
-    return named(db, { claimId, registrable, workspaceId }).first(CLAIM);
+    return queryClaim(db, { claimId, registrable, workspaceId }).first(CLAIM);
 }
 
-function named(db: Db, { claimId, registrable, workspaceId }: ClaimName) {
-    return live(db).where({ id: claimId, registrable, workspace_id: workspaceId });
+function queryClaim(db: Db, { claimId, registrable, workspaceId }: ClaimName) {
+    return queryLive(db).where({ id: claimId, registrable, workspace_id: workspaceId });
 }
 
-function live(db: Db) {
+function queryLive(db: Db) {
     return db('claims').where((is) => is.where({ status: 'proven' }).orWhere('expires_at', '>', now(db)));
 }
 
@@ -110,7 +110,7 @@ export async function listClaims(
     { registrable, workspaceId }: { registrable: string; workspaceId: string },
     { limit, after }: { limit: number; after: ClaimPlace | undefined },
 ): Promise<{ claims: Claim[]; next: ClaimPlace | undefined; total: number }> {
-    const claims = () => live(db).where({ registrable, workspace_id: workspaceId });
+    const claims = () => queryLive(db).where({ registrable, workspace_id: workspaceId });
     const rows: (Claim & { place: string })[] = await claims()
         .whereRaw('(created_at, id) > (?::timestamptz, ?)', [after?.createdAt ?? '-infinity', after?.claimId ?? ''])
         .orderBy(['created_at', 'id'])
@@ -144,7 +144,7 @@ export async function claimedDomains(
         hasFailed: db.raw("bool_or(status = 'failed')"),
         expiresAt: db.raw("max(expires_at) filter (where status <> 'proven')"),
     };
-    return live(db)
+    return queryLive(db)
         .where({ workspace_id: workspaceId })
         .where('registrable', '>', after)
         .groupBy('registrable')

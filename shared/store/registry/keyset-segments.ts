@@ -36,7 +36,7 @@ export function isLeaf(category: string): boolean {
 
 /** The segments of a list in their order. Without a sort: relevance where something is looked for, otherwise trending. */
 export function segmentsOf(sort: ListSort | undefined, context: SegmentContext): readonly Segment[] {
-    if (sort === undefined) return context.search === undefined ? trending(context) : relevance(context.search, context);
+    if (sort === undefined) return context.search === undefined ? trendingSegments(context) : relevance(context.search, context);
     return SEGMENTS[sort](context);
 }
 
@@ -47,12 +47,12 @@ const SEGMENTS: Readonly<Record<ListSort, (context: SegmentContext) => readonly 
         const verified = { ...byTime('s.verified_at'), where: 's.verified_at is not null' };
         return isVerifiedOnly ? [verified] : [verified, byName('s.verified_at is null')];
     },
-    trending,
+    trending: trendingSegments,
 };
 
 /** Sites called like this first, others that are called so by how much they are used, then those whose endpoints do it by how well they fit. */
 function relevance({ names }: Search, context: SegmentContext): Segment[] {
-    const called = trending(context).map((segment): Segment => ({ ...segment, has: 'called' }));
+    const called = trendingSegments(context).map((segment): Segment => ({ ...segment, has: 'called' }));
     if (names === undefined) return [...called, DESCRIBED];
     const column = names.of === 'site' ? 's.site' : 's.label';
     const isNamed = `(${column} >= :prefix and ${column} < :prefix || chr(1114111))`;
@@ -66,7 +66,7 @@ function relevance({ names }: Search, context: SegmentContext): Segment[] {
                   order: 's.label, s.site',
                   after: '(s.label, s.site) > (:key, :site)',
               };
-    return [named, ...[...called, DESCRIBED].map((segment) => ({ ...segment, where: both(segment.where, `not ${isNamed}`) }))];
+    return [named, ...[...called, DESCRIBED].map((segment) => ({ ...segment, where: andWhere(segment.where, `not ${isNamed}`) }))];
 }
 
 const DESCRIBED: Segment = {
@@ -79,7 +79,7 @@ const DESCRIBED: Segment = {
 };
 
 /** Of the roll-up that the list began with: a later one does not move rows from one page to another. */
-function trending({ category }: SegmentContext): Segment[] {
+function trendingSegments({ category }: SegmentContext): Segment[] {
     // A site has the rank under the category that it had then; one that has moved since stands among those without a rank.
     const ofCategory = category !== undefined && isLeaf(category) ? ' and t.intent_category = :category' : '';
     const ofRollUp = `t.rollup_id = (select id from rollup) and t.period = '7d'${ofCategory}`;
@@ -108,6 +108,6 @@ function byTime(column: string): Segment {
     };
 }
 
-function both(one: string | undefined, other: string): string {
+function andWhere(one: string | undefined, other: string): string {
     return one === undefined ? other : `${one} and ${other}`;
 }

@@ -100,7 +100,7 @@ function judge(before: Publication, order: PublishOrder): Published | undefined 
     const refusal = judgeRight(before, order);
     if (refusal !== undefined) return refusal;
     // Checked before If-Match: a publisher that lost the answer sends the same package again.
-    if (before.latest?.versionHash === order.versionHash) return unchanged(before.latest);
+    if (before.latest?.versionHash === order.versionHash) return toUnchanged(before.latest);
     return judgeMatch(before, order);
 }
 
@@ -112,7 +112,7 @@ async function tellOwnersOfVersion(db: Db, { document: { site }, registrable }: 
     }
 }
 
-function unchanged({ document: _document, ...latest }: LatestPublication): Published {
+function toUnchanged({ document: _document, ...latest }: LatestPublication): Published {
     return { ok: true, isCreated: false, ...latest, ...NO_BONUS, lookAlikes: [] };
 }
 

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { isStepForward, type NewRequest, type RequestStatus, type SchemaRequest } from '../../domain/site/schema-request.ts';
-import { columns, countRows, type Db, given, now, toColumns } from '../../platform/db.ts';
+import { columns, countRows, type Db, definedConditions, now, toColumns } from '../../platform/db.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
 
 /** Requests for schemas that do not exist yet. Import it as a namespace: `schemaRequests.create(…)`. */
@@ -68,7 +68,7 @@ export type ListedRequest = Pick<SchemaRequest, 'id' | 'domain' | 'task' | 'stat
 export async function list(db: Db, { status, most }: { status: RequestStatus | undefined; most: number }): Promise<ListedRequest[]> {
     const demand = db('schema_requests as o').whereRaw("o.domain = r.domain and o.status = 'open'").count();
     return db('schema_requests as r')
-        .where(given({ 'r.status': status }))
+        .where(definedConditions({ 'r.status': status }))
         .orderBy([{ column: 'r.created_at', order: 'desc' }, 'r.id'])
         .limit(most)
         .select({ ...columns('r', 'id', 'domain', 'task', 'status', 'created_at', 'workspace_id'), demand });

@@ -108,7 +108,7 @@ function rank(window: TrendingWindow): string {
 }
 
 /** What a maintainer calls of its own domain does not count. @param made has a registrable, a workspace_id and a user_id */
-function notItsMaintainers(made: string): string {
+function excludeMaintainers(made: string): string {
     return `not exists (
             select from maintainers m
             left join memberships b on b.workspace_id = m.workspace_id and b.user_id = ${made}.user_id
@@ -123,7 +123,7 @@ function scores(since: string, day: string): string {
               from usage u
               where u.at >= ${since} and u.outcome = 'success' and not u.cached
               group by 1, 2, 3, 4, 5, 6) as made
-        where ${notItsMaintainers('made')}
+        where ${excludeMaintainers('made')}
         group by day, site, caller`;
 }
 
@@ -149,7 +149,7 @@ const ADD_CHOICES = `
     join catalog_sessions s on s.id = u.session_id and s.site is null and s.account_id = u.account_id
     cross join unnest(s.words) as w (word)
     where u.at > :from and u.at <= :until and u.kind = 'fetch' and u.outcome = 'success' and not u.cached and u.session_id is not null
-      and ${notItsMaintainers('u')}
+      and ${excludeMaintainers('u')}
     on conflict do nothing`;
 
 const COUNT_CHOICES = `

@@ -253,7 +253,7 @@ export interface DriftedSchema {
 
 /** Sites whose latest version no longer matches them, latest first; returns `most` rows at most. */
 export async function driftedSchemas(db: Db, most: number): Promise<DriftedSchema[]> {
-    return drifted(db)
+    return queryDrifted(db)
         .orderBy([{ column: 'v.drifted_at', order: 'desc' }, 's.site'])
         .limit(most)
         .select({ site: 's.site', version: 'v.version', driftedAt: 'v.drifted_at' });
@@ -261,9 +261,9 @@ export async function driftedSchemas(db: Db, most: number): Promise<DriftedSchem
 
 /** Sites whose latest version lost `verified` since the site no longer answers as it says. */
 export async function countDrifted(db: Db): Promise<number> {
-    return countRows(drifted(db));
+    return countRows(queryDrifted(db));
 }
 
-function drifted(db: Db) {
+function queryDrifted(db: Db) {
     return db('versions as v').join('sites as s', 's.latest_version_id', 'v.id').whereNotNull('v.drifted_at');
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type Columns, columns, type Db, given } from '../../platform/db.ts';
+import { type Columns, columns, type Db, definedConditions } from '../../platform/db.ts';
 
 /** Which calls of the request log; what is undefined does not narrow. */
 export interface CallFilter {
@@ -74,7 +74,7 @@ async function readCalls(db: Db, filter: CallFilter, page: { most: number; befor
     const { most } = page;
     const place = { micros: db.raw('(extract(epoch from at) * 1000000)::bigint'), id: 'id' };
     const looked = alongIndex(db, filter, page.before);
-    const rows: (LoggedCall & { micros: number; id: number })[] = await matching(db, looked.clone().limit(LOOKED_AT), filter)
+    const rows: (LoggedCall & { micros: number; id: number })[] = await filterCalls(db, looked.clone().limit(LOOKED_AT), filter)
         .orderBy(NEWEST_FIRST)
         .limit(most + 1)
         .select({ ...CALL, ...place });
@@ -104,8 +104,8 @@ function alongIndex(db: Db, { workspaceId, from, until }: CallFilter, before: Ca
     return log;
 }
 
-function matching(db: Db, log: Knex.QueryBuilder, { userId, site, endpoint, keyId, outcome, operation }: CallFilter): Knex.QueryBuilder {
-    const calls = db.from(log.as('u')).where(given({ user_id: userId, site, key_id: keyId, operation }));
+function filterCalls(db: Db, log: Knex.QueryBuilder, { userId, site, endpoint, keyId, outcome, operation }: CallFilter): Knex.QueryBuilder {
+    const calls = db.from(log.as('u')).where(definedConditions({ user_id: userId, site, key_id: keyId, operation }));
     if (endpoint !== undefined) calls.whereRaw("coalesce(endpoint, '') = ?", [endpoint]);
     if (outcome === 'failed') calls.whereNot({ outcome: 'success' });
     else if (outcome !== undefined) calls.where({ outcome });
@@ -124,7 +124,7 @@ export async function recentCalls(
     { accountId, workspaceId, byUser, most }: { accountId: string; workspaceId: string; byUser?: string | undefined; most: number },
 ): Promise<RecentCall[]> {
     const calls = db('usage')
-        .where(given({ account_id: accountId, workspace_id: workspaceId, user_id: byUser }))
+        .where(definedConditions({ account_id: accountId, workspace_id: workspaceId, user_id: byUser }))
         .orderBy(NEWEST_FIRST)
         .limit(most)
         .select(columns('', 'at', 'site', 'endpoint', 'outcome', 'credits', 'duration_ms'));

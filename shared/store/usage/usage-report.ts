@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { ago, type Columns, type Db, given } from '../../platform/db.ts';
+import { ago, type Columns, type Db, definedConditions } from '../../platform/db.ts';
 import { fromBucket } from './traffic.ts';
 
 /** Whose calls, and which of them. What is undefined does not narrow. */
@@ -56,10 +56,10 @@ export async function usageOverTime(
     const seconds = slotHours * HOUR_S;
     const clock = await db.first(db.raw('floor(extract(epoch from app_now()) / ?)::bigint as slot', [seconds]));
     const first = (clock.slot - slots + 1) * seconds;
-    const rows: (Counted & { slot: number })[] = await within(db, scope)
+    const rows: (Counted & { slot: number })[] = await queryHours(db, scope)
         .where('h.hour', '>=', new Date(first * 1000))
         .groupBy('slot', 'h.bucket')
-        .select({ ...counted(db), slot: db.raw('floor((extract(epoch from h.hour) - ?) / ?)::integer', [first, seconds]) });
+        .select({ ...countColumns(db), slot: db.raw('floor((extract(epoch from h.hour) - ?) / ?)::integer', [first, seconds]) });
     const bySlot = Map.groupBy(rows, ({ slot }) => slot);
     return {
         slots: Array.from({ length: slots }, (_, slot) => ({
@@ -77,7 +77,7 @@ export async function usageShares(
     { by, since, most }: { by: Dimension; since: Date; most: number },
 ): Promise<Share[]> {
     const ofOne = COLUMNS[by].map((name) => `h.${name}`);
-    const calls = within(db, scope).where('h.hour', '>=', since).groupBy(ofOne);
+    const calls = queryHours(db, scope).where('h.hour', '>=', since).groupBy(ofOne);
     const rows: (Counted & { site?: string; endpoint?: string; key_id?: string })[] = await mostCalled(db, calls, ofOne, most);
     const shares = Map.groupBy(rows, ({ site, endpoint, key_id }) => JSON.stringify([site, endpoint, key_id]));
     return [...shares.values()].map((share) => ({
@@ -120,7 +120,7 @@ export async function sitesCalled(
     most = 200,
 ): Promise<string[]> {
     const scope = { workspaceId, userId, site: undefined, endpoint: undefined, keyId: undefined };
-    return within(db, scope).where('h.hour', '>=', since).distinct('h.site').orderBy('h.site').limit(most).pluck('h.site');
+    return queryHours(db, scope).where('h.hour', '>=', since).distinct('h.site').orderBy('h.site').limit(most).pluck('h.site');
 }
 
 /** The counts by bucket of the `most` groups with the most calls. @param calls grouped by `ofOne`, columns of `h` */
@@ -137,12 +137,12 @@ function mostCalled(db: Db, calls: Knex.QueryBuilder, ofOne: readonly string[], 
         })
         .groupBy('h.bucket', 'best.all')
         .orderBy([{ column: 'best.all', order: 'desc' }, ...ofOne])
-        .select(...ofOne, counted(db));
+        .select(...ofOne, countColumns(db));
 }
 
-function within(db: Db, { workspaceId, userId, site, endpoint, keyId }: UsageScope): Knex.QueryBuilder {
+function queryHours(db: Db, { workspaceId, userId, site, endpoint, keyId }: UsageScope): Knex.QueryBuilder {
     const scope = { 'h.workspace_id': workspaceId, 'h.user_id': userId, 'h.site': site, 'h.endpoint': endpoint, 'h.key_id': keyId };
-    return db('usage_hours as h').where(given(scope));
+    return db('usage_hours as h').where(definedConditions(scope));
 }
 
 interface Counted {
@@ -153,7 +153,7 @@ interface Counted {
 
 const COLUMNS = { site: ['site'], endpoint: ['site', 'endpoint'], key: ['key_id'] } as const satisfies Record<Dimension, readonly string[]>;
 
-function counted(db: Db): Columns<Counted> {
+function countColumns(db: Db): Columns<Counted> {
     return { bucket: 'h.bucket', calls: db.raw('sum(h.calls)::bigint'), credits: db.raw('sum(h.credits)::bigint') };
 }
 

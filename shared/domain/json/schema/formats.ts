@@ -12,10 +12,10 @@ const MAX_FORMATTED = 2048;
 export const FORMATS: Record<string, Format> = Object.fromEntries(
     Object.entries(fullFormats)
         .filter(([name]) => name !== 'regex')
-        .map(([name, format]) => [name, LONG.has(name) ? format : bounded(format)]),
+        .map(([name, format]) => [name, LONG.has(name) ? format : boundLength(format)]),
 );
 
-function bounded(format: Format): Format {
+function boundLength(format: Format): Format {
     if (format instanceof RegExp) return (text: string) => text.length <= MAX_FORMATTED && format.test(text);
     if (typeof format === 'function') return (text: string) => text.length <= MAX_FORMATTED && format(text);
     return format;

@@ -77,7 +77,7 @@ function withoutLostReferences(schema: JsonSchema): JsonSchema {
         let isChanged = false;
         const change = (one: JsonSchema): JsonSchema => {
             if (!isObject(one)) return one;
-            if (typeof one['$ref'] === 'string' && !known.has(decoded(one['$ref']))) {
+            if (typeof one['$ref'] === 'string' && !known.has(tryDecode(one['$ref']))) {
                 isChanged = true;
                 return {};
             }
@@ -90,7 +90,7 @@ function withoutLostReferences(schema: JsonSchema): JsonSchema {
 }
 
 /** A fragment may be percent-encoded. */
-function decoded(reference: string): string {
+function tryDecode(reference: string): string {
     try {
         return decodeURIComponent(reference);
     } catch {

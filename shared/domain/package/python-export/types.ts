@@ -29,7 +29,7 @@ export function createTypes(names: Names): PythonTypes {
             return union(choices.map((choice, place) => typeOf(choice, place === 0 ? name : `${name}${place + 1}`, objects)));
         }
         if (Array.isArray(allOf) && allOf.length > 0) {
-            const whole = merged(schema, allOf);
+            const whole = mergeSchemas(schema, allOf);
             return whole === undefined ? 'Any' : typeOf(whole, name, objects);
         }
         const types = typeof type === 'string' ? [type] : Array.isArray(type) ? type : [];
@@ -84,7 +84,7 @@ const SCALARS: ReadonlyMap<Json, string> = new Map([
 ]);
 
 /** Objects that are described in parts, as one; undefined where a part is no object. */
-function merged(schema: JsonObject, parts: readonly Json[]): JsonObject | undefined {
+function mergeSchemas(schema: JsonObject, parts: readonly Json[]): JsonObject | undefined {
     const { allOf: _allOf, ...own } = schema;
     let whole: JsonObject = { ...own };
     for (const part of parts) {

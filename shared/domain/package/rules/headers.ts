@@ -110,16 +110,18 @@ const CREDENTIAL_PARTS: ReadonlySet<string> = new Set([
 
 /** The content types that a body of each format may be announced as; of multipart none, since its boundary is ours. */
 const CONTENT_TYPES: Record<Exclude<BodyFormat, 'multipart'>, RegExp> = {
-    json: announced('application\\/(?:[a-z0-9.-]{1,100}\\+)?json'),
-    form: announced('application\\/x-www-form-urlencoded'),
-    xml: announced('(?:application|text)\\/(?:[a-z0-9.-]{1,100}\\+)?xml'),
-    ndjson: announced('(?:application|text)\\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines|json)'),
+    json: contentTypePattern('application\\/(?:[a-z0-9.-]{1,100}\\+)?json'),
+    form: contentTypePattern('application\\/x-www-form-urlencoded'),
+    xml: contentTypePattern('(?:application|text)\\/(?:[a-z0-9.-]{1,100}\\+)?xml'),
+    ndjson: contentTypePattern('(?:application|text)\\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines|json)'),
     // Whatever has no format of its own.
-    text: announced('(?!multipart\\/|application\\/x-www-form-urlencoded|[^;]*[/+](?:json|xml)\\b)[a-z]{1,20}\\/[a-z0-9.+-]{1,100}'),
+    text: contentTypePattern(
+        '(?!multipart\\/|application\\/x-www-form-urlencoded|[^;]*[/+](?:json|xml)\\b)[a-z]{1,20}\\/[a-z0-9.+-]{1,100}',
+    ),
 };
 
 /** Of a media type, in UTF-8. */
-function announced(essence: string): RegExp {
+function contentTypePattern(essence: string): RegExp {
     return new RegExp(`^${essence}(?:\\s{0,3};\\s{0,3}charset="?utf-8"?)?$`, 'i');
 }
 

@@ -29,7 +29,7 @@ export function createReport(): Report {
         },
         addAll(found) {
             for (const { path, code, message } of found.slice(0, MAX_PROBLEMS - problems.length)) {
-                problems.push({ path: path.split('/').map(shown).join('/'), code, message });
+                problems.push({ path: path.split('/').map(printable).join('/'), code, message });
             }
         },
         has(path, code) {
@@ -42,18 +42,18 @@ export function createReport(): Report {
 
 /** The JSON pointer of `path`. A key that looks like a secret, or that nobody could read, is not repeated. */
 export function pointerTo(path: Path): string {
-    return path.map((step) => `/${typeof step === 'number' ? step : escapePointer(shown(step))}`).join('');
+    return path.map((step) => `/${typeof step === 'number' ? step : escapePointer(printable(step))}`).join('');
 }
 
 /** A name from a package as a message may repeat it. */
 export function quoted(name: string): string {
-    return `"${shown(name)}"`;
+    return `"${printable(name)}"`;
 }
 
 /** Most steps of pointers are words of the format itself, which are no secrets and need not be searched for any. */
 const PLAIN_WORD = /^[a-z_]{1,14}$/;
 
-function shown(text: string): string {
+function printable(text: string): string {
     if (PLAIN_WORD.test(text)) return text;
     if (findSecrets(text) !== undefined) return '…';
     const readable = text.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd');

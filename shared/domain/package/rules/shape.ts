@@ -74,7 +74,7 @@ function reader<T>(schema: JsonObject, read: (value: unknown, at: Path, report: 
 }
 
 /** The same reader, with more in its JSON Schema: what rules behind it demand. */
-export function described<T>(read: Reader<T>, more: JsonObject): Reader<T> {
+export function withDescription<T>(read: Reader<T>, more: JsonObject): Reader<T> {
     return reader({ ...read.schema, ...more }, (value, at, report) => read(value, at, report));
 }
 

@@ -26,7 +26,19 @@ import {
 import { ENDPOINT_NAME } from '../endpoint-name.ts';
 import { CATEGORY_PATHS } from '../taxonomy.ts';
 import type { Path, Report } from './report.ts';
-import { anyJson, anyObject, described, type Fields, flag, listOf, objectOf, oneOf, type Reader, text, wholeNumber } from './shape.ts';
+import {
+    anyJson,
+    anyObject,
+    type Fields,
+    flag,
+    listOf,
+    objectOf,
+    oneOf,
+    type Reader,
+    text,
+    wholeNumber,
+    withDescription,
+} from './shape.ts';
 
 /**
  * The fields of a package (docs/api.md, "Schema packages"), once, as tables. What comes out are drafts: the fields that have the right type, with
@@ -167,8 +179,8 @@ const MAX_COLUMNS = 1000;
 
 const description = (about: string) => ({ read: text({ max: MAX_DESCRIPTION, empty: true, multiline: true }), about });
 /** A JSON Schema, which has rules of its own. */
-const jsonSchema = described(anyJson, { type: ['object', 'boolean'] });
-const select = described(anyJson, { type: ['object', 'string'] });
+const jsonSchema = withDescription(anyJson, { type: ['object', 'boolean'] });
+const select = withDescription(anyJson, { type: ['object', 'string'] });
 
 const PARAM: Fields<ParamFields> = {
     name: {
@@ -374,7 +386,7 @@ const ENDPOINT: Fields<EndpointFields> = {
         about: 'URL template on the domain of the site, https. {name} in path or query is replaced by a path param; query params are appended.',
     },
     headers: {
-        read: described(anyObject, { additionalProperties: { type: 'string' } }),
+        read: withDescription(anyObject, { additionalProperties: { type: 'string' } }),
         about: 'Fixed headers, such as accept. None that carries a credential, a cookie or another sender.',
     },
     params: { read: listOf(objectOf(PARAM), { max: MAX_PARAMS, of: 'params' }), about: 'What callers give.' },
@@ -424,7 +436,7 @@ const PACKAGE: Fields<PackageFields> = {
     title: { read: text({ max: MAX_TITLE }), required: true, about: 'Name of the site for people.' },
     description: description('What the site offers.'),
     intent_category: {
-        read: described(text({ max: 100 }), { enum: [...CATEGORY_PATHS] }),
+        read: withDescription(text({ max: 100 }), { enum: [...CATEGORY_PATHS] }),
         required: true,
         about: 'What the site is for: parent/child, or only the parent.',
     },

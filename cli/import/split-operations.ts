@@ -15,7 +15,7 @@ export interface Part {
  * Divides operations into as few packages as their bounds allow, by tag, the most useful tags first. A tag that is too large for one
  * package takes several.
  */
-export function divided(operations: readonly ReadOperation[]): Part[] {
+export function splitOperations(operations: readonly ReadOperation[]): Part[] {
     if (fits(operations)) return [{ tag: undefined, operations: [...operations] }];
     const groups = [...Map.groupBy(operations, ({ tag }) => tag ?? '')].flatMap(([tag, own]) =>
         inPieces(own).map((piece) => ({ tag, operations: piece, worth: piece.reduce((sum, one) => sum + usefulness(one), 0) })),

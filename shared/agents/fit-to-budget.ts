@@ -20,10 +20,10 @@ const NOTE = 'cut to fit max_characters: ask for less with params, max_results o
  * is not enough, the JSON itself is cut and returned as a text. Each cut is noted beside the value. The cost is bounded by `most` and the
  * number of field names.
  */
-export function withinBudget(value: unknown, most: number): Fitted {
+export function fitToBudget(value: unknown, most: number): Fitted {
     const whole = writeJson(value, most);
     if (whole.isWhole) return { text: whole.text, isCut: false };
-    const outline = noted(outlineOf(value, most));
+    const outline = addNote(outlineOf(value, most));
     const attempt = (longest: number, items: number) =>
         writeJson(outline, most, { bounds: { longest, items, fields: Math.max(items, FEWEST_FIELDS) } });
     for (const longest of LONGEST_TEXTS) {
@@ -43,7 +43,7 @@ export function withinBudget(value: unknown, most: number): Fitted {
 }
 
 /** Adds the note before the fields of the value, so that a result keeps its shape. A list becomes a field. */
-function noted(outline: unknown): unknown {
+function addNote(outline: unknown): unknown {
     if (!(outline instanceof PartialValue) || outline.isList) return { note: NOTE, result: outline };
     return new PartialValue([['note', NOTE], ...outline.entries], { isList: false, left: outline.left });
 }

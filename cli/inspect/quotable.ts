@@ -6,7 +6,7 @@ import type { SeenTexts } from './seen-texts.ts';
 const LONGEST = 160;
 
 /** Whether a text of a page may appear in a draft: a few words, without numbers, names of people or typed values. */
-export function mayBeSaid(text: string, seen: SeenTexts): boolean {
+export function isQuotable(text: string, seen: SeenTexts): boolean {
     if (text.length < 2 || text.length > LONGEST || !/\p{L}{2}/u.test(text) || /\d{3}|[@<>{}\\]|:\/\//.test(text)) return false;
     if (findSecrets(text) !== undefined || personalKind(text) !== undefined || seen.wasName(text)) return false;
     return !text.split(/[^\p{L}\p{N}_-]+/u).some((word) => word !== '' && (seen.wasName(word) || seen.wasName(word.toLowerCase())));
@@ -51,11 +51,11 @@ export function sharedText(
     const words = all.map((parts) => parts.join(' ').split(/[\s/]+/));
     const ends = words.map((some) => [...some].reverse());
     const start = commonStart(words);
-    return trimmed(start.length > 0 ? start : commonStart(ends).reverse());
+    return trimSmallWords(start.length > 0 ? start : commonStart(ends).reverse());
 }
 
 /** Removes small words at both ends, which led to the part that differs. */
-function trimmed(words: readonly string[]): string {
+function trimSmallWords(words: readonly string[]): string {
     const first = words.findIndex((word) => !SMALL.test(word));
     return first === -1 ? '' : words.slice(first, words.findLastIndex((word) => !SMALL.test(word)) + 1).join(' ');
 }
@@ -69,7 +69,7 @@ function commonStart(lists: readonly string[][]): string[] {
 }
 
 /** The most frequent text, if it has at least half of all counts. */
-export function mostSaid(texts: Texts): string {
+export function findMajority(texts: Texts): string {
     const total = [...texts.values()].reduce((sum, count) => sum + count, 0);
     const [found] = [...texts].sort(([, a], [, b]) => b - a);
     return found !== undefined && found[1] * 2 >= total ? found[0] : '';

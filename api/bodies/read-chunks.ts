@@ -17,7 +17,7 @@ export interface Arrival {
  * The pieces of a body as they arrive; nobody who reads slowly makes this process hold more than a piece.
  * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, OVERLOADED
  */
-export async function* arriving(request: Request, { maxBytes, pauseMs, allMs, isKept = false }: Arrival): AsyncGenerator<Buffer> {
+export async function* readChunks(request: Request, { maxBytes, pauseMs, allMs, isKept = false }: Arrival): AsyncGenerator<Buffer> {
     const { req: source } = request.raw;
     const declared = Number(source.headers['content-length'] ?? 0);
     if (declared > maxBytes) await refuseTooLarge(request, declared - maxBytes);

@@ -5,7 +5,7 @@ import type { JsonSchema, PackageEndpoint } from '../../shared/domain/types.ts';
 import type { NotCarried, ReadOperation } from './operation.ts';
 
 /** Shortens schemas until those of each endpoint and of the whole package are within the bounds of publishing, and lists which. */
-export function shortened(operations: readonly ReadOperation[], notCarried: NotCarried[]): ReadOperation[] {
+export function shortenResponses(operations: readonly ReadOperation[], notCarried: NotCarried[]): ReadOperation[] {
     const short = operations.map((operation) => ({ ...operation, endpoint: withSimplerParams(operation, notCarried) }));
     let nodes = short.reduce((sum, { endpoint }) => sum + nodesOf(endpoint), 0);
     const bySize = short.toSorted((a, b) => sizeOf(b.endpoint.response?.schema) - sizeOf(a.endpoint.response?.schema));
