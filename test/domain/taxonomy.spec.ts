@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CATEGORIES, isCategory, leavesOf, pathsUnder } from '../../shared/domain/package/taxonomy.ts';
+import { CATEGORIES, isCategory } from '../../shared/domain/package/taxonomy.ts';
 
 describe('the intent taxonomy', () => {
     it('has the twenty parents of the contract, each with children', () => {
@@ -31,13 +31,6 @@ describe('the intent taxonomy', () => {
             'jobs/toString',
         ];
         for (const path of wrong) expect(isCategory(path), path).to.equal(false);
-    });
-
-    it('finds by a parent all its leaves and what declares the parent alone', () => {
-        expect(leavesOf('jobs')).to.deep.equal(['jobs/job-search', 'jobs/job-detail', 'jobs/companies', 'jobs/salaries']);
-        expect(pathsUnder('jobs')).to.deep.equal(['jobs', ...leavesOf('jobs')]);
-        expect(pathsUnder('jobs/companies')).to.deep.equal(['jobs/companies']);
-        expect(pathsUnder('hasOwnProperty')).to.deep.equal([]);
     });
 
     it('names no path twice', () => {

@@ -36,31 +36,14 @@ export const CATEGORIES: readonly Category[] = Object.entries(TREE).map(([slug, 
     children: children.split(' ').map((child) => ({ slug: child, name: titleCase(child), path: `${slug}/${child}` })),
 }));
 
-/** Looked up by callers' text, so never a plain object. */
-const PATHS: ReadonlyMap<string, readonly string[]> = new Map(
-    CATEGORIES.flatMap((parent): [string, string[]][] => {
-        const leaves = parent.children.map((child) => child.path);
-        return [[parent.slug, leaves], ...leaves.map((leaf): [string, string[]] => [leaf, [leaf]])];
-    }),
-);
-
 /** What a package may declare: each parent, then its children. */
-export const CATEGORY_PATHS: readonly string[] = [...PATHS.keys()];
+export const CATEGORY_PATHS: readonly string[] = CATEGORIES.flatMap(({ slug, children }) => [slug, ...children.map(({ path }) => path)]);
+
+const PATHS: ReadonlySet<string> = new Set(CATEGORY_PATHS);
 
 /** Whether a package may declare `path`: `parent` or `parent/child`, exactly as spelt in `GET /v1/categories`. */
 export function isCategory(path: string): boolean {
     return PATHS.has(path);
-}
-
-/** The leaves under a category path: of a parent all its children's paths, of a leaf itself, of anything else none. */
-export function leavesOf(path: string): readonly string[] {
-    return PATHS.get(path) ?? [];
-}
-
-/** Every `intent_category` that a filter on `path` lets through: its leaves, and the parent for packages that declare only that. */
-export function pathsUnder(path: string): readonly string[] {
-    const leaves = leavesOf(path);
-    return leaves.includes(path) || leaves.length === 0 ? leaves : [path, ...leaves];
 }
 
 function titleCase(slug: string): string {
