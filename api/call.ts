@@ -35,13 +35,13 @@ export interface Call<Params, Query, Body> extends Input<Params, Query, Body> {
     header(name: string): string | undefined;
     /** Aborted when the caller hangs up. */
     gone: AbortSignal;
-    /** The call waits for something to happen: further reads of its client need not wait for it. */
+    /** Marks the call as waiting for an event, so that other reads of its client need not wait for it. */
     endRead(): void;
-    /** What the handler says of its answer beside the body. */
+    /** Notes of the handler about its answer. */
     notes: AnswerNotes;
 }
 
-/** What is said of an answer beside its body. */
+/** Notes about an answer, beside its body. */
 export interface AnswerNotes {
     /** Headers of the answer, also of a refusal. */
     readonly headers: Record<string, string>;
@@ -49,11 +49,11 @@ export interface AnswerNotes {
     creditsRemaining?: number | undefined;
     /** A failure is stored under the call's key: a write may have been sent. */
     isFinal?: boolean;
-    /** For how long a worker had a fetch, in milliseconds; undefined where none did. */
+    /** Milliseconds that a worker had the fetch; undefined if none had it. */
     ranMs?: number | undefined;
-    /** The log of fetches has this call already. */
+    /** The call is already in the request log. */
     isRecorded?: boolean;
-    /** Whether the registry knows the site of a fetch; undefined where the call was refused before the look-up. */
+    /** Whether the registry knows the site of a fetch; undefined if the call was rejected before the look-up. */
     isKnownSite?: boolean;
 }
 
@@ -61,11 +61,11 @@ export type Reply<Answer> = {
     status?: number;
     headers?: Record<string, string>;
     pagination?: { limit: number; next_cursor: string | null; total: number };
-    /** What `meta` of a list has beside the pagination. */
+    /** Fields of a list's `meta` other than the pagination. */
     meta?: object;
 } & (
     | {
-          /** `data`, or the whole body where the contract says so. */
+          /** `data`, or the whole body if the contract's shape is `whole`. */
           answer: Answer;
       }
     | {
@@ -75,7 +75,7 @@ export type Reply<Answer> = {
           isKept: boolean;
       }
     | {
-          /** Lines of JSON, made as they are read. */
+          /** Lines of JSON, produced while the client reads. */
           lines: AsyncIterable<string>;
       }
 );
@@ -89,7 +89,7 @@ export interface Rendered {
     isKept: boolean;
 }
 
-/** Aborted when the connection closes before the answer was written; made only for routes that ask. */
+/** Aborted when the connection closes before the answer was written. Created only for routes that use it. */
 export function goneSignal(request: Request): AbortSignal {
     const controller = new AbortController();
     const { res } = request.raw;

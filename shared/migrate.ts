@@ -15,7 +15,7 @@ export async function migrateAll(url: string): Promise<void> {
     await migrateQueue(url);
 }
 
-/** Brings our tables up to date. Throws an Error of one line where the database is older than what the baseline takes over. */
+/** Brings our tables up to date. @throws Error of one line if the database is too old for the baseline */
 export async function migrate(url: string): Promise<void> {
     const db = openDb({ url, poolSize: 3, acquireTimeoutMs: 30_000, name: 'routebook-migrate' });
     try {
@@ -30,7 +30,7 @@ export async function migrate(url: string): Promise<void> {
     }
 }
 
-/** Updates a database of before the baseline (`migrations/1…`) to it: of migration 0156, or of 0097. Otherwise nothing happens. */
+/** Updates a database at migration 0156 or 0097 to the baseline (`migrations/1…`). Does nothing to others. */
 async function moveToBaseline(db: Db): Promise<void> {
     if (!(await db.schema.hasTable('migrations'))) return;
     const [newest] = await db('migrations').max('name', { as: 'name' });

@@ -6,32 +6,31 @@ import { clientAddress, limitIdentity } from './client-address.ts';
 
 declare module '@hapi/hapi' {
     interface RequestApplicationState {
-        /** Ends the request's place among the reads of its client. */
+        /** Releases the slot among the reads of its client. */
         endRead: (() => void) | undefined;
     }
 }
 
-/** Reads of one client address in service at a time: more than a browser asks for, and half of the database's connections. */
+/** Concurrent reads of one client address: more than a browser sends, and half of the database's connections. */
 const AT_A_TIME = 8;
 
-/** In milliseconds. Short beside the second that a call waits for a connection (goal R9), long beside a read that is served. */
+/** In milliseconds. Short compared with the second that a call waits for a connection (goal R9), long compared with a normal read. */
 const STALLED_MS = 200;
 
 interface Reads {
-    /** When each began, the oldest first. */
+    /** Start times, oldest first. */
     inService: Map<IncomingMessage, number>;
     waiting: { arrival: Arrival; pass: () => void }[];
-    /** Set while others wait: looks whether the oldest has stalled. */
+    /** Set while others wait: checks whether the oldest has stalled. */
     look?: NodeJS.Timeout | undefined;
 }
 
 /**
- * Serves a few reads of one client address at a time; the others wait here, before they take a connection to the database. Without it 100
- * connections that read pages, files or lists slow every fetch down tenfold, with a key or without. Look-ups with a key have windows of
- * their own and pass. An answer that is ready holds nobody up, however slowly it is read, nor does a call that waits for something to
- * happen. Once one in service has stalled it is the database that is slow: then none waits here on top of that. What waits is bounded by the
- * open connections.
- * @param stalledMs how long a read is in service until it has stalled
+ * Serves a few reads of one client address at a time; the others wait here, before they take a database connection. Without this limit 100
+ * connections that read pages, files or lists make every fetch ten times slower, with a key or without. Look-ups with a key have rate
+ * limits of their own and pass. A finished answer releases its slot, however slowly the client reads it, and so does a call that waits for
+ * an event. If a read stalls, the database is slow, and the others wait here no longer. Open connections bound the number of waiting reads.
+ * @param stalledMs milliseconds after which a read counts as stalled
  */
 export function clientReads(server: Server, { config: { trustProxy } }: App, stalledMs = STALLED_MS): Check {
     const readsOf = new Map<string, Reads>();
@@ -61,7 +60,7 @@ export function clientReads(server: Server, { config: { trustProxy } }: App, sta
     }
 
     function beginNext(client: string, reads: Reads): void {
-        // Those who hung up while they waited are passed over.
+        // Skips callers who hung up while they waited.
         const next = reads.waiting.splice(0, reads.waiting.findIndex(isConnected) + 1).at(-1);
         if (next === undefined) reads.waiting = [];
         else begin(client, reads, next);

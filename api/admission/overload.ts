@@ -14,11 +14,11 @@ declare module '@hapi/hapi' {
     }
 }
 
-/** A process always accepts this many fetches. Below this number a slow one has another cause, and rejecting others makes nothing faster. */
+/** A process always accepts this many fetches. Below this number a slow fetch has another cause, and rejecting others would not help. */
 const ALWAYS_INSIDE = 64;
-/** The most fetches of a process that are not in the queue: where nothing gets through, there is no rate either. */
+/** Most fetches of a process that are not in the queue. A limit is needed because no rate can be measured when nothing gets through. */
 const MOST_BEFORE_QUEUE = 2000;
-/** With fewer fetches inside, no wait is believed: one slow site among them would look like workers that stand still. */
+/** Below this number of fetches no wait is estimated: one slow site among them would look like stalled workers. */
 const LEAST_INSIDE = 16;
 
 /** Workers report their slots once a second. */
@@ -27,16 +27,16 @@ const REPORTS_MS = 1000;
 const estimatorOf = perApp((app) => createWaitEstimator({ hasFreeSlots: watchFreeSlots(app) }));
 
 /**
- * Rejects fetches that would wait too long, for a worker or in this process, before anything is read, counted or held: 503 OVERLOADED
- * with the time after which the queue is short again (decision 13). Fetches that our own pages and tools make are rejected within hapi.
+ * Rejects fetches that would wait too long, for a worker or in this process: 503 OVERLOADED with the time after which the queue is short
+ * again (decision 13). Nothing is read, counted or held for them. Fetches of our own pages and tools are rejected within hapi.
  */
 export function overload(server: Server, app: App): Check {
     const estimator = estimatorOf(app);
-    /** Fetches whose body is here and that are not answered yet. */
+    /** Unanswered fetches whose body has arrived. */
     const inside = new WeakMap<Request, { number: number; enteredAt: number }>();
     const countRejection = rejectionCounter(app, {
         code: 'OVERLOADED',
-        message: 'fetches were refused: workers, or this process, do not keep up',
+        message: 'fetches were rejected: the workers or this process are overloaded',
         count: (rejected) => app.metrics.fetches.inc({ site: 'other', outcome: 'OVERLOADED' }, rejected),
     });
     const refusalOf = createRefusalCache();
@@ -66,7 +66,7 @@ export function overload(server: Server, app: App): Check {
     // A request whose caller hung up has no onPreResponse.
     server.events.on('response', leave);
 
-    /** The refusal of a fetch that comes now, where it would wait too long. */
+    /** The refusal of a new fetch that would wait too long; otherwise undefined. */
     function judge(): Refusal | undefined {
         const waitMs = tooLongMs(app, estimator);
         if (waitMs === undefined) return undefined;
@@ -92,7 +92,7 @@ export function refuseTooLate(app: App, deadlineAt: number): void {
     if (Date.now() + waitMs >= deadlineAt) throw overloaded(waitMs);
 }
 
-/** The wait of a fetch that comes now, where it is too long. */
+/** The wait of a new fetch if it is too long; otherwise undefined. */
 function tooLongMs({ queue }: App, estimator: WaitEstimator): number | undefined {
     const now = performance.now();
     const inside = estimator.inside();
@@ -101,7 +101,7 @@ function tooLongMs({ queue }: App, estimator: WaitEstimator): number | undefined
     return estimator.isTooLong(now) ? estimator.waitMs(now) : undefined;
 }
 
-/** Whether workers that take fetches had free slots at their last reports, which are read at most once a second; true until then. */
+/** Whether healthy workers had free slots in their last reports. Read at most once a second; true before the first read. */
 function watchFreeSlots({ fleet }: App): () => boolean {
     let hasFree = true;
     let readAt = Number.NEGATIVE_INFINITY;
@@ -112,7 +112,7 @@ function watchFreeSlots({ fleet }: App): () => boolean {
         const now = performance.now();
         if (now - readAt >= REPORTS_MS) {
             readAt = now;
-            // Without an answer, what was known last is still the best guess.
+            // If the read fails, the last known value is used.
             read().catch(() => undefined);
         }
         return hasFree;

@@ -10,36 +10,36 @@ import type { KeyedCall, KeyOrder } from '../../shared/store/fetch/idempotency.t
 import type { Call, Rendered } from '../call.ts';
 import { renderRefusal } from './refusal.ts';
 
-/** The rules of a route for keyed calls; all are optional. */
+/** A route's options for calls with an Idempotency-Key. */
 export interface OnceRules<Body> {
-    /** Whether the call is stored; other calls ignore their key. */
+    /** Whether the call is stored. Other calls ignore their key. */
     isKept?(body: Body, call: Call<unknown, unknown, Body>): boolean;
     /**
-     * Of a route that reads its body itself: reads it and hashes it. The key is taken before, and the call keeps its hash with its answer
+     * For a route that reads its body itself: reads and hashes it. The key is acquired first, and the hash is stored with the answer
      * (`setHash`).
      */
     readHash?(call: Call<unknown, unknown, Body>): Promise<string>;
-    /** Milliseconds after which a call has ended in any case. */
+    /** Milliseconds after which every call has ended. */
     lastsMs?(call: Call<unknown, unknown, Body>): number;
-    /** Whom the answer is for, where it is not for every member of the workspace. */
+    /** Restricts the answer to one user; absent: every member of the workspace may get it. */
     whose?(call: Call<unknown, unknown, Body>): Promise<string | undefined>;
-    /** Refuses a stored answer that is forbidden by now. */
+    /** Rejects a replay that the caller may no longer see. */
     mayReplay?(call: Call<unknown, unknown, Body>): Promise<void>;
 }
 
 /** Visible ASCII. Two headers arrive joined by a comma and a space, which is invalid. */
 const WELL_FORMED = /^[\x21-\x7e]{1,255}$/;
 const LASTS_MS = 30_000;
-/** Stands for the hash of a body that still arrives. */
+/** Placeholder hash of a body that is still arriving. */
 const UNREAD = '00'.repeat(32);
-/** How often a key is tried again that became free meanwhile. */
+/** Retries for a key that is released meanwhile. */
 const MAX_LOOKS = 5;
 /** The call was charged and never runs again. */
 const SEALED = 'This call was made, and the answer kept under its Idempotency-Key cannot be decrypted at the moment.';
 
 /**
- * Runs a call once a key (docs/api.md, "Idempotency"): every success is kept for 24 h, of failures those that the
- * story calls final (a write that may have been sent). Without a key, or without an API key, it just runs.
+ * Runs a call once per key (docs/api.md, "Idempotency"). Successes are stored for 24 h, and failures that the handler marks as final (a
+ * write that may have been sent). Without an Idempotency-Key or an API key the call runs directly.
  * @throws Refusal INVALID_IDEMPOTENCY_KEY, IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS, RATE_LIMITED (window `idempotency`).
  */
 export async function answerOnce<P, Q, B>(
@@ -54,7 +54,7 @@ export async function answerOnce<P, Q, B>(
     return kept ?? runKept(call, request, keyed, run);
 }
 
-/** Undefined where the key is this call's now, otherwise the answer that is kept under it. */
+/** Acquires the key and returns undefined, or returns the stored answer. */
 async function takeKey<P, Q, B>(
     call: Call<P, Q, B>,
     request: Request,
@@ -71,7 +71,7 @@ async function takeKey<P, Q, B>(
         const begun = await idempotency.begin(order);
         if (begun.verdict === 'new') {
             if (order.bodyHash === UNREAD || rules.readHash === undefined) return undefined;
-            // The answer expired while the body was read, which is gone.
+            // The answer expired while the body was read, and the body cannot be read again.
             await idempotency.forget(keyed);
             break;
         }
@@ -118,9 +118,9 @@ async function runKept<P, Q, B>(
 }
 
 /**
- * The process that had the key died, or could not tell the database how the call ended. Its hold says what may have happened:
- * a charge was kept together with its answer; a hold that is open is released here, so that its worker sends nothing any more;
- * a write that was marked as sent stays OUTCOME_UNKNOWN; anything else leaves nothing behind.
+ * The process that owned the key died, or could not store how the call ended. The hold decides: a charge was stored with its answer; an
+ * open hold is released here, so that its worker sends nothing; a write that was marked as sent stays OUTCOME_UNKNOWN; anything else
+ * leaves no trace.
  */
 async function endAbandoned<P, Q, B>(call: Call<P, Q, B>, request: Request, abandoned: KeyedCall): Promise<void> {
     const { app } = call;
@@ -128,12 +128,12 @@ async function endAbandoned<P, Q, B>(call: Call<P, Q, B>, request: Request, aban
     if (!marked || before === 'charged') return app.idempotency.forget(abandoned);
     call.notes.creditsRemaining = available;
     const answer = await renderRefusal(app, request, new Refusal('OUTCOME_UNKNOWN'));
-    // This is the answer of the other call. This one may still be refused for its own body.
+    // This is the answer of the other call. This call may still be rejected for its own body.
     request.app.refused = undefined;
     await app.idempotency.store(abandoned, toKeptAnswer(answer));
 }
 
-/** @throws Refusal RATE_LIMITED, unless something has just run out. */
+/** @throws Refusal RATE_LIMITED unless a stored answer has just expired. */
 async function waitForRoom<P, Q, B>({ app, caller, notes }: Call<P, Q, B>, request: Request, { workspaceId }: KeyedCall): Promise<void> {
     const waitMs = await app.idempotency.msUntilSpace(workspaceId);
     if (waitMs === 0) return;
@@ -156,12 +156,12 @@ function toKeptAnswer({ text, status, headers }: Rendered) {
     return { status, headers, body: text };
 }
 
-/** Sends the answer even where it could not be stored. The key is checked again when its time is up. */
+/** Logs a failure to store; the answer is sent anyway. The key is checked again when the call's time is up. */
 async function tryTo<P, Q, B>({ app, operation }: Call<P, Q, B>, write: () => Promise<void>): Promise<void> {
     try {
         await write();
     } catch (error) {
-        app.log.error({ part: 'idempotency', operation, err: error }, 'how a keyed call ended could not be written down');
+        app.log.error({ part: 'idempotency', operation, err: error }, 'the answer of a call with an Idempotency-Key could not be stored');
     }
 }
 

@@ -112,7 +112,7 @@ function refusalOf(app: App, request: Request, caller: Caller): Refusal | undefi
     );
 }
 
-/** An app's access token opens what it was made for alone. What tools call within this process was let in there. */
+/** An app's access token opens only the path it was made for. Calls that tools make within this process were authorized there. */
 function judgeResource(app: App, request: Request, { resource }: Caller): Refusal | undefined {
     if (resource === null || request.isInjected) return undefined;
     const asked = request.route.settings.app?.resource?.(request);

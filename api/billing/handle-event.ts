@@ -21,8 +21,8 @@ const readOfCheckout: Handler = async (billing, sessionId) => {
 };
 
 /**
- * The events that we handle. Only `invoice.paid` grants an allowance; refunds and disputes take it away. All others make us read the
- * subscription again.
+ * The handled events. Only `invoice.paid` grants an allowance; refunds and disputes take it away. All others cause a new read of the
+ * subscription.
  */
 export const HANDLERS: ReadonlyMap<string, Handler> = new Map<Stripe.Event['type'], Handler>([
     ['invoice.paid', takeInvoice],
@@ -52,7 +52,7 @@ export async function handleEvent(billing: Billing, event: Stripe.Event): Promis
     if (handler === undefined || (await wasHandled(billing.db, event.id))) return;
     await handler(billing, subjectOf(event));
     await rememberHandled(billing.db, event);
-    billing.log.info({ part: 'billing', event: event.id, event_type: event.type }, 'handled an event of Stripe');
+    billing.log.info({ part: 'billing', event: event.id, event_type: event.type }, 'handled a Stripe event');
 }
 
 function subjectOf(event: Stripe.Event): string {

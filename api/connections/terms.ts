@@ -4,7 +4,7 @@ import { readSite, siteBlocked, siteNotFound } from '../../shared/domain/site/re
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 import { mayRun } from '../../shared/store/registry/schemas.ts';
 
-/** What the latest version of a site says of credentials, and its operator. */
+/** How a site accepts credentials: by its latest version, and by the operator's settings. */
 export interface SiteOffer {
     site: string;
     registrable: string;
@@ -13,7 +13,7 @@ export interface SiteOffer {
     takesCookies: boolean;
 }
 
-/** How the latest version of a site sends credentials. @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, SITE_NOT_FOUND */
+/** Reads how the latest version of a site sends credentials. @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, SITE_NOT_FOUND */
 export async function latestOffer(app: App, written: string): Promise<SiteOffer> {
     const { site, registrable } = readSite(written, '/site');
     const { isBlocked, version, takesCookies } = await app.latest.find({ site, registrable });

@@ -2,12 +2,12 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Membership, SignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { type Page, pageNotFound, type Sent, type Visit } from './page.ts';
 
-/** Where somebody goes who lacks a second factor that is demanded. */
+/** The page for users who lack a required second factor. */
 export const SET_UP_FACTOR: Sent = { to: '/dashboard/settings/factors' };
 
 /**
- * Whether a page is for this visitor: undefined, or where the visitor has to go first.
- * @throws Refusal NOT_FOUND where the page does not exist for this visitor, FORBIDDEN where the role does not allow it.
+ * Checks whether a visitor may open a page: undefined, or the page to visit first.
+ * @throws Refusal NOT_FOUND if the page does not exist for this visitor, FORBIDDEN if the role does not allow it.
  */
 export function authorize({ audience, method, worksWithoutFactor }: Page, visit: Visit): Sent | undefined {
     if (worksWithoutFactor !== true && isFactorMissing(visit)) return SET_UP_FACTOR;
@@ -25,23 +25,23 @@ export function authorize({ audience, method, worksWithoutFactor }: Page, visit:
     return undefined;
 }
 
-/** Whether a second factor is demanded of this visitor, as an operator or by the workspace, who has none yet. */
+/** Whether the visitor lacks a second factor that is required, of operators or by the workspace. */
 export function isFactorMissing({ me, isOperator }: Visit): boolean {
     return me !== undefined && ((isOperator && !me.hasFactor) || (me.current !== undefined && isLocked(me, me.current)));
 }
 
 /**
- * Whether a workspace is closed to its member, who has yet to set up the second factor that it demands. Ask it for every workspace that a
- * page names beside the one looked at.
+ * Whether a workspace is closed to a member who lacks the second factor that it requires. Check it for every workspace that a page shows
+ * besides the current one.
  */
 export function isLocked({ hasFactor }: SignedIn, { demandsFactor }: Membership): boolean {
     return demandsFactor && !hasFactor;
 }
 
-/** What an app asks for is long: addresses of its document, of its own and of what it wants to use. */
+/** The query of an app's request is long: URLs of its document, its redirect and the resource. */
 const MOST_PATH = 3000;
 
-/** A place of our own to go on to; anything else than a plain path of this site is nobody's wish but an attacker's. */
+/** A path of this site to continue to. Anything else could be an attacker's redirect and is dropped. */
 export function ownPath(text: string | undefined, fallback: string): string {
     return text !== undefined && text.length <= MOST_PATH && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(text) ? text : fallback;
 }

@@ -51,8 +51,8 @@ export function addBatchCommands(program: Command, run: Run): void {
     batch
         .command('list')
         .description('list batches, newest first')
-        .addOption(new Option('--status <status>', 'these alone').choices(BATCH_STATUSES))
-        .option('--limit <n>', 'the most to list', wholeNumber(1, 100), 20)
+        .addOption(new Option('--status <status>', 'only those with this status').choices(BATCH_STATUSES))
+        .option('--limit <n>', 'how many to list at most', wholeNumber(1, 100), 20)
         .action((options: { status?: BatchStatus; limit: number }, command: Command) =>
             run(command, async (session) => (await import('../batches/batches.ts')).listBatches(session, options)),
         );
@@ -88,10 +88,10 @@ function addJobCommands(program: Command, run: Run): void {
         .addHelpText('after', examples(['job list --status failed', 'job show job_5tR… --wait'], 'The key needs the scope jobs.'));
     job.command('list')
         .description('list jobs, newest first')
-        .addOption(new Option('--status <status>', 'these alone').choices(JOB_STATUSES))
+        .addOption(new Option('--status <status>', 'only those with this status').choices(JOB_STATUSES))
         .option('--site <domain>', 'only of this site')
         .option('--batch <id>', 'only items of this batch')
-        .option('--limit <n>', 'the most to list', wholeNumber(1, 100), 20)
+        .option('--limit <n>', 'how many to list at most', wholeNumber(1, 100), 20)
         .action((options: { status?: JobStatus; site?: string; batch?: string; limit: number }, command: Command) =>
             run(command, async (session) => (await import('../batches/jobs.ts')).listJobs(session, options)),
         );

@@ -16,7 +16,7 @@ export function addCallingCommands(program: Command, run: Run): void {
         .addOption(new Option('--effect <which>', 'only reads or only writes').choices(['read', 'write']))
         .option('--site <domain>', 'only of this site')
         .option('--verified', 'only verified ones')
-        .option('--limit <n>', 'the most to list', wholeNumber(1, 50), 5)
+        .option('--limit <n>', 'how many to list at most', wholeNumber(1, 50), 5)
         .option('--cursor <cursor>', 'continue a list where it ended')
         .addHelpText('after', examples(["find 'currency rates of last year'", "find 'order a product' --effect write"]))
         .action((task: string, options: FindOptions, command: Command) =>

@@ -39,8 +39,8 @@ export function addMonitorCommands(program: Command, run: Run): void {
     monitor
         .command('list')
         .description('list monitors, newest first')
-        .addOption(new Option('--status <status>', 'these alone').choices(MONITOR_STATUSES))
-        .option('--limit <n>', 'the most to list', wholeNumber(1, 100), 20)
+        .addOption(new Option('--status <status>', 'only those with this status').choices(MONITOR_STATUSES))
+        .option('--limit <n>', 'how many to list at most', wholeNumber(1, 100), 20)
         .action((options: { status?: MonitorStatus; limit: number }, command: Command) =>
             run(command, async (session) => (await import('../monitors/monitors.ts')).listMonitors(session, options)),
         );
@@ -66,7 +66,7 @@ export function addMonitorCommands(program: Command, run: Run): void {
         .command('changes')
         .description('show what was added, removed and changed, newest first')
         .argument('<monitor>', 'mon_…')
-        .option('--limit <n>', 'the most to list', wholeNumber(1, 100), 20)
+        .option('--limit <n>', 'how many to list at most', wholeNumber(1, 100), 20)
         .action((id: string, options: { limit: number }, command: Command) =>
             run(command, async (session) => (await import('../monitors/history.ts')).listChanges(session, id, options)),
         );
@@ -74,7 +74,7 @@ export function addMonitorCommands(program: Command, run: Run): void {
         .command('runs')
         .description('list its runs, the newest first')
         .argument('<monitor>', 'mon_…')
-        .option('--limit <n>', 'the most to list', wholeNumber(1, 100), 20)
+        .option('--limit <n>', 'how many to list at most', wholeNumber(1, 100), 20)
         .action((id: string, options: { limit: number }, command: Command) =>
             run(command, async (session) => (await import('../monitors/history.ts')).listRuns(session, id, options)),
         );

@@ -73,7 +73,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .command('versions')
         .description("show a site's history, newest first")
         .argument('<site>')
-        .option('--limit <n>', 'the most to list', wholeNumber(1, 10_000), 20)
+        .option('--limit <n>', 'how many to list at most', wholeNumber(1, 10_000), 20)
         .action((site: string, options: { limit: number }, command: Command) =>
             run(command, async (session) => (await import('../registry/list-versions.ts')).listVersions(session, site, options)),
         );
@@ -100,6 +100,6 @@ function takeListOptions(command: Command): Command {
         .option('--category <path>', 'only of this category; a parent includes its children')
         .option('--verified', 'only verified ones')
         .addOption(new Option('--sort <order>', 'the order').choices(['trending', 'recently_verified', 'recent', 'name']))
-        .option('--limit <n>', 'the most to list', wholeNumber(1, 10_000), 20)
+        .option('--limit <n>', 'how many to list at most', wholeNumber(1, 10_000), 20)
         .option('--cursor <cursor>', 'continue a list where it ended');
 }

@@ -57,8 +57,8 @@ export function addWebhookCommands(program: Command, run: Run): void {
         .command('deliveries')
         .description('list deliveries, newest first')
         .argument('<webhook>', 'whk_…')
-        .addOption(new Option('--status <status>', 'these alone').choices(DELIVERY_STATUSES))
-        .option('--limit <n>', 'the most to list', wholeNumber(1, 100), 20)
+        .addOption(new Option('--status <status>', 'only those with this status').choices(DELIVERY_STATUSES))
+        .option('--limit <n>', 'how many to list at most', wholeNumber(1, 100), 20)
         .action((id: string, options: { status?: DeliveryStatus; limit: number }, command: Command) =>
             run(command, async (session) => (await import('../webhooks/webhooks.ts')).listDeliveries(session, id, options)),
         );

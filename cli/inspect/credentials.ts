@@ -32,7 +32,7 @@ const ONE_SENDING: ReadonlySet<string> = new Set(
     ),
 );
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,60}$/;
-/** Of these the value is computed anew for every request. */
+/** Names of values that are computed again for every request. */
 const SIGNED = /^(?:aws4-.*|digest|hawk|oauth|negotiate|ntlm|signature|mac)$/i;
 const SESSION = /sess|^sid$|\.sid$|[-_]sid$|auth|token|jwt/i;
 const MOST_COOKIES = 50;

@@ -2,16 +2,16 @@ import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Json, JsonObject, JsonSchema } from '../../shared/domain/types.ts';
 import { isProgramWord, namesPeoplesWords, personalKind } from './harmless.ts';
 
-/** What is remembered of the values that one field had: how many of which type, never what they said, but for words of the program. */
+/** Statistics of the values of one field: how many of each type. The values themselves are not stored, except words of the program. */
 export interface Values {
-    /** Sendings in which the field stood, and how often it stood there several times. */
+    /** Requests that contained the field, and how many contained it several times. */
     sendings: number;
     repeated: number;
     types: Record<ValueType, number>;
     /** Words of the program, and how often each was seen; `others` counts all other values. */
     words: Map<string, number>;
     others: number;
-    /** Hashes of different values, up to a few: enough to tell one from several. */
+    /** Hashes of the first few different values, to tell one value from several. */
     different: Set<number>;
 }
 
@@ -19,16 +19,16 @@ export type ValueType = 'integer' | 'number' | 'boolean' | 'date' | 'date-time' 
 
 const MAX_WORDS = 13;
 const MAX_DIFFERENT = 8;
-/** A recorded value may stand in a draft only when it was seen so often. */
+/** A recorded value may appear in a draft only if it was seen this often. */
 const SEEN_OFTEN = 3;
 
-/** A field of which no value was seen yet. */
+/** A field without values. */
 export function openValues(): Values {
     const types = { integer: 0, number: 0, boolean: 0, date: 0, 'date-time': 0, uuid: 0, string: 0, null: 0, object: 0, array: 0 };
     return { sendings: 0, repeated: 0, types, words: new Map(), others: 0, different: new Set() };
 }
 
-/** Takes in the values of one sending: texts of a URL or a form, or values of a JSON body. */
+/** Adds the values of one request: texts of a URL or a form, or values of a JSON body. */
 export function addValues(values: Values, sent: readonly Json[]): void {
     values.sendings++;
     if (sent.length > 1) values.repeated++;
@@ -44,7 +44,7 @@ function addValue(values: Values, value: Json): void {
     else values.others++;
 }
 
-/** Adds what `more` holds to `values`: both become one field. */
+/** Merges `more` into `values`. */
 export function mergeValues(values: Values, more: Values): void {
     values.sendings += more.sendings;
     values.repeated += more.repeated;
@@ -73,7 +73,7 @@ function typeOfText(text: string): ValueType {
     return /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(text) ? 'uuid' : 'string';
 }
 
-/** FNV-1a, 32 bits: to tell values apart without keeping them. */
+/** FNV-1a, 32 bits: compares values without storing them. */
 export function hashOf(text: string): number {
     let hash = 0x811c9dc5;
     for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
@@ -81,8 +81,8 @@ export function hashOf(text: string): number {
 }
 
 /**
- * The schema of a value in a path, a query or a form, where numbers and booleans stand as text. An `enum` only when every value was
- * a word of the program seen three times.
+ * The schema of a value in a path, a query or a form, where numbers and booleans are texts. An `enum` only if every value was a word of
+ * the program seen three times.
  */
 export function schemaOfTexts(name: string, values: Values): JsonObject {
     const item = { type: typeFromTexts(values.types), ...enumOf(name, values) };
@@ -114,14 +114,14 @@ export function schemaOfJson(name: string, values: Values, inside: JsonSchema): 
     };
 }
 
-/** The closed choice that a field offers: words of the program alone, each seen three times; nothing otherwise. */
+/** The values of a closed choice: only words of the program, each seen three times; otherwise nothing. */
 export function enumOf(name: string, values: Values): JsonObject {
     const isClosed = values.others === 0 && values.words.size >= 2 && values.words.size < MAX_WORDS;
     if (!isClosed || namesPeoplesWords(name) || ![...values.words.values()].every((count) => count >= SEEN_OFTEN)) return {};
     return { enum: [...values.words.keys()].sort() };
 }
 
-/** The one word that this field always said, in every one of at least three sendings; `undefined` where it may vary. */
+/** The one word that the field always had, in at least three requests; `undefined` if it may vary. */
 export function constantOf(name: string, values: Values, sendings: number): string | undefined {
     const [only] = values.words;
     if (only === undefined || values.words.size !== 1 || values.others > 0 || values.repeated > 0 || namesPeoplesWords(name))
@@ -129,7 +129,7 @@ export function constantOf(name: string, values: Values, sendings: number): stri
     return only[1] >= SEEN_OFTEN && values.sendings === sendings ? only[0] : undefined;
 }
 
-/** Whether a recorded value may be shown to the contributor as a part of an example: nothing secret, nothing of a person by its form. */
+/** Whether a recorded value may appear in an example: it looks neither secret nor personal. */
 export function isShowable(text: string): boolean {
     return text.length <= 100 && findSecrets(text) === undefined && personalKind(text) === undefined;
 }

@@ -35,9 +35,9 @@ export async function previewUpgrade({ ask, settings }: Billing, subscription: S
 }
 
 /**
- * Changes what is billed. Up: at once, with a new month that begins now, if it can be paid. Down, or to Free: when the month that
- * was paid for ends; until then everything stays, and choosing the plan of this month again takes it back.
- * @param current the plan of the period that was paid for last
+ * Changes the subscription. An upgrade starts a new month at once, if it can be paid. A downgrade, also to Free, starts when the paid
+ * month ends; until then choosing the current plan again cancels it.
+ * @param current the plan of the last paid period
  */
 export async function changeSubscription(billing: Billing, subscription: Subscription, current: Plan, wanted: Plan): Promise<Changed> {
     const { ask, settings } = billing;
@@ -76,7 +76,7 @@ async function upgrade(billing: Billing, subscription: Subscription, plan: SoldP
                       payment_behavior: 'pending_if_incomplete',
                       expand: ['latest_invoice'],
                   },
-                  // A second click is the same change: it is counted from the same invoice.
+                  // A second click sends the same change: both are calculated from the same invoice.
                   { idempotencyKey: `upgrade ${subscriptionId} ${plan} ${latestInvoiceOf(before)}` },
               ),
           );

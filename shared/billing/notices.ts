@@ -5,7 +5,7 @@ import { type Mail, queueMail } from '../store/accounts/mails.ts';
 import { endNotices, giveNotice, payersOf } from '../store/accounts/notices.ts';
 import type { Subscription } from '../store/billing/subscriptions.ts';
 
-/** What we tell about credits and payment: plain text, what happened, what follows, and where to look. */
+/** Notices about credits and payment, as plain text: what happened, what follows, and where to look. */
 
 const number = (value: number) => value.toLocaleString('en-US');
 const credits = (value: number) => `${number(value)} ${value === 1 ? 'credit' : 'credits'}`;
@@ -18,7 +18,7 @@ export interface AllowanceUse {
 }
 
 /**
- * @param isGone all credits are used, not only four fifths
+ * @param isGone all credits are used, not only 80 %
  */
 export function allowanceMail(to: string, publicUrl: string, isGone: boolean, { limit, left, resetsAt }: AllowanceUse): Mail {
     const begins = isGone
@@ -93,7 +93,7 @@ ${publicUrl}/dashboard/billing
     };
 }
 
-/** The needs of a mail: the address of its links, and the keys for the queue. */
+/** What sending a mail needs: the base URL of its links, and the keys that encrypt the queue. */
 type Sender = Pick<App, 'publicUrl' | 'secrets'>;
 
 /** Reports a failed payment once per billing date, by mail and on the dashboard. */
@@ -117,7 +117,7 @@ export async function tellOfEnd(
     await endNotices(trx, workspaceId, 'payment_failed');
     const ended = { kind: 'plan_ended', accountId: workspaceId, workspaceId, subject: subscriptionId, facts: { why } } as const;
     const isNew = await giveNotice(trx, ended);
-    // The person who deletes the account knows.
+    // The person who deletes the account needs no notice.
     if (isNew && why !== 'deletion') await mailPayers(trx, secrets, workspaceId, (to, name) => planEndedMail(to, publicUrl(), name, why));
 }
 

@@ -6,9 +6,8 @@ import type { RefusalCode } from '../refusals.ts';
  * The single definition of a route: `serve()` validates with it, the handler's types derive from it, and the OpenAPI document is
  * generated from it.
  *
- * - `auth`: `required` and `optional` judge an Authorization header; `ignored` does not even look at it (health, errors,
- *   openapi.json).
- * - `answer.shape`: `data` and `list` stand in the `{success, data}` envelope, `whole` is the body itself.
+ * - `auth`: `required` and `optional` check an Authorization header; `ignored` does not read it (health, errors, openapi.json).
+ * - `answer.shape`: `data` and `list` are wrapped in the `{success, data}` envelope, `whole` is the body itself.
  */
 export interface Contract<Params, Query, Body, Answer> {
     /** operationId of the OpenAPI document. */
@@ -35,10 +34,10 @@ export interface Contract<Params, Query, Body, Answer> {
     params?: ObjectSchema<Params>;
     query?: ObjectSchema<Query>;
     /**
-     * `guard`: bounds and text rule are judged before the schema (400), with `lines` newlines and tabs are fine in texts whose own
-     * schema does not refuse them; a package judges all of it itself (422). `hasParams`: its `params` are data for a site, with any
-     * character but NUL, and lists as long as fits. `describedBy` names what describes it in the document instead of its schema.
-     * `isStreamed`: the route reads it itself; it may also be lines of JSON, as `lines` says. `mayBeEmpty`: no body is an empty object.
+     * `guard`: limits and allowed characters are checked before the schema (400). With `lines`, texts may contain newlines and tabs unless
+     * their schema forbids them. Packages (`false`) check everything themselves (422). `hasParams`: `params` are data for a site, with any
+     * character but NUL and lists of any length that fits. `describedBy` is the component that replaces the schema in the document.
+     * `isStreamed`: the route reads the body itself, also as lines of JSON that `lines` describes. `mayBeEmpty`: no body counts as `{}`.
      */
     body?: {
         schema: Schema<Body>;

@@ -121,8 +121,8 @@ export const category = () =>
         .description('parent or parent/child, as GET /v1/categories lists them');
 
 /**
- * A text that others may read, of so many characters (Unicode code points) without the white space around it; one line of it unless
- * `lines`. Anything that looks like a secret in it is refused, and never repeated.
+ * A text that others may read. The length counts Unicode code points without surrounding white space. One line unless `lines`. A text that
+ * looks like a secret is rejected and never repeated.
  */
 export function publicText(least: number, most: number, { lines = false }: { lines?: boolean } = {}) {
     const any = lines ? '[\\s\\S]' : '[^\\t\\n]';

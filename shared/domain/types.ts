@@ -1,7 +1,6 @@
 /**
- * The words the product thinks in: what a schema package says (`PackageDocument`, in the format's own snake_case, exactly
- * as it is published, hashed and downloaded), what an endpoint means once every default is filled in (`Endpoint`), and
- * what travels towards a site (`UpstreamRequest`).
+ * The main types: a schema package (`PackageDocument`, in the snake_case of the format, as it is published, hashed and downloaded), an
+ * endpoint with all defaults filled in (`Endpoint`), and a request to a site (`UpstreamRequest`).
  */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -16,13 +15,13 @@ export type Method = (typeof METHODS)[number];
 export const SOURCES = ['path', 'query', 'header', 'body'] as const;
 export type ParamSource = (typeof SOURCES)[number];
 
-/** How a list or an object is written into a query or a form. */
+/** How a list or an object is serialized in a query or a form. */
 export const STYLES = ['repeat', 'comma', 'brackets', 'space', 'pipe', 'deepObject'] as const;
 export type ParamStyle = (typeof STYLES)[number];
 
 export type Effect = 'read' | 'write';
 
-/** How a site takes a credential of the caller's own. */
+/** How a site accepts a caller's credential. */
 export const AUTH_TYPES = ['header', 'query', 'basic', 'bearer', 'oauth2', 'cookie'] as const;
 export type AuthType = (typeof AUTH_TYPES)[number];
 export const OAUTH_FLOWS = ['authorization_code', 'client_credentials'] as const;
@@ -36,10 +35,10 @@ export type ResponseType = (typeof RESPONSE_TYPES)[number];
 export type BillingUnit = 'request' | 'result';
 export type PaginationStyle = 'page' | 'offset' | 'cursor' | 'link';
 
-/** A JSON Schema 2020-12 document as it stands in a package. `true` and `false` are schemas too. */
+/** A JSON Schema 2020-12 document in a package. `true` and `false` are schemas too. */
 export type JsonSchema = boolean | JsonObject;
 
-/** What a value of HTML may be converted to. */
+/** Types that a text of HTML can be converted to. */
 export const SELECTED_TYPES = ['string', 'number', 'integer', 'boolean'] as const;
 export type SelectedType = (typeof SELECTED_TYPES)[number];
 
@@ -71,7 +70,7 @@ export interface PackageAuth {
     description?: string;
     /** Where people get a credential. */
     obtain_url?: string;
-    /** A read without required params that proves a credential. */
+    /** The endpoint that tests a credential: a read without required params. */
     test?: string;
     /** The hosts that may get it; by default all hosts of the package. */
     hosts?: string[];
@@ -86,13 +85,13 @@ export interface PackageOAuth {
     /** Where tokens are revoked (RFC 7009). */
     revocation_url?: string;
     scopes?: { name: string; description?: string }[];
-    /** Codes are asked for with PKCE unless this is false. */
+    /** Whether authorization uses PKCE; true by default. */
     pkce?: boolean;
-    /** authorization_code alone where absent. */
+    /** Only authorization_code if absent. */
     flows?: OAuthFlow[];
 }
 
-/** A page to get before a call. */
+/** A page to request before a call. */
 export interface PackageStep {
     url: string;
     /** Selector of the one form on it. */
@@ -109,16 +108,16 @@ export interface PackageResponse {
     type?: ResponseType;
     select?: Select;
     schema?: JsonSchema;
-    /** The encoding of the answer, whatever the answer says. */
+    /** The encoding of the answer; overrides what the answer says. */
     charset?: string;
     csv?: CsvFormat;
-    /** Of type `ndjson`: the values are the data of an event stream. */
+    /** For type `ndjson`: the values are the data of an event stream. */
     sse?: boolean;
 }
 
 /** How a table of type `csv` is written. */
 export interface CsvFormat {
-    /** One character; found out where it is left out. */
+    /** One character; detected if absent. */
     delimiter?: string;
     /** Whether the first row names the columns; true by default. */
     header?: boolean;
@@ -140,7 +139,7 @@ export interface PackageEndpoint {
     prepare?: PackageStep | PackageStep[] | null;
     hosted?: boolean;
     effect?: Effect;
-    /** Whether a call takes a credential; `required` by default in a package with `auth`. */
+    /** Whether a call needs a credential; `required` by default in a package with `auth`. */
     auth?: AuthNeed;
     /** OAuth scopes that a call needs. */
     scopes?: string[];
@@ -165,13 +164,13 @@ export interface PackageDocument {
     title: string;
     description?: string;
     intent_category: string;
-    /** What the site asks its callers for: requests a minute to each host of the package. */
+    /** The pace that the site asks for: requests a minute to each host of the package. */
     pace?: { requests_per_minute: number };
     auth?: PackageAuth[];
     endpoints: PackageEndpoint[];
 }
 
-// --- an endpoint with every default filled in; what all code behind publishing works with ---
+// --- an endpoint with all defaults filled in; used by all code after publishing ---
 
 export interface Param {
     name: string;
@@ -182,7 +181,7 @@ export interface Param {
     default: Json | undefined;
     example: Json | undefined;
     style: ParamStyle;
-    /** Of a path param: its value may be several segments, with slashes between them. */
+    /** For a path param: its value may be several segments, with slashes between them. */
     segments: boolean;
 }
 
@@ -194,7 +193,7 @@ export interface Pagination {
     /** Absent for `offset` without one: the number of items of the last page. */
     step: number | undefined;
     next: string | undefined;
-    /** JMESPath of the id of an item: an item whose id was there before is left out. */
+    /** JMESPath of the id of an item. An item whose id appeared before is dropped. */
     unique: string | undefined;
     /** Further signs of the last page. `total` and `hasMore` are JMESPath over the raw page. */
     end: { total: string | undefined; hasMore: string | undefined; isShort: boolean };
@@ -202,7 +201,7 @@ export interface Pagination {
 }
 
 export interface PrepareStep {
-    /** URL template; placeholders are those of path and query params, and of what earlier steps extract. */
+    /** URL template with placeholders of path and query params, and of values that earlier steps extract. */
     url: string;
     form: string | undefined;
     extract: Readonly<Record<string, Extract>>;
@@ -217,12 +216,12 @@ export interface Endpoint {
     url: string;
     headers: Readonly<Record<string, string>>;
     params: readonly Param[];
-    /** Template of the body, for XML, text and NDJSON a text; `undefined`: the body params as one flat object. */
+    /** Template of the body; a text for XML, text and NDJSON. `undefined`: the body params as one flat object. */
     body: Json | undefined;
     bodyFormat: BodyFormat;
     /** False: without any body param neither body nor content type is sent. */
     bodyRequired: boolean;
-    /** Pages to get before the call, in order, at least one. */
+    /** Pages to request before the call, in order; at least one. */
     prepare: readonly PrepareStep[] | undefined;
     hosted: boolean;
     effect: Effect;
@@ -240,17 +239,17 @@ export interface Endpoint {
     examples: readonly { params: JsonObject }[];
 }
 
-/** Bound values of one call: param name to value, defaults filled in, absent ones left out. Read them by `valueIn`. */
+/** Bound values of one call by param name, with defaults; absent params have no entry. Read them with `valueIn`. */
 export type Values = Readonly<Record<string, Json>>;
 
-/** One HTTP request towards a site, whole: nothing is added later but host, content-length and connection headers. */
+/** A complete HTTP request to a site. Only host, content-length and connection headers are added later. */
 export interface UpstreamRequest {
     method: Method;
     url: string;
     /** Lower-case names; `user-agent` and `content-type` included. */
     headers: Record<string, string>;
-    /** The body as it is sent, a text in UTF-8; absent: none is sent. */
+    /** The body as sent, a text in UTF-8; absent: none is sent. */
     body?: string | Uint8Array;
-    /** What `dry_run` shows: the JSON value, fields with the sizes of files, or the text that is sent; null without a body. */
+    /** The body as `dry_run` shows it: the JSON value, the fields with file sizes, or the text; null without a body. */
     bodyShown: Json;
 }

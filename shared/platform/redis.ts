@@ -39,7 +39,7 @@ export function openRedis(url: string, profile: RedisProfile, part: string, log:
         keepAlive: 5000,
         connectionName: `routebook-${part.replaceAll(' ', '-')}`,
         replyMapping: 'legacy' as const,
-        // What answers so was the primary, and is a replica now: its name or its Sentinels say where the new one is.
+        // A server that answers this was the primary and is now a replica. The host name or the Sentinels lead to the new primary.
         reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
     };
     const redis = isSentinelUrl(url) ? new Redis({ ...throughSentinels(url), ...options }) : new Redis(url, options);
@@ -64,7 +64,7 @@ function throughSentinels(url: string): RedisOptions {
     return {
         ...place,
         sentinelCommandTimeout: SENTINEL_MS,
-        // Without a delay ioredis ends the connection for good once it asked all Sentinels.
+        // Without a delay ioredis closes the connection permanently after asking all Sentinels.
         sentinelRetryStrategy: () => RETRY_MS,
         ...(isEncrypted ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true } : {}),
     };
@@ -78,7 +78,7 @@ export function hashTag(keyPrefix: string): string {
 /** Flush functions of connections that collect the commands of a turn. */
 const senders = new WeakMap<Redis, () => void>();
 
-/** Sends the collected commands without a wait for the end of the turn, for callers that batch by themselves. */
+/** Sends the collected commands now instead of at the end of the turn, for callers that batch by themselves. */
 export function sendNow(redis: Redis): void {
     senders.get(redis)?.();
 }

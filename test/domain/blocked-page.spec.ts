@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { recogniseWall } from '../../shared/domain/fetch/blocked-page.ts';
+import { recogniseChallenge } from '../../shared/domain/fetch/blocked-page.ts';
 import { cpuMsOf } from '../support/stopwatch.ts';
 import { NO_WALLS, WALLS } from './walls.ts';
 
@@ -10,18 +10,18 @@ describe('bot walls and captchas', () => {
     });
 
     for (const { what, fate, wall, headers = {}, body = '' } of WALLS) {
-        it(`recognises ${what}`, () => expect(recogniseWall({ headers, body }, fate)).to.equal(wall));
+        it(`recognises ${what}`, () => expect(recogniseChallenge({ headers, body }, fate)).to.equal(wall));
     }
 
     for (const { what, fate, headers = {}, body = '' } of NO_WALLS) {
-        it(`takes no wall for ${what}`, () => expect(recogniseWall({ headers, body }, fate)).to.equal(undefined));
+        it(`takes no wall for ${what}`, () => expect(recogniseChallenge({ headers, body }, fate)).to.equal(undefined));
     }
 
     it('takes no time over a page that was made to take long', () => {
         for (const piece of ['<script', '<!--', '<', '<form ', "You don't have permission to access", '<title> Access Denied </title>']) {
             const body = `<${piece.repeat(128_000 / piece.length)}`;
             expect(
-                cpuMsOf(() => recogniseWall({ headers: {}, body }, 'unreadable')),
+                cpuMsOf(() => recogniseChallenge({ headers: {}, body }, 'unreadable')),
                 piece,
             ).to.be.below(300);
         }

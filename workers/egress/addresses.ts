@@ -37,10 +37,10 @@ export type NonPublic =
     | 'cloud-metadata';
 
 /**
- * Says whether an address belongs to the public internet, and otherwise which rule keeps it out (docs/api.md, "Addresses").
- * The table holds the IANA special-purpose registries for IPv4 and IPv6 and is stricter in one way: what IANA calls globally
- * reachable but no website lives on (AS112, AMT, anycast of protocols) is refused too, and of IPv6 only 2000::/3, the one part
- * that is handed out, can be public at all. IPv6 forms that carry an IPv4 address are refused whatever address they carry.
+ * Classifies an address as public, or names the rule that excludes it (docs/api.md, "Addresses"). The table contains the IANA
+ * special-purpose registries for IPv4 and IPv6 and is stricter in three points: ranges that IANA calls globally reachable but that host no
+ * websites (AS112, AMT, protocol anycast) are excluded; of IPv6 only 2000::/3, the allocated part, can be public; and IPv6 addresses that
+ * embed an IPv4 address are always excluded.
  */
 export function classifyAddress(address: string): AddressKind {
     const family = isIP(address);
@@ -58,7 +58,7 @@ interface Range {
     kind: NonPublic;
 }
 
-// The first match wins: narrower ranges stand before the wider ones that hold them.
+// The first match wins: narrow ranges come before the wider ones that contain them.
 const IPV4: readonly Range[] = [
     range('168.63.129.16/32', 'cloud-metadata'),
     range('0.0.0.0/32', 'unspecified'),

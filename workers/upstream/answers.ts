@@ -16,7 +16,7 @@ export interface Page {
 export interface UpstreamAnswer {
     ok: true;
     page: Page;
-    /** Headers of the redirects that led to the page, and of the page. */
+    /** Headers of the redirects before the page, and of the page. */
     heads: readonly IncomingHttpHeaders[];
     figures: UpstreamFigures;
 }

@@ -3,17 +3,17 @@ import { normaliseSite, registrableDomain } from '../../../shared/domain/site/si
 import type { Json } from '../../../shared/domain/types.ts';
 import { printableName } from '../texts.ts';
 
-/** An address that operations are called at, without a slash at its end; or why none can be made of what is written. */
+/** The base URL of operations, without a trailing slash; or why the document gives none. */
 export type Server = { ok: true; base: string; wasHttp: boolean } | { ok: false; why: string };
 
-/** The first of `servers` that a package can call, its variables filled with their defaults. `site` stands in for a missing host. */
+/** The first of `servers` that a package can call, its variables filled with their defaults. `site` replaces a missing host. */
 export function chooseServer(servers: Json | undefined, site: string | undefined): Server | undefined {
     if (!Array.isArray(servers) || servers.length === 0) return undefined;
     const read = servers.map((server) => readServer(server, site));
     return read.find((server) => server.ok && !server.wasHttp) ?? read.find((server) => server.ok) ?? read[0];
 }
 
-/** The address of a document that names none. */
+/** The base URL for a document that names no server. */
 export function serverOfSite(site: string | undefined): Server {
     return site === undefined
         ? { ok: false, why: 'The document names no server; name the site.' }
@@ -35,18 +35,18 @@ function readServer(server: Json, site: string | undefined): Server {
     if (url === null || !/^https?:$/.test(url.protocol)) return { ok: false, why: 'The server is no address of the web.' };
     if (url.search !== '' || url.username !== '' || url.password !== '')
         return { ok: false, why: 'The server has a query or a user name in its address.' };
-    // Documents of programs that people run themselves name this machine: the site stands in for it.
+    // Documents of self-hosted programs name localhost: the site replaces it.
     if (site !== undefined && registrableDomain(url.hostname) === undefined)
         return { ok: true, base: `https://${site}${url.pathname.replace(/\/+$/, '')}`, wasHttp: false };
     if (site === undefined && !normaliseSite(url.hostname).ok)
         return { ok: false, why: `${printableName(url.hostname)} is the name of no public site; name the site.` };
     const wasHttp = url.protocol === 'http:';
-    // A port is given for plain http in tests and at home, where it is kept as it is.
+    // Plain http with a port is used in tests and at home, and stays as it is.
     const scheme = wasHttp && url.port === '' ? 'https:' : url.protocol;
     return { ok: true, base: `${scheme}//${url.host}${url.pathname.replace(/\/+$/, '')}`, wasHttp: wasHttp && url.port === '' };
 }
 
-/** The site that most of the bases belong to: the owner's domain, since APIs stand on hosts of their own. */
+/** The site of most bases. It is the registrable domain, since APIs have hosts of their own. */
 export function siteOfBases(bases: readonly string[]): string | undefined {
     const counts = new Map<string, number>();
     for (const base of bases) {

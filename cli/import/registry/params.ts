@@ -24,7 +24,7 @@ const PARAM_NAME = /^[!-z|~]{1,64}$/;
 /**
  * The params of an operation: one for each placeholder of its URL and of its body, those of `query_params`, and what `params` and
  * `variables` say beside.
- * @param places.body names that the body template stands in for; `undefined` without one
+ * @param places.body names of the placeholders in the body template; `undefined` without one
  * @param places.headers what stands in headers: their names, and the names of the inputs that fill them
  */
 export function readParams(

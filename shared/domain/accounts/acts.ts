@@ -1,12 +1,12 @@
-/** What a workspace's audit records, and how its page says it. */
+/** The acts in a workspace's audit log, and their texts on its page. */
 export const ACTS = {
     'workspace.created': 'created the workspace',
     'workspace.renamed': 'renamed the workspace',
-    'workspace.factor_changed': 'changed whether a second factor is demanded',
+    'workspace.factor_changed': 'changed whether a second factor is required',
     'key.created': 'created a key',
     'key.renamed': 'renamed a key',
     'key.scopes_changed': 'changed the scopes of a key',
-    'key.confirmation_changed': 'changed which writes of a key a person confirms',
+    'key.confirmation_changed': 'changed which writes of a key need confirmation',
     'key.rotated': 'rotated a key',
     'key.revoked': 'revoked a key',
     'app.granted': 'let an app act for them',

@@ -9,7 +9,7 @@ export type Secret = { value: string } | { username: string; password: string };
 export interface Grant {
     flow: OAuthFlow;
     clientId: string;
-    /** Of client_credentials: the caller's own. */
+    /** For client_credentials: the caller's own client. */
     clientSecret?: string;
     scopes?: string[];
     accessToken?: string;
@@ -18,13 +18,13 @@ export interface Grant {
     expiresAt?: number;
 }
 
-/** What is sealed of a connection. */
+/** The encrypted part of a connection. */
 export type Kept = Secret | { grant: Grant };
 
-/** Bytes of a value, or of user name and password together. */
+/** Most bytes of a value, or of user name and password together. */
 export const SECRET_BYTES = 8 * 1024;
 
-/** Why a secret does not fit an entry of a package's auth; the value is never repeated. */
+/** Why a secret does not match an entry of the package's auth. The value is never repeated. */
 export function secretProblems(entry: PackageAuth, given: SecretFields): Detail[] {
     const { type, prefix = '' } = entry;
     const { scopes, ...secret } = given;
@@ -62,7 +62,7 @@ export function secretProblems(entry: PackageAuth, given: SecretFields): Detail[
     return problems;
 }
 
-/** A secret as it is given: its texts, and of a client the scopes that it asks for. */
+/** A secret as sent: its texts, and for a client the requested scopes. */
 export interface SecretFields {
     value?: string;
     username?: string;
@@ -93,7 +93,7 @@ export function unknownScopes({ oauth2 }: PackageAuth, scopes: readonly string[]
     );
 }
 
-/** What is kept of a secret that fits. */
+/** The part of a valid secret that is stored. */
 export function toKeptSecret(
     { type }: PackageAuth,
     { client_id: clientId = '', client_secret: clientSecret = '', scopes, ...plain }: SecretFields,
@@ -122,7 +122,7 @@ const UNFIT: Readonly<Record<PackageAuth['type'], string>> = {
     oauth2: 'Client id and secret have visible ASCII characters, without blanks at their ends.',
 };
 
-/** What people know a secret by: its end, where that reveals little of the whole. */
+/** The end of a secret, by which people recognise it, if that reveals little of the whole. */
 export function hintOf(secret: Kept): string {
     const text = 'value' in secret ? secret.value : 'password' in secret ? secret.password : (secret.grant.clientSecret ?? '');
     return text.length < 12 ? '…' : `…${text.slice(-4)}`;

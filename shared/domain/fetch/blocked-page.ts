@@ -86,7 +86,7 @@ const ASKS_FOR_A_PERSON =
     /(?:are|that|if|whether) you(?:'re| are|’re)? (?:not )?(?:a |an )?(?:human|robot|bot|real person)|not a (?:robot|bot)\b|you are (?:a )?human|unusual (?:traffic|activity)|automated (?:traffic|requests|access|queries)|suspicious activity|security (?:check|verification)|human verification|bot detection|complete the captcha|solve the captcha/i;
 
 /** The bot challenge or captcha that this answer is; undefined for any other answer. Never throws. */
-export function recogniseWall({ headers, body }: AnsweredPage, fate: Fate): string | undefined {
+export function recogniseChallenge({ headers, body }: AnsweredPage, fate: Fate): string | undefined {
     const told = wallOfHeaders(headers);
     if (told !== undefined) return told;
     if (body.length > LONGEST_WALL) return undefined;

@@ -110,7 +110,7 @@ interface Asked extends LookUpQuestion {
 /** Ids begin at 1. */
 const NO_VERSION = 0;
 /**
- * Stored bytes, which PostgreSQL packs at 90 to one at most; larger packages are read for those who are let in, since asking is all
+ * Stored bytes, which PostgreSQL packs at 90 to one at most; larger packages are read for authorized callers, since asking is all
  * that it takes to be refused.
  */
 const READ_ALONG = 2 * 1024;

@@ -5,18 +5,18 @@ import type { Db } from '../../platform/db.ts';
 import type { Read } from '../../platform/replica.ts';
 import type { Lists } from './search.ts';
 
-/** Published sites whose names resemble one that nobody has described. */
+/** Published sites whose names resemble an unknown one. */
 export interface NearSites {
-    /** At most three, nearest first; none where they cannot be read now. @param site normalised */
+    /** At most three, nearest first; none if they cannot be read. @param site normalised */
     find(site: string): Promise<string[]>;
 }
 
-/** The best matches of the search whose names are compared. */
+/** How many of the best search results are compared. */
 const COMPARED = 50;
 /** A shorter name resembles too many others. */
 const LEAST_LABEL = 3;
 const KEPT_MS = 60_000;
-/** Callers can ask for any number of sites that are not there: beyond these the answer goes without suggestions. */
+/** Concurrent searches for suggestions. Callers can ask for any number of unknown sites; above this the answer has no suggestions. */
 const MAX_AT_ONCE = 4;
 
 /** @param read must bound the time of queries */

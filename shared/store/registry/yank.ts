@@ -11,8 +11,8 @@ import { indexSites } from './search-index.ts';
 import { scheduleRun } from './verification.ts';
 
 /**
- * Takes a version out of use; the highest one that is left becomes the latest. A second time changes the reason alone.
- * Undefined where the site has no such version.
+ * Yanks a version; the highest remaining one becomes the latest. Yanking it again changes only the reason.
+ * Undefined if the site has no such version.
  */
 export async function yank(
     db: Db,
@@ -24,12 +24,12 @@ export async function yank(
     return change(db, site, version, { yanked_at: orNow(db, 'yanked_at'), yank_reason: reason, yanked_by_operator: by === 'operator' });
 }
 
-/** Puts a yanked version back; does nothing to one that is in use. Undefined where the site has no such version. */
+/** Restores a yanked version; does nothing to others. Undefined if the site has no such version. */
 export async function unyank(db: Db, site: string, version: number): Promise<HistoryRow | undefined> {
     return change(db, site, version, { yanked_at: null, yank_reason: null, yanked_by_operator: false });
 }
 
-/** What a maintainer asks for: a version to be taken out of use, or put back (`reason` absent). */
+/** A maintainer's request to yank a version, or to restore it (`reason` absent). */
 export interface YankOrder {
     site: string;
     version: number;
@@ -40,10 +40,10 @@ export interface YankOrder {
 
 export type Yanked =
     | { ok: true; version: HistoryRow }
-    /** FORBIDDEN: an operator took it out of use for good. */
+    /** FORBIDDEN: an operator yanked it permanently. */
     | { ok: false; code: 'NOT_MAINTAINER' | 'VERSION_NOT_FOUND' | 'FORBIDDEN' };
 
-/** The same by a workspace, if it maintains the domain. What an operator yanked for security or legal reasons stays as it is. */
+/** Yanks or restores for a workspace that maintains the domain. Versions that an operator yanked for security or legal reasons stay yanked. */
 export async function yankAsMaintainer(db: Db, { site, version, workspaceId, reason, by }: YankOrder): Promise<Yanked> {
     return db.transaction(async (trx) => {
         const registrable = await lockDomainOf(trx, site);
@@ -63,8 +63,8 @@ export async function yankAsMaintainer(db: Db, { site, version, workspaceId, rea
 }
 
 /**
- * The same by an operator: the audits of the workspace that published the version and of the domain's proved owners name it, and their
- * owners are mailed. Undefined where the site has no such version. Call it in a transaction.
+ * Yanks or restores for an operator. It is recorded in the audit logs of the publishing workspace and of the domain's proved owners, and
+ * their owners are mailed. Undefined if the site has no such version. Call it in a transaction.
  */
 export async function yankAsOperator(
     trx: Db,
@@ -111,8 +111,8 @@ async function change(db: Db, site: string, version: number, columns: Record<str
 }
 
 /**
- * Makes the highest version that is not yanked the site's latest, and records the period of each latest version. (`addVersion` does the same
- * for a new one, without reading the package again.)
+ * Makes the highest version that is not yanked the site's latest, and records the period of each latest version. `addVersion` does the
+ * same for a new version without reading the package again.
  */
 async function pointToLatest(db: Db, site: string): Promise<void> {
     const latest = await db('versions')
@@ -122,7 +122,7 @@ async function pointToLatest(db: Db, site: string): Promise<void> {
             'id',
             db.raw("document->>'title' as title, document->>'description' as description, document->>'intent_category' as intent_category"),
         );
-    // Read again by SQL: dates here have no microseconds, by which lists are ordered.
+    // Read in SQL, since JavaScript dates drop the microseconds that lists are ordered by.
     const time = (column: string) => (latest === undefined ? null : db('versions').where({ id: latest.id }).select(column));
     const sites: { site: string; title: string }[] = await db('sites')
         .where({ site })

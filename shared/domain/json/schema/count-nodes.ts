@@ -4,12 +4,12 @@ import { KEYWORDS, PLACING } from './keywords.ts';
 import { collectPlaces } from './places.ts';
 import type { Places } from './structure.ts';
 
-/** Schemas of all params of an endpoint together, each as large as it is with its references put in place. */
+/** Most schemas in all params of an endpoint together, with references resolved. */
 export const MAX_PARAM_NODES = 2000;
-/** The same over all schemas of a package. */
+/** Most schemas in a package, counted the same way. */
 export const MAX_PACKAGE_NODES = 200_000;
 
-/** How many schemas a sound one has once its references are put in place; counting stops past `most`. */
+/** The number of schemas in a valid schema with references resolved. Counting stops above `most`. */
 export function countNodes(schema: JsonSchema, most: number): number {
     let places: Places | undefined;
     let nodes = 0;
@@ -35,7 +35,7 @@ export function countNodes(schema: JsonSchema, most: number): number {
     return nodes;
 }
 
-/** Whether an endpoint that was published before there were bounds has more in its params than may be judged. */
+/** Whether the params of an endpoint exceed the limit. Only endpoints published before the limit can. */
 export function hasTooManyNodes({ params }: Pick<Endpoint, 'params'>): boolean {
     let left = MAX_PARAM_NODES;
     for (const { schema } of params) {

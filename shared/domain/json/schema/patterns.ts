@@ -2,25 +2,25 @@ import { LRUCache } from 'lru-cache';
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 
 /**
- * Patterns that strangers wrote, on an engine whose time grows with the text's length only (re2js): there is no pattern on which
- * it backtracks. The dialect is JavaScript's without look-around and back-references.
+ * Patterns of contributors run on a linear-time engine (re2js), which never backtracks. The dialect is JavaScript's without look-around
+ * and back-references.
  */
 export interface LinearPattern {
     test(text: string): boolean;
-    /** Ajv tells patterns apart by it. */
+    /** Ajv compares patterns by it. */
     toString(): string;
 }
 
-/** Characters of a pattern, and instructions of the program that it becomes: both bound the time for one character of text. */
+/** Most characters of a pattern, and instructions of its compiled program. Both bound the time for one character of text. */
 export const MAX_PATTERN = 1000;
 const MAX_PROGRAM = 1500;
 
-/** `size`: instructions of the program, what compiling it cost. */
+/** `size`: instructions of the compiled program, which is the cost of compiling. */
 type Compiled = { size: number } & ({ ok: true; pattern: LinearPattern } | { ok: false; fault: string; tooComplex: boolean });
 
-/** What one package may have compiled: half a millisecond a pattern, and 2 µs an instruction. */
+/** The budget of one package for compiling patterns: half a millisecond a pattern, and 2 µs an instruction. */
 export interface PatternBudget {
-    /** Patterns that were compiled for it, by their text. */
+    /** Patterns already compiled for the package, by their text. */
     seen: Set<string>;
     instructions: number;
 }
@@ -33,7 +33,7 @@ export function createPatternBudget(): PatternBudget {
     return { seen: new Set(), instructions: 0 };
 }
 
-/** As `compilePattern`, at the expense of a budget; what does not fit into it is refused without looking. */
+/** Like `compilePattern`, within a budget. A pattern beyond the budget is rejected without compiling. */
 export function compileWithin(source: string, budget: PatternBudget): Compiled {
     if (!budget.seen.has(source) && (budget.seen.size >= MAX_PATTERNS || budget.instructions > MAX_INSTRUCTIONS)) {
         return {
@@ -49,12 +49,12 @@ export function compileWithin(source: string, budget: PatternBudget): Compiled {
     return made;
 }
 
-/** What judging may still cost, in steps of at the worst 50 ns: a rule that is held against a value, an instruction of a pattern at a character. */
+/** Remaining steps of validation, each at most 50 ns: one rule applied to a value, or one pattern instruction at a character. */
 export interface PatternWork {
     left: number;
 }
 
-/** One call's or one package's share: 0.1 s at the worst, and far more than patterns and texts of any use need. */
+/** The steps of one call or one package: at most 0.1 s, and far more than useful patterns and texts need. */
 export function createPatternWork(): PatternWork {
     return { left: 2_000_000 };
 }
@@ -63,7 +63,7 @@ export class TooMuchWork extends Error {}
 
 let work: PatternWork | undefined;
 
-/** Runs `judge`, whose patterns spend what is left of `budget`. @throws TooMuchWork when it is used up */
+/** Runs `judge`, whose patterns use up `budget`. @throws TooMuchWork when nothing is left */
 export function withinWork<T>(budget: PatternWork, judge: () => T): T {
     const outer = work;
     work = budget;
@@ -75,8 +75,8 @@ export function withinWork<T>(budget: PatternWork, judge: () => T): T {
 }
 
 /**
- * Charges steps of judging to the work that is under way, if there is one. Of patterns: the engine is linear in the text, but some pairs
- * of pattern and text take a step for each instruction at each character.
+ * Counts steps against the budget in use, if there is one. The engine is linear in the text, but some pairs of pattern and text take one
+ * step for each instruction at each character.
  * @throws TooMuchWork
  */
 export function spend(steps: number): void {
@@ -87,11 +87,11 @@ export function spend(steps: number): void {
 
 const LOOK_AROUND = 'looks around, and patterns run on a linear-time engine without look-around';
 
-/** Steps that compiling a pattern takes, and for each instruction of it: half a millisecond and 2 µs. */
+/** Steps for compiling a pattern, and for each of its instructions: half a millisecond and 2 µs. */
 const COMPILING = 10_000;
 const COMPILING_INSTRUCTION = 40;
 
-/** An instruction takes about 100 bytes, and the engine's own tables as many again. */
+/** An instruction takes about 100 bytes, and the engine's tables the same amount again. */
 const COMPILED_BYTES = 200;
 const compiled = new LRUCache<string, Compiled>({
     max: 500,
@@ -99,7 +99,7 @@ const compiled = new LRUCache<string, Compiled>({
     sizeCalculation: ({ size }, source) => 1000 + 2 * source.length + COMPILED_BYTES * size,
 });
 
-/** Compiles `source`, or says in the second half of a sentence what is wrong with it. */
+/** Compiles `source`. `fault` completes a sentence that begins with the name of the pattern. */
 export function compilePattern(source: string): Compiled {
     if (source.length > MAX_PATTERN) return { ok: false, fault: `is longer than ${MAX_PATTERN} characters`, tooComplex: true, size: 0 };
     const known = compiled.get(source);
@@ -126,7 +126,7 @@ function compileFresh(source: string): Compiled {
     }
 }
 
-/** What the engine says of a pattern and of the piece of it that it stopped at. The first row that fits is the answer. */
+/** Texts for the engine's errors, by its message and the piece of the pattern where it stopped. The first matching row counts. */
 const FAULTS: readonly { what: string; piece?: RegExp; fault: string }[] = [
     {
         what: 'invalid repeat count',
@@ -142,7 +142,7 @@ const FAULTS: readonly { what: string; piece?: RegExp; fault: string }[] = [
     { what: 'invalid named capture', piece: /^\(\?<[=!]/, fault: LOOK_AROUND },
 ];
 
-/** The engine's own words are fixed ones; the piece comes out of the package and is not repeated. */
+/** The engine's messages are constants. The piece comes from the package and is not repeated. */
 function faultOf(error: unknown): string {
     if (!(error instanceof RE2JSSyntaxException)) return 'is not valid here';
     const [what, stoppedAt] = [error.getDescription(), error.getPattern() ?? ''];

@@ -1,12 +1,12 @@
 import { MAX_PACKAGE_NODES } from '../../json/schema/count-nodes.ts';
 import { createPatternBudget, createPatternWork, type PatternBudget, type PatternWork } from '../../json/schema/patterns.ts';
 
-/** The budget for judging one package. */
+/** The budget for checking one package. */
 export interface Budget {
     patterns: PatternBudget;
-    /** For holding defaults and examples against schemas. */
+    /** For validating defaults and examples. */
     work: PatternWork;
-    /** Schemas that the package may still have, references put in place. */
+    /** Schemas that the package may still have, with references resolved. */
     nodes: number;
 }
 
