@@ -64,7 +64,7 @@ const OF_JOBS = [
     option('--site <site>', undefined, readSite),
     REASON,
 ];
-const ON_PLAN = option('--plan <plan>', 'on this plan alone').choices(PLAN_NAMES);
+const ON_PLAN = option('--plan <plan>', 'only those on this plan').choices(PLAN_NAMES);
 const LIMITS = [
     option('--per-minute <n>', 'counted calls a minute', wholeNumber(0, BILLION)),
     option('--per-hour <n>', 'counted calls an hour', wholeNumber(0, BILLION)),
@@ -220,10 +220,10 @@ export const COMMANDS: readonly AdminCommand[] = [
     { name: 'maintainer remove', takes: [SITE, WORKSPACE], work: sites.removeMaintainer },
     {
         name: 'registry load',
-        about: 'publish the starter packages for Routebook, or those of a folder or file; what others own or maintain is left alone',
+        about: 'publish the starter packages for Routebook, or those of a folder or file; skips sites that others own or maintain',
         takes: [
             option('--from <path>', 'a folder of packages, or one package').default(STARTER_FOLDER, 'the shipped ones'),
-            option('--only <site...>', 'these sites alone', (text, before: SiteName[] = []) => [...before, readSite(text)]),
+            option('--only <site...>', 'only these sites', (text, before: SiteName[] = []) => [...before, readSite(text)]),
             option('--verify', 'have workers call their examples soon'),
             option('--dry-run', 'tell what would change, and store nothing'),
         ],

@@ -71,9 +71,9 @@ function isOurs({ outcome }: LoadedPackage): boolean {
 const WORDS: Readonly<Record<LoadedPackage['outcome'], string>> = {
     published: 'published',
     unchanged: 'published before',
-    owned: 'left alone: an owner has proved the domain',
-    maintained: 'left alone: others maintain the domain',
-    blocked: 'left alone: the domain is blocked',
+    owned: 'skipped: an owner has proved the domain',
+    maintained: 'skipped: others maintain the domain',
+    blocked: 'skipped: the domain is blocked',
 };
 
 function changeOf(loaded: LoadedPackage): string | null {

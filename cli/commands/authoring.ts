@@ -128,7 +128,7 @@ function addTest(program: Command, run: Run): void {
         .command('test')
         .description('call the examples of a package from this machine, as a worker would')
         .argument('<file>', 'the package; - is stdin')
-        .argument('[endpoint]', 'this endpoint alone')
+        .argument('[endpoint]', 'only this endpoint')
         .option('--allow-writes <endpoint>', 'send this write too; may be repeated', collect)
         .option(
             '--param <name=value>',

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { LONGEST_WALL } from '../../shared/domain/fetch/blocked-page.ts';
+import { LONGEST_CHALLENGE } from '../../shared/domain/fetch/blocked-page.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, ResponseType } from '../../shared/domain/types.ts';
 import { giveBack } from '../garbage.ts';
@@ -126,8 +126,8 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
     /** Reads a page and frees its large body. Only the beginning stays, for bot-challenge detection. */
     async function askOf(answered: Page, task: Extract<Task, { page: RawPage }>, isHeavy: boolean, turn: ReadingTurn): Promise<TaskAnswer> {
         const { body } = answered;
-        const isLarge = body.length > LONGEST_WALL;
-        const kept = isLarge ? { ...answered, body: new Uint8Array(body.subarray(0, LONGEST_WALL + 1)) } : answered;
+        const isLarge = body.length > LONGEST_CHALLENGE;
+        const kept = isLarge ? { ...answered, body: new Uint8Array(body.subarray(0, LONGEST_CHALLENGE + 1)) } : answered;
         const answer = await ask(task, { bytes: body.length, isHeavy }, turn);
         if (isLarge) giveBack(body);
         return unlessBotChallenge(kept, task.page, answer);
@@ -207,8 +207,8 @@ const PAGE_LIKE: ReadonlySet<ResponseType> = new Set(['html', 'xml', 'csv', 'tex
 function unlessBotChallenge<T extends { ok: true } | Refused>({ headers, body }: Page, { type }: RawPage, reading: T): T | Refused {
     if (!reading.ok && reading.code !== 'UPSTREAM_INVALID_RESPONSE') return reading;
     const isLookedAt = !reading.ok || PAGE_LIKE.has(type);
-    const wall = botChallengeOf({ headers, body: isLookedAt ? body : undefined }, reading.ok ? 'fits' : 'unreadable');
-    return wall === undefined ? reading : { ok: false, code: 'UPSTREAM_BLOCKED', message: wall, details: [] };
+    const challenge = botChallengeOf({ headers, body: isLookedAt ? body : undefined }, reading.ok ? 'fits' : 'unreadable');
+    return challenge === undefined ? reading : { ok: false, code: 'UPSTREAM_BLOCKED', message: challenge, details: [] };
 }
 
 function contentOf(answer: TaskAnswer): Reading {

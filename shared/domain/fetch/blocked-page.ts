@@ -7,42 +7,41 @@ export interface AnsweredPage {
 }
 
 /**
- * What became of the answer: `refused` (its status is not 2xx), `unreadable` (2xx, but not what the schema describes) or `fits`. What
- * fits is a wall only by marks that stand on nothing else, since a login page with a captcha in it may be just what was asked for.
+ * The state of the answer: `refused` (its status is not 2xx), `unreadable` (2xx, but not what the schema describes) or `fits`. An answer
+ * that fits is a challenge only by marks that appear on challenges alone: a login page with a captcha may be the wanted page.
  */
 export type Fate = 'refused' | 'unreadable' | 'fits';
 
-/** A longer text is a real page: challenge pages are short. */
-export const LONGEST_WALL = 128 * 1024;
+/** Challenge pages are short. A longer text is a real page. */
+export const LONGEST_CHALLENGE = 128 * 1024;
 /** The most visible text of a challenge page. */
 const BARE = 1500;
 const EMPTY = 120;
 
 interface Mark {
-    wall: string;
+    challenge: string;
     pattern: RegExp;
     /**
-     * Stands on the same page. A pattern that looks for the one some way behind the other would try from each place where the one
-     * stands, and a page can be made of nothing else.
+     * Must also match the page. One pattern for both would start at each match of the first, and a page can consist of nothing else.
      */
     also: RegExp | undefined;
-    /** Only where a person sees less text than this. */
+    /** Counts only on pages with less visible text than this. */
     below: number;
-    /** Stands on walls alone, so that it tells even in an answer that fits. */
+    /** Appears only on challenges, so that it counts even in an answer that fits. */
     isSure: boolean;
 }
 
 function mark(
-    wall: string,
+    challenge: string,
     pattern: RegExp,
     { also, below = BARE, isSure = true }: { also?: RegExp; below?: number; isSure?: boolean } = {},
 ): Mark {
-    return { wall, pattern, also, below, isSure };
+    return { challenge, pattern, also, below, isSure };
 }
 
 /**
- * Scripts that the vendors put on every page they protect (`/cdn-cgi/challenge-platform/…/jsd/`, `js.datadome.co`, `_pxAppId`, the bare
- * `_Incapsula_Resource`, `token.awswaf.com`) are no marks: most pages that carry them are fine.
+ * Vendors put these scripts on every page they protect, so they are no marks: `/cdn-cgi/challenge-platform/…/jsd/`, `js.datadome.co`,
+ * `_pxAppId`, the bare `_Incapsula_Resource`, `token.awswaf.com`.
  */
 const MARKS: readonly Mark[] = [
     mark('Cloudflare', /_cf_chl_opt|cf-challenge-running|id=["']challenge-(?:form|running|stage|error-text)["']/),
@@ -87,11 +86,11 @@ const ASKS_FOR_A_PERSON =
 
 /** The bot challenge or captcha that this answer is; undefined for any other answer. Never throws. */
 export function recogniseChallenge({ headers, body }: AnsweredPage, fate: Fate): string | undefined {
-    const told = wallOfHeaders(headers);
+    const told = challengeOfHeaders(headers);
     if (told !== undefined) return told;
-    if (body.length > LONGEST_WALL) return undefined;
+    if (body.length > LONGEST_CHALLENGE) return undefined;
     const source = body.replace(/^\ufeff|^\u00ef\u00bb\u00bf/, '').trimStart();
-    if (!source.startsWith('<')) return fate === 'fits' ? undefined : SCRIPTED.find(({ pattern }) => pattern.test(source))?.wall;
+    if (!source.startsWith('<')) return fate === 'fits' ? undefined : SCRIPTED.find(({ pattern }) => pattern.test(source))?.challenge;
 
     const found = MARKS.filter(
         ({ pattern, also, isSure }) => (isSure || fate !== 'fits') && pattern.test(source) && also?.test(source) !== false,
@@ -99,11 +98,11 @@ export function recogniseChallenge({ headers, body }: AnsweredPage, fate: Fate):
     const mayBeGeneric = fate !== 'fits' && CAPTCHA_WIDGET.test(source);
     if (found.length === 0 && !mayBeGeneric) return undefined;
     const seen = visibleText(source);
-    const wall = found.find(({ below }) => seen.length < below)?.wall;
-    return wall ?? (mayBeGeneric && seen.length < BARE && ASKS_FOR_A_PERSON.test(seen) ? 'a captcha' : undefined);
+    const challenge = found.find(({ below }) => seen.length < below)?.challenge;
+    return challenge ?? (mayBeGeneric && seen.length < BARE && ASKS_FOR_A_PERSON.test(seen) ? 'a captcha' : undefined);
 }
 
-function wallOfHeaders(headers: AnsweredPage['headers']): string | undefined {
+function challengeOfHeaders(headers: AnsweredPage['headers']): string | undefined {
     const value = (name: string) => String(headers[name] ?? '').toLowerCase();
     if (value('cf-mitigated') === 'challenge') return 'Cloudflare';
     if (['captcha', 'challenge'].includes(value('x-amzn-waf-action'))) return 'AWS WAF';
