@@ -74,12 +74,13 @@ function readIntentHeader(header: string | undefined): string | undefined {
 }
 
 function usageOf(
-    { app, caller, clientAddress }: Call<unknown, unknown, unknown>,
+    { app, caller, clientAddress, requestId }: Call<unknown, unknown, unknown>,
     look: { site: string; registrable: string; sessionId: string; version: number; durationMs: number },
 ): void {
     app.usage.record({
         kind: 'catalog',
         operation: newId('op'),
+        requestId,
         accountId: caller?.accountId,
         ...(caller === undefined ? { address: limitIdentity(clientAddress) } : {}),
         workspaceId: caller?.workspaceId,

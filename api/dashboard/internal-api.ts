@@ -21,6 +21,11 @@ export interface ApiError {
     request_id: string;
     retry_after?: number;
     details?: Detail[];
+    /** What the site answered, where it refused. */
+    upstream?: { status: number; snippet?: string };
+    /** Names that resemble one that was not found. */
+    did_you_mean?: string[];
+    doc_url?: string;
     /** Of a batch: all problems, of which `details` has the first. */
     problems?: number;
     upgrade_url?: string;

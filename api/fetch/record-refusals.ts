@@ -37,6 +37,7 @@ export const fetchRefusals: AppPlugin = {
                     app.usage.record({
                         kind: 'fetch',
                         operation: request.app.call?.operation ?? newId('op'),
+                        requestId: request.app.requestId,
                         accountId: caller.accountId,
                         workspaceId: caller.workspaceId,
                         userId: caller.userId,

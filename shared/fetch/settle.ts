@@ -202,10 +202,11 @@ export function recordKept({ metrics, usage }: App, order: FetchOrder, found: Fo
     usage.record({ ...usageFields(order, found), outcome: 'success', credits: 0, results, cached: true, durationMs });
 }
 
-function usageFields({ caller, operation, sessionId }: FetchOrder, found: Found) {
+function usageFields({ caller, operation, requestId, sessionId }: FetchOrder, found: Found) {
     return {
         kind: 'fetch' as const,
         operation,
+        requestId,
         accountId: caller.accountId,
         workspaceId: caller.workspaceId,
         userId: caller.userId,

@@ -139,7 +139,8 @@ describe('trying an endpoint on its page', function () {
         const before = await left(userId);
         const priced = await person.send(at('status'), { step: 'price', key: keyId, 'param-0': '404' });
         const failed = await person.send(at('status'), offered(priced.html));
-        expect(wordsOf(failed.html)).to.include('UPSTREAM_STATUS').and.include('Nothing was charged');
+        expect(wordsOf(failed.html)).to.include('UPSTREAM_STATUS').and.include('The site answered 404').and.include('Nothing was charged');
+        expect(failed.html).to.include('/docs/errors#UPSTREAM_STATUS');
         expect(await left(userId)).to.equal(before);
     });
 

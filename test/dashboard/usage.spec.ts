@@ -63,7 +63,8 @@ describe('the usage of a workspace', function () {
         const { html } = await ada.get(`/dashboard/usage?site=${SHOP}&by=endpoint`);
         expect(html)
             .to.match(/<rect class="tone-main"/)
-            .and.to.match(/<rect class="tone-bad"/);
+            .and.to.match(/<rect class="tone-bad"/)
+            .and.to.match(/<title>[^<]* UTC: \d calls, \d failed or refused<\/title>/);
         expect(wordsOf(html)).to.include(`${SHOP} product 3 100 % 3`);
         expect(wordsOf((await ada.get('/dashboard/usage?by=key')).html)).to.include('laptop');
         expect(wordsOf((await ada.get('/dashboard/usage?endpoint=nothing')).html)).to.include('No matching calls');
@@ -85,10 +86,13 @@ describe('the usage of a workspace', function () {
         expect(await logOf(`?site=${SHOP}&outcome=UPSTREAM_STATUS`)).to.have.length(1);
         expect(await logOf(`?site=${SHOP}&outcome=success&from=${today}&to=${today}`)).to.have.length(4);
         expect(await logOf('?from=2020-01-01&to=2020-01-02')).to.have.length(0);
+        const [failed] = calls;
+        expect(await logOf(`?request=${failed?.['request']}`)).to.deep.equal([failed]);
+        expect(await logOf('?request=req_of_nobody')).to.have.length(0);
         expect(await logOf(`?site=${SHOP}&key=${ada.values.key_id}`)).to.have.length(5);
         expect(await logOf(`?key=${bob.values.key_id}`)).to.have.length(0);
         const { html } = await ada.get(`/dashboard/usage/calls?site=${SHOP}&outcome=failed`);
-        expect(wordsOf(html)).to.include(`${SHOP} status 502 UPSTREAM_STATUS 0`);
+        expect(wordsOf(html)).to.include(`${SHOP} status 502 UPSTREAM_STATUS 0`).and.to.include(`Request ${failed?.['request']} Version 1`);
         expect(wordsOf((await ada.get('/dashboard/usage/calls?site=nowhere.example')).html)).to.include('No matching calls');
     });
 

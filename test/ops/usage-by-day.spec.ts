@@ -41,7 +41,7 @@ for (const [name, start] of Object.entries(SERVERS)) {
         const filter = {
             workspaceId: 'wsp_a',
             ...{ userId: undefined, site: undefined, endpoint: undefined, keyId: undefined, outcome: undefined },
-            ...{ operation: undefined, from: undefined, until: undefined },
+            ...{ operation: undefined, requestId: undefined, from: undefined, until: undefined },
         };
 
         before(async function () {

@@ -31,7 +31,12 @@ export async function showCalls(visit: WorkspaceVisit): Promise<Shown> {
         title: 'Request log',
         model: {
             seesAll: seesAll(visit),
-            calls: calls.map((call) => ({ ...call, status: statusOf(call), key: keys.get(call.keyId ?? '') ?? 'deleted key' })),
+            calls: calls.map((call) => ({
+                ...call,
+                status: statusOf(call),
+                key: keys.get(call.keyId ?? '') ?? 'deleted key',
+                facts: factsOf(call),
+            })),
             typed,
             isFirst: before === undefined,
             isNarrowed: Object.values(typed).some((value) => value !== undefined),
@@ -42,6 +47,19 @@ export async function showCalls(visit: WorkspaceVisit): Promise<Shown> {
             file: address(`${PATH}.csv`, typed),
         },
     };
+}
+
+/** What the row of a call does not show. */
+function factsOf({ requestId, version, results, queueMs, upstreamStatus, upstreamMs }: LoggedCall): { name: string; value: string }[] {
+    const facts = [
+        { name: 'Request', value: requestId },
+        { name: 'Version', value: version },
+        { name: 'Results', value: results },
+        { name: 'Waited', value: queueMs === null ? null : `${queueMs} ms` },
+        { name: 'Site answered', value: upstreamStatus },
+        { name: 'Site took', value: upstreamMs === null ? null : `${upstreamMs} ms` },
+    ];
+    return facts.flatMap(({ name, value }) => (value === null ? [] : [{ name, value: String(value) }]));
 }
 
 /** The same as a file. */
@@ -72,6 +90,7 @@ async function* linesOf(
 const COLUMNS = [
     'at',
     'call',
+    'request',
     'kind',
     'site',
     'endpoint',
@@ -92,6 +111,7 @@ function cellsOf(call: LoggedCall, keys: ReadonlyMap<string, string>) {
     return [
         call.at,
         call.operation,
+        call.requestId,
         call.kind,
         call.site,
         call.endpoint,
@@ -129,6 +149,7 @@ async function filterCalls(visit: WorkspaceVisit): Promise<CallFilter | undefine
         ...scopeOf(visit),
         outcome: typed.outcome,
         operation: undefined,
+        requestId: typed.request,
         from,
         until: last && new Date(last.getTime() + DAY_MS),
     };
@@ -146,6 +167,7 @@ function typedOf(visit: WorkspaceVisit) {
         endpoint: filterOf(visit, 'endpoint'),
         key: filterOf(visit, 'key'),
         outcome: OUTCOMES.find(({ value }) => value === outcome)?.value,
+        request: filterOf(visit, 'request'),
         from: day('from'),
         to: day('to'),
         call: filterOf(visit, 'call'),

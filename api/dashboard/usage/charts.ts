@@ -9,6 +9,8 @@ export interface Chart {
     top: string;
     bars: Bar[];
     lines: Line[];
+    /** The values of each slot in words, shown where the pointer is. */
+    values: string[];
     /** What the colours mean, where there are several. */
     legend: { tone: Tone; label: string }[];
 }
@@ -49,6 +51,7 @@ export function chartsOf(slots: readonly Slot[], say: { number(value: number): s
                 bar(index, slots.length, slot.successes / calls, (slot.calls - slot.successes) / calls, 'bad'),
             ]),
             lines: [],
+            values: slots.map((slot) => `${say.number(slot.calls)} calls, ${say.number(slot.calls - slot.successes)} failed or refused`),
             legend: [
                 { tone: 'main', label: 'succeeded' },
                 { tone: 'bad', label: 'failed or refused' },
@@ -65,6 +68,7 @@ export function chartsOf(slots: readonly Slot[], say: { number(value: number): s
                     slots.map((slot) => (slot.calls === 0 ? null : slot.successes / slot.calls)),
                 ),
             ],
+            values: slots.map((slot) => (slot.calls === 0 ? 'no calls' : `${Math.floor((slot.successes / slot.calls) * 1000) / 10} %`)),
             legend: [],
         },
         {
@@ -73,6 +77,7 @@ export function chartsOf(slots: readonly Slot[], say: { number(value: number): s
             top: say.number(credits),
             bars: slots.map((slot, index) => bar(index, slots.length, 0, slot.credits / credits, 'main')),
             lines: [],
+            values: slots.map((slot) => `${say.number(slot.credits)} credits`),
             legend: [],
         },
         {
@@ -90,6 +95,9 @@ export function chartsOf(slots: readonly Slot[], say: { number(value: number): s
                     slots.map(({ p50Ms }) => (p50Ms === null ? null : p50Ms / latency)),
                 ),
             ],
+            values: slots.map(({ p50Ms, p95Ms }) =>
+                p50Ms === null || p95Ms === null ? 'no calls' : `p50 ${say.number(p50Ms)} ms, p95 ${say.number(p95Ms)} ms`,
+            ),
             legend: [
                 { tone: 'main', label: 'p50' },
                 { tone: 'second', label: 'p95' },

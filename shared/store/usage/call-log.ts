@@ -13,6 +13,7 @@ export interface CallFilter {
     /** `success`, `failed` for everything else, or a code. */
     outcome: string | undefined;
     operation: string | undefined;
+    requestId: string | undefined;
     from: Date | undefined;
     /** Exclusive. */
     until: Date | undefined;
@@ -20,6 +21,8 @@ export interface CallFilter {
 
 export interface LoggedCall {
     operation: string;
+    /** Null for calls that were logged before it was kept. */
+    requestId: string | null;
     at: Date;
     kind: 'catalog' | 'fetch';
     site: string;
@@ -46,7 +49,21 @@ export interface CallPage {
 }
 
 const CALL: Columns<LoggedCall> = {
-    ...columns('', 'operation', 'at', 'kind', 'site', 'endpoint', 'version', 'key_id', 'outcome', 'credits', 'results', 'cached'),
+    ...columns(
+        '',
+        'operation',
+        'request_id',
+        'at',
+        'kind',
+        'site',
+        'endpoint',
+        'version',
+        'key_id',
+        'outcome',
+        'credits',
+        'results',
+        'cached',
+    ),
     ...columns('', 'duration_ms', 'queue_ms', 'upstream_status', 'upstream_ms'),
 };
 
@@ -104,8 +121,12 @@ function alongIndex(db: Db, { workspaceId, from, until }: CallFilter, before: Ca
     return log;
 }
 
-function filterCalls(db: Db, log: Knex.QueryBuilder, { userId, site, endpoint, keyId, outcome, operation }: CallFilter): Knex.QueryBuilder {
-    const calls = db.from(log.as('u')).where(definedConditions({ user_id: userId, site, key_id: keyId, operation }));
+function filterCalls(
+    db: Db,
+    log: Knex.QueryBuilder,
+    { userId, site, endpoint, keyId, outcome, operation, requestId }: CallFilter,
+): Knex.QueryBuilder {
+    const calls = db.from(log.as('u')).where(definedConditions({ user_id: userId, site, key_id: keyId, operation, request_id: requestId }));
     if (endpoint !== undefined) calls.whereRaw("coalesce(endpoint, '') = ?", [endpoint]);
     if (outcome === 'failed') calls.whereNot({ outcome: 'success' });
     else if (outcome !== undefined) calls.where({ outcome });

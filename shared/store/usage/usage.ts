@@ -9,6 +9,8 @@ import { toBucket } from './traffic.ts';
 export interface UsageRow {
     kind: 'catalog' | 'fetch';
     operation: string;
+    /** What the answer names; of a job its own id. It may repeat. */
+    requestId?: string | undefined;
     accountId?: string | undefined;
     /** Of a caller without a key: what its limits hang on. Only a hash of it is kept. */
     address?: string | undefined;
@@ -85,7 +87,7 @@ async function insertRows(db: Db, rows: readonly Recorded[]): Promise<void> {
                     ((clock.moment - r.age_ms * interval '1 millisecond') at time zone 'UTC')::date as day,
                     left(encode(sha256((select key from caller_key) || convert_to(r.address, 'UTF8')), 'hex'), 16) as address_hash
              from clock, json_to_recordset(?::json) as r (
-                 age_ms double precision, kind text, operation text, account_id text, address text, workspace_id text, user_id text, key_id text,
+                 age_ms double precision, kind text, operation text, request_id text, account_id text, address text, workspace_id text, user_id text, key_id text,
                  session_id text, site text, registrable text, endpoint text, version integer, outcome text, credits integer,
                  results integer, cached boolean, duration_ms integer, queue_ms integer, upstream_status integer,
                  upstream_attempts integer, upstream_ms integer, upstream_bytes bigint, is_success boolean, bucket smallint, took_bucket smallint)
@@ -127,7 +129,7 @@ async function insertRows(db: Db, rows: readonly Recorded[]): Promise<void> {
     );
 }
 
-const LOGGED = `kind, operation, account_id, address_hash, workspace_id, user_id, key_id, session_id, site, registrable, endpoint, version, outcome, credits,
+const LOGGED = `kind, operation, request_id, account_id, address_hash, workspace_id, user_id, key_id, session_id, site, registrable, endpoint, version, outcome, credits,
     results, cached, duration_ms, queue_ms, upstream_status, upstream_attempts, upstream_ms, upstream_bytes`;
 
 function toColumns(row: Recorded, now: number) {
@@ -136,6 +138,7 @@ function toColumns(row: Recorded, now: number) {
         age_ms: now - row.recordedAt,
         kind: row.kind,
         operation: row.operation,
+        request_id: row.requestId,
         account_id: row.accountId,
         address: row.address,
         workspace_id: row.workspaceId,
