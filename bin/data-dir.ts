@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { type Config, ConfigFault } from '../shared/platform/config.ts';
+import type { Config } from '../shared/platform/config.ts';
+import { ConfigFault } from '../shared/platform/settings-reader.ts';
 
 /**
  * Makes DATA_DIR where it is missing, and sees that what will be kept there can be: the embedded PostgreSQL, the key ring, or the demo's key.

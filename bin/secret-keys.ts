@@ -1,7 +1,7 @@
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newSecretKey, parseSecretKeys, type SecretKey } from '../shared/domain/accounts/key-ring.ts';
-import { ConfigFault } from '../shared/platform/config.ts';
+import { ConfigFault } from '../shared/platform/settings-reader.ts';
 
 /** The key ring of `npm start` without SECRET_KEYS: kept in DATA_DIR/secret-keys (mode 0600), made by the first start. */
 export function keepSecretKeys(dataDir: string): readonly SecretKey[] {

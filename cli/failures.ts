@@ -1,4 +1,4 @@
-import { ConfigFault } from '../shared/platform/config.ts';
+import { ConfigFault } from '../shared/platform/settings-reader.ts';
 import type { ItemDetail } from '../shared/refusals.ts';
 import { RoutebookError } from './client/index.ts';
 import type { Paint } from './terminal.ts';

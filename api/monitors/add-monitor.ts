@@ -1,5 +1,5 @@
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
-import type { Monitor, MonitorOrder } from '../../shared/contracts/monitors.ts';
+import type { Monitor, MonitorOrder } from '../../shared/contracts/monitor-fields.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { admitMonitor, nextRunOf, scheduleOf } from '../../shared/fetch/begin-monitor-run.ts';
 import { trustedEffect } from '../../shared/fetch/judge-rights.ts';

@@ -1,5 +1,5 @@
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
-import type { Monitor, MonitorChanges, MonitorParams } from '../../shared/contracts/monitors.ts';
+import type { Monitor, MonitorChanges, MonitorParams } from '../../shared/contracts/monitor-fields.ts';
 import { admitMonitor, callOf, nextRunOf, scheduleOf } from '../../shared/fetch/begin-monitor-run.ts';
 import { trustedEffect } from '../../shared/fetch/judge-rights.ts';
 import { readerOf } from '../../shared/fetch/present-job.ts';

@@ -1,5 +1,5 @@
 import type { App } from '../../shared/app.ts';
-import type { MonitorChanges } from '../../shared/contracts/monitors.ts';
+import type { MonitorChanges } from '../../shared/contracts/monitor-fields.ts';
 import { planAbove } from '../../shared/domain/accounts/plans.ts';
 import { SHORTEST } from '../../shared/domain/monitors/bounds.ts';
 import { monitorExpressionFault } from '../../shared/domain/monitors/expression.ts';

@@ -1,4 +1,4 @@
-import type { Monitor, MonitorChange, MonitorParams, MonitorRun, MonitorsQuery } from '../../shared/contracts/monitors.ts';
+import type { Monitor, MonitorChange, MonitorParams, MonitorRun, MonitorsQuery } from '../../shared/contracts/monitor-fields.ts';
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import { readerOf } from '../../shared/fetch/present-job.ts';
 import { cutPage } from '../../shared/platform/db.ts';

@@ -1,6 +1,6 @@
 import type { App } from '../../shared/app.ts';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
-import type { Monitor, MonitorChange, MonitorRun } from '../../shared/contracts/monitors.ts';
+import type { Monitor, MonitorChange, MonitorRun } from '../../shared/contracts/monitor-fields.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { openCall } from '../../shared/fetch/begin-monitor-run.ts';

@@ -1,4 +1,4 @@
-import type { MonitorParams } from '../../shared/contracts/monitors.ts';
+import type { MonitorParams } from '../../shared/contracts/monitor-fields.ts';
 import { RUNS_BY_HAND } from '../../shared/domain/monitors/bounds.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { type PreparedRun, prepareRun, storeRun } from '../../shared/fetch/begin-monitor-run.ts';

@@ -1,4 +1,4 @@
-import type { Batch } from '../../shared/contracts/batches.ts';
+import type { Batch } from '../../shared/contracts/batch-fields.ts';
 import type { Figures } from '../results.ts';
 import { openAccount } from '../stack/neighbours.ts';
 import { SITE } from '../stack/package.ts';

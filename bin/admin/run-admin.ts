@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { ConfigFault } from '../../shared/platform/config.ts';
+import { ConfigFault } from '../../shared/platform/settings-reader.ts';
 import type { AdminCommand } from './command.ts';
 import { COMMANDS, GROUPS } from './commands.ts';
 import { AdminFault, type Env, openOperator } from './operator.ts';

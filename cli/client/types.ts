@@ -13,7 +13,7 @@ export type {
     BatchFields,
     BatchItem,
     EndedItem,
-} from '../../shared/contracts/batches.ts';
+} from '../../shared/contracts/batch-fields.ts';
 export type { CatalogAnswer, CatalogEndpoint, CatalogParam } from '../../shared/contracts/catalog.ts';
 export type { ClaimChecked, ClaimDeleted, ClaimEntry } from '../../shared/contracts/claims.ts';
 export type { ConnectionDeleted, ConnectionEntry, ConnectionOrder, ConnectionPatch } from '../../shared/contracts/connections.ts';
@@ -25,7 +25,7 @@ export type { Job, JobsQuery } from '../../shared/contracts/jobs.ts';
 export type { KeyReport, KeyReportEntry } from '../../shared/contracts/key-reports.ts';
 export type { SchemasQuery } from '../../shared/contracts/lists.ts';
 export type { MaintainerEntry } from '../../shared/contracts/maintainers.ts';
-export type { Monitor, MonitorChange, MonitorChanges, MonitorOrder, MonitorRun } from '../../shared/contracts/monitors.ts';
+export type { Monitor, MonitorChange, MonitorChanges, MonitorOrder, MonitorRun } from '../../shared/contracts/monitor-fields.ts';
 export type { AuthorizeAnswer, AuthorizeOrder } from '../../shared/contracts/oauth.ts';
 export type { RequestAnswer, RequestCreated, RequestOrder } from '../../shared/contracts/requests.ts';
 export type { Card, Changes, DownloadedPackage, PublishAnswer } from '../../shared/contracts/schemas.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { ConfigFault } from './config.ts';
+import { ConfigFault } from './settings-reader.ts';
 
 /** Which setting a server's port comes from, what it is, and where it listens; without a host on every interface. */
 export interface Place {

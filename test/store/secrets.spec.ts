@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { keepSecretKeys, readSecretKeys } from '../../bin/secret-keys.ts';
 import { newSecretKey } from '../../shared/domain/accounts/key-ring.ts';
-import { ConfigFault, readConfig } from '../../shared/platform/config.ts';
+import { readConfig } from '../../shared/platform/config.ts';
 import { type Db, openDb } from '../../shared/platform/db.ts';
 import { createLog } from '../../shared/platform/log.ts';
 import { createSecrets } from '../../shared/platform/secrets.ts';
+import { ConfigFault } from '../../shared/platform/settings-reader.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { testSecretKeys } from '../support/secrets.ts';
 

@@ -1,4 +1,4 @@
-import type { Batch } from '../../../shared/contracts/batches.ts';
+import type { Batch } from '../../../shared/contracts/batch-fields.ts';
 import type { Job } from '../../../shared/contracts/jobs.ts';
 import { JOB_STATUSES } from '../../../shared/domain/jobs/states.ts';
 import { readerOf } from '../../../shared/fetch/present-job.ts';

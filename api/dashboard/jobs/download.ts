@@ -1,4 +1,4 @@
-import type { Batch } from '../../../shared/contracts/batches.ts';
+import type { Batch } from '../../../shared/contracts/batch-fields.ts';
 import { jobOf, presentJob, readerOf } from '../../../shared/fetch/present-job.ts';
 import { type EndedRow, listEnded } from '../../../shared/store/jobs/jobs.ts';
 import { openResult } from '../../../shared/store/jobs/sealed.ts';

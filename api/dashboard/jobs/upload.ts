@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Batch, BatchDryRun } from '../../../shared/contracts/batches.ts';
+import type { Batch, BatchDryRun } from '../../../shared/contracts/batch-fields.ts';
 import { isWebToken, newWebToken } from '../../../shared/domain/accounts/web-token.ts';
 import { BATCH_BODIES } from '../../../shared/domain/jobs/bounds.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';

@@ -1,4 +1,4 @@
-import type { Monitor } from '../../../shared/contracts/monitors.ts';
+import type { Monitor } from '../../../shared/contracts/monitor-fields.ts';
 import { SHORTEST } from '../../../shared/domain/monitors/bounds.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { Endpoint } from '../../../shared/domain/types.ts';

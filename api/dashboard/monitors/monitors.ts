@@ -1,4 +1,4 @@
-import type { Monitor, MonitorChange, MonitorRun } from '../../../shared/contracts/monitors.ts';
+import type { Monitor, MonitorChange, MonitorRun } from '../../../shared/contracts/monitor-fields.ts';
 import type { WebhookEntry } from '../../../shared/contracts/webhooks.ts';
 import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import type { Json } from '../../../shared/domain/types.ts';

@@ -1,4 +1,4 @@
-import type { Batch, ResumeRequest, RetryRequest } from '../../../shared/contracts/batches.ts';
+import type { Batch, ResumeRequest, RetryRequest } from '../../../shared/contracts/batch-fields.ts';
 import type { BatchRow } from '../../../shared/domain/jobs/batch-view.ts';
 import { findEndpoint } from '../../../shared/fetch/admit.ts';
 import { readerOf } from '../../../shared/fetch/present-job.ts';

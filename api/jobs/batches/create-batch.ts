@@ -1,4 +1,4 @@
-import type { BatchQuery, BatchRequest } from '../../../shared/contracts/batches.ts';
+import type { BatchQuery, BatchRequest } from '../../../shared/contracts/batch-fields.ts';
 import { unconfirmed } from '../../../shared/domain/accounts/confirm-above.ts';
 import { batchView } from '../../../shared/domain/jobs/batch-view.ts';
 import { BATCH_EXPIRY, OPEN_BATCHES, OPEN_RETRY } from '../../../shared/domain/jobs/bounds.ts';

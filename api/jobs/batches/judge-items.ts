@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { App } from '../../../shared/app.ts';
-import { type BatchItem, batchItem } from '../../../shared/contracts/batches.ts';
+import { type BatchItem, batchItem } from '../../../shared/contracts/batch-fields.ts';
 import type { FetchRequest } from '../../../shared/contracts/fetch.ts';
 import type { Effect } from '../../../shared/domain/types.ts';
 import { type Found, findEndpoint, judgeFound } from '../../../shared/fetch/admit.ts';

@@ -1,4 +1,4 @@
-import type { Batch, BatchesQuery, EndedItem, ResultsQuery } from '../../../shared/contracts/batches.ts';
+import type { Batch, BatchesQuery, EndedItem, ResultsQuery } from '../../../shared/contracts/batch-fields.ts';
 import type { WaitQuery } from '../../../shared/contracts/jobs.ts';
 import { type BatchRow, batchView } from '../../../shared/domain/jobs/batch-view.ts';
 import { RESULTS_PAGE } from '../../../shared/domain/jobs/bounds.ts';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
-import { type BatchFields, type BatchQuery, type BatchRequest, batchEnvelope } from '../../../shared/contracts/batches.ts';
+import { type BatchFields, type BatchQuery, type BatchRequest, batchEnvelope } from '../../../shared/contracts/batch-fields.ts';
 import { BODY_BYTES, CALL_BYTES } from '../../../shared/contracts/contract.ts';
 import { type Metadata, metadata } from '../../../shared/contracts/jobs.ts';
 import { BATCH_ARRIVAL_MS, BATCH_BODIES } from '../../../shared/domain/jobs/bounds.ts';

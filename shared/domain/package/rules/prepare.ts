@@ -1,9 +1,9 @@
 import { EXTRACT_NAME, preparedIn } from '../../fetch/prepared-values.ts';
 import { isObject } from '../../json/schema/structure.ts';
+import type { EndpointDraft, ParamDraft, StepDraft } from './drafts.ts';
 import { expressionFault, selectorFault } from './expressions.ts';
 import { type Path, quoted, type Report } from './report.ts';
 import { checkHtmlEntry } from './select.ts';
-import type { EndpointDraft, ParamDraft, StepDraft } from './structure.ts';
 import type { Subject } from './subject.ts';
 import { PROTOTYPE_KEYS } from './tree.ts';
 import { checkUrl, placeholdersOf } from './urls.ts';
