@@ -1,4 +1,5 @@
 import type { FetchMeta } from '../contracts/fetch.ts';
+import { isOneValue } from '../domain/json/tokens.ts';
 import type { Found } from './admit.ts';
 import type { FetchOrder } from './order.ts';
 import { type FetchSuccess, partialErrorOf } from './settle.ts';
@@ -23,12 +24,13 @@ export function splitAroundBalance(text: string, { credits_used, ...rest }: Omit
 
 /**
  * Splits such a text without parsing it; undefined for any other text. Quotes within `meta` are escaped, so the last match is the right
- * one.
+ * one. In the answer of a job it is the `meta` of the result within the job, and more closes behind it.
  */
 export function partsOf(answer: string): { data: string; meta: string } | undefined {
     const at = answer.lastIndexOf(BEFORE_META);
     if (!answer.startsWith(BEFORE_DATA) || at < 0) return undefined;
-    return { data: answer.slice(BEFORE_DATA.length, at), meta: answer.slice(at + ',"meta":'.length, -1) };
+    const meta = answer.slice(at + ',"meta":'.length, -1);
+    return isOneValue(meta) ? { data: answer.slice(BEFORE_DATA.length, at), meta } : undefined;
 }
 
 /** The answer in two parts: between them goes the balance after the charge. */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readAnswer } from '../../api/answers/read-answer.ts';
 import { fitToBudget } from '../../shared/agents/fit-to-budget.ts';
 import { writeJson } from '../../shared/domain/json/bounded-json.ts';
-import { splitAroundBalance } from '../../shared/fetch/answer-text.ts';
+import { asResult, splitAroundBalance } from '../../shared/fetch/answer-text.ts';
 
 const SHOWN = 100_000;
 
@@ -40,6 +40,17 @@ describe('a large answer on a page', () => {
             expect(body['meta']).to.include({ credits_used: 1, credits_remaining: 999, site: 'large.test' });
         });
     }
+
+    it('of a job is cut inside of its result, whose meta is not its own', () => {
+        const meta = { credits_used: 1, request_id: 'req_1', site: 'large.test', endpoint: 'all', upstream: { status: 200 } };
+        const { head, tail } = asResult(splitAroundBalance(`{"items":[${'1,'.repeat(200_000)}1]}`, meta as never));
+        const job = `{"job_id":"job_1","params":{},"result":${head}999${tail}}`;
+        for (const payload of [`{"success":true,"data":${job}}`, `{"success":true,"data":[${job},${job}],"meta":{"pagination":{}}}`]) {
+            const { body, isCut } = readAnswer(payload);
+            const [{ job_id: id, result }] = [body['data']].flat() as [{ job_id: string; result: { data: { items: unknown[] } } }];
+            expect([isCut, id, result.data.items.at(-1)]).to.deep.equal([true, 'job_1', '… more']);
+        }
+    });
 
     it('is shown as JSON.stringify writes it where it is small, and read whole', () => {
         const data = { a: [1, 'two', null, [], {}], b: { c: [{ d: true }] } };

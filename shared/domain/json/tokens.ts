@@ -47,6 +47,19 @@ export function backslashesBefore(text: string | Uint8Array, at: number, from: n
     return at - first;
 }
 
+/** Whether the brackets of a text that begins as a JSON object or list end where the text ends. */
+export function isOneValue(text: string): boolean {
+    let depth = 0;
+    let end = 0;
+    scanTokens(text, (first, _from, to) => {
+        if (first === OPEN_ARRAY || first === OPEN_OBJECT) depth++;
+        if (first === CLOSE_ARRAY || first === CLOSE_OBJECT) depth--;
+        end = to;
+        return depth <= 0;
+    });
+    return depth === 0 && end === text.length;
+}
+
 /** Whether a JSON text nests arrays and objects more than `max` levels. */
 export function isJsonTooDeep(text: string | Uint8Array, max = 100): boolean {
     let depth = 0;
