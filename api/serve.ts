@@ -4,6 +4,7 @@ import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hap
 import type { App } from '../shared/app.ts';
 import type { AnyContract, Contract } from '../shared/contracts/contract.ts';
 import { newId } from '../shared/domain/text/ids.ts';
+import { inTurns } from '../shared/platform/turns.ts';
 import { sendTagged, type Tagged } from './answers/etag.ts';
 import { answerOnce, type OnceRules } from './answers/idempotency.ts';
 import { callerOf } from './auth/caller.ts';
@@ -109,7 +110,7 @@ function render<P, Q, B, A>(contract: Contract<P, Q, B, A>, reply: Reply<A>): Re
 }
 
 function toLines(lines: AsyncIterable<string>, h: ResponseToolkit): ResponseObject {
-    const stream = Readable.from(lines, { objectMode: false });
+    const stream = Readable.from(inTurns(lines), { objectMode: false });
     return h.response(stream).type('application/x-ndjson; charset=utf-8').code(200).header('cache-control', 'no-store');
 }
 

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { ResponseObject, ResponseToolkit } from '@hapi/hapi';
+import { inTurns } from '../../shared/platform/turns.ts';
 
 /** A file to keep, sent while it is made. */
 export interface Download {
@@ -11,7 +12,7 @@ export interface Download {
 
 /** Sends a file. Its beginning is made before anything goes out, so that what fails there is answered as a page would be. */
 export async function sendFile(h: ResponseToolkit, { file, type, lines }: Download): Promise<ResponseObject> {
-    const iterator = lines[Symbol.asyncIterator]();
+    const iterator = inTurns(lines);
     const first = await iterator.next();
     const stream = Readable.from(inChunks(first, iterator), { objectMode: false });
     return h

@@ -3,7 +3,7 @@ import { jobOf, presentJob, readerOf } from '../../../shared/fetch/present-job.t
 import { type EndedRow, listEnded } from '../../../shared/store/jobs/jobs.ts';
 import { openResult } from '../../../shared/store/jobs/sealed.ts';
 import { memberCaller } from '../callers.ts';
-import { csvLine } from '../csv.ts';
+import { csvLine, csvLineInParts } from '../csv.ts';
 import type { Download } from '../download.ts';
 import type { WorkspaceVisit } from '../page.ts';
 import { read } from '../read-api.ts';
@@ -53,7 +53,7 @@ async function* asTable({ app, ...visit }: WorkspaceVisit, batchId: string): Asy
         const job = await jobOf(app, row);
         const { error } = job;
         const result = row.result === null ? undefined : await openResult(app.secrets, row.result, row.remaining ?? 0);
-        yield csvLine([
+        const cells = [
             job.job_id,
             job.custom_id,
             job.status,
@@ -65,8 +65,8 @@ async function* asTable({ app, ...visit }: WorkspaceVisit, batchId: string): Asy
             job.finished_at,
             error === null ? null : String(error['code']),
             error === null ? null : String(error['message']),
-            result,
-        ]);
+        ];
+        yield* csvLineInParts(cells, result ?? '');
     }
 }
 

@@ -6,6 +6,7 @@ import { etaSeconds } from '../../../shared/domain/jobs/eta.ts';
 import type { Json } from '../../../shared/domain/types.ts';
 import { presentJob, readerOf } from '../../../shared/fetch/present-job.ts';
 import { cutPage } from '../../../shared/platform/db.ts';
+import { eachInTurn } from '../../../shared/platform/turns.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { findBatch, listBatches as list } from '../../../shared/store/jobs/batches.ts';
@@ -73,7 +74,7 @@ export async function readResults(call: OneBatch<ResultsQuery>): Promise<Reply<E
         next_cursor: isAll ? null : await app.cursors.seal(bound, last),
         total: status === undefined || status === 'queued' || status === 'running' ? ended : batch[status],
     };
-    const items = await Promise.all(rows.map(present));
+    const items = await eachInTurn(rows, present);
     return { text: `{"success":true,"data":[${items.join(',')}],"meta":${JSON.stringify({ pagination })}}`, isKept: false };
 }
 

@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import papaparse from 'papaparse';
+import { csvLine, csvLineInParts } from '../../api/dashboard/csv.ts';
+import { eachInTurn, inTurns } from '../../shared/platform/turns.ts';
+
+const LONG = 40_000;
+const parse = (line: string) => papaparse.parse<string[]>(line, { delimiter: ',' });
+
+/** Counts the turns of the event loop that pass during the work. */
+async function turnsDuring<Result>(work: () => Promise<Result>): Promise<{ turns: number; result: Result }> {
+    let turns = 0;
+    let timer = setImmediate(function count() {
+        turns++;
+        timer = setImmediate(count);
+    });
+    try {
+        return { result: await work(), turns };
+    } finally {
+        clearImmediate(timer);
+    }
+}
+
+describe('a download with answers of megabytes', () => {
+    for (const cell of ['"', '=1+1', 'a\r\n"b",', '"quoted" ', '']) {
+        it(`has the same cell in parts as in one piece: ${JSON.stringify(cell)}`, () => {
+            for (const last of [cell, cell.repeat(LONG)]) {
+                const [whole, parts] = [csvLine(['a', 1, null, last]), [...csvLineInParts(['a', 1, null], last)].join('')];
+                expect(parse(parts).data).to.deep.equal(parse(whole).data);
+            }
+        });
+    }
+
+    it('writes its cells in short parts, whatever has to be doubled in them', () => {
+        const parts = [...csvLineInParts(['a'], '"'.repeat(10 * LONG))];
+        expect(Math.max(...parts.map(({ length }) => length))).to.be.at.most(2 * LONG);
+    });
+
+    it('lets others have their turn between its long parts', async () => {
+        async function* parts() {
+            for (let part = 0; part < 20; part++) yield 'x'.repeat(2 * LONG);
+        }
+        const { turns, result } = await turnsDuring(async () => {
+            let length = 0;
+            for await (const part of inTurns(parts())) length += part.length;
+            return length;
+        });
+        expect(result).to.equal(40 * LONG);
+        expect(turns).to.be.at.least(20);
+        const made = await turnsDuring(() => eachInTurn([...Array(20).keys()], async () => 'x'.repeat(2 * LONG)));
+        expect([made.result.length, made.turns >= 20]).to.deep.equal([20, true]);
+    });
+});
