@@ -1,11 +1,13 @@
 import { LRUCache } from 'lru-cache';
-import { chooseEndpoints, siteTools, type ToolChoice } from '../../shared/agents/site-tools.ts';
+import { runnable, type SiteTool, type ToolChoice } from '../../shared/agents/site-tools.ts';
 import type { AgentTool } from '../../shared/agents/tool.ts';
 import type { App } from '../../shared/app.ts';
 import { readSite, siteBlocked, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { mayRun } from '../../shared/store/registry/history.ts';
+import { mayRun, type VersionRef } from '../../shared/store/registry/history.ts';
+import { readPackageText } from '../../shared/store/registry/versions.ts';
 import { endpointHealth } from '../../shared/store/usage/traffic.ts';
+import { workOnPackage } from '../packages/work.ts';
 
 /** Tool lists are cached: the health that orders them changes slowly. */
 const KEPT_MS = 60_000;
@@ -36,9 +38,21 @@ export async function findSiteTools(app: App, written: string, choice: ToolChoic
     const key = JSON.stringify([version.versionId, choice.names?.toSorted(), choice.effect]);
     let tools = kept.get(key);
     if (tools === undefined) {
-        const endpoints = chooseEndpoints(loaded.inOrder, choice, await endpointHealth(app.browse, site));
-        tools = siteTools({ site, version: version.version, endpoints });
+        const shown = await describeTools(app, { site, version }, choice);
+        tools = shown.map((tool) => runnable(tool, { site, version: version.version }));
         kept.set(key, tools);
     }
     return { site, tools };
+}
+
+/** @throws Refusal SITE_NOT_FOUND */
+async function describeTools(
+    { browse }: App,
+    { site, version }: { site: string; version: VersionRef },
+    choice: ToolChoice,
+): Promise<SiteTool[]> {
+    const [text, health] = await Promise.all([readPackageText(browse, version.versionId), endpointHealth(browse, site)]);
+    if (text === undefined) throw siteNotFound(site);
+    const task = { text, site, version: version.version, choice, health };
+    return (await workOnPackage('siteTools', String(version.versionId), task)).answer;
 }

@@ -92,6 +92,8 @@ export interface Shown {
     description?: string;
     /** What the view's `it` has, beside `it.page`. */
     model: object;
+    /** HTML that was made beside the event loop. It stands where the view writes `it.page.large`. */
+    large?: Uint8Array;
     /** 200 unless said otherwise. */
     status?: number;
     /** Whether the page uses htmx. */

@@ -1,3 +1,4 @@
+import { chooseEndpoints, type SiteTool, siteTools, type ToolChoice } from '../../shared/agents/site-tools.ts';
 import { roundedNumbers } from '../../shared/domain/json/rounded-numbers.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { hasMoreValues } from '../../shared/domain/json/tokens.ts';
@@ -16,6 +17,7 @@ import { versionHash } from '../../shared/domain/package/version-hash.ts';
 import { type EgressAllowEntry, isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
 import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
 import type { Detail } from '../../shared/refusals.ts';
+import type { EndpointHealth } from '../../shared/store/usage/traffic.ts';
 import { type FormRead, readForm } from '../bodies/form.ts';
 import { type Comparison, compareVersions } from './compare-versions.ts';
 import { type CsvItems, type CsvOrder, itemsOfCsv } from './csv-items.ts';
@@ -28,12 +30,13 @@ export interface PackageTasks {
     show: { task: { before: string; after: string }; answer: Comparison };
     openapi: { task: { text: string; version: Parameters<typeof exportOpenApi>[1] }; answer: string };
     tools: { task: { text: string }; answer: string };
+    siteTools: { task: { text: string; site: string; version: number; choice: ToolChoice; health: EndpointHealth }; answer: SiteTool[] };
     postman: { task: { text: string; about: Parameters<typeof exportPostman>[1] }; answer: string };
     bruno: { task: { text: string; about: Parameters<typeof exportBruno>[1] }; answer: string };
     typescript: { task: { text: string; version: Parameters<typeof exportTypeScript>[1] }; answer: string };
     python: { task: { text: string; version: Parameters<typeof exportPython>[1] }; answer: string };
     form: { task: { bytes: Uint8Array }; answer: FormRead };
-    source: { task: { text: string; isStored: boolean }; answer: string };
+    source: { task: { text: string; isStored: boolean }; answer: Uint8Array };
     rows: { task: CsvOrder & { most: number }; answer: CsvItems };
     mistake: { task: { text: string }; answer: string };
     catalog: { task: { endpoints: string; look: Look }; answer: { endpoints: string; refused: number } };
@@ -59,6 +62,8 @@ export function doPackageTask(task: PackageTask): unknown {
             return JSON.stringify(exportOpenApi(parse(task.text), task.version));
         case 'tools':
             return JSON.stringify({ success: true, data: exportTools(parse(task.text)) });
+        case 'siteTools':
+            return offerTools(task);
         case 'postman':
             return JSON.stringify(exportPostman(parse(task.text), task.about));
         case 'bruno':
@@ -70,7 +75,7 @@ export function doPackageTask(task: PackageTask): unknown {
         case 'form':
             return readForm(task.bytes);
         case 'source':
-            return escapeHtml(task.isStored ? JSON.stringify(parse(task.text), undefined, 2) : task.text);
+            return Buffer.from(escapeHtml(task.isStored ? JSON.stringify(parse(task.text), undefined, 2) : task.text));
         case 'rows':
             return itemsOfCsv(task, task.most);
         case 'mistake':
@@ -88,6 +93,11 @@ function rank({ endpoints: text, look }: PackageTasks['catalog']['task']): Packa
     const endpoints = JSON.parse(text) as PackageEndpoint[];
     const { endpoints: offered, refused } = presentEndpoints(endpoints.map(readEndpoint), look);
     return { endpoints: writeEndpoints(offered, MOST_OF_CATALOG), refused };
+}
+
+/** What agents are shown of a site. */
+function offerTools({ text, choice, health, ...site }: PackageTasks['siteTools']['task']): SiteTool[] {
+    return siteTools({ ...site, endpoints: chooseEndpoints(parse(text).endpoints.map(readEndpoint), choice, health) });
 }
 
 /** Everything that publishing needs from a package's bytes. */

@@ -11,6 +11,7 @@ const THREADS: Readonly<Record<keyof PackageTasks, keyof typeof threads>> = {
     show: 'reading',
     openapi: 'reading',
     tools: 'reading',
+    siteTools: 'reading',
     postman: 'reading',
     bruno: 'reading',
     typescript: 'reading',

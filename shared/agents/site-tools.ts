@@ -20,8 +20,14 @@ const LIST_TOKENS = 10_000;
 const LONGEST_TOKEN = 4;
 const SHORT_DESCRIPTION = 160;
 
-/** Builds a tool for each endpoint. A list that is too long first loses output schemas, then long descriptions, then its last tools. */
-export function siteTools(site: ToolSite): AgentTool[] {
+/** A tool of a site as lists show it. */
+export type SiteTool = Pick<AgentTool, 'name' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations'>;
+
+/**
+ * Describes a tool for each endpoint. A list that is too long first loses output schemas, then long descriptions, then its last tools.
+ * Schemas of a small package may expand to megabytes, so call it beside the event loop.
+ */
+export function siteTools(site: ToolSite): SiteTool[] {
     const inliner = createInliner();
     let left = LIST_TOKENS;
     const whole = site.endpoints.slice(0, MOST_TOOLS).map((endpoint) => {
@@ -44,7 +50,7 @@ export function siteTools(site: ToolSite): AgentTool[] {
     });
 }
 
-function toTool(site: ToolSite, endpoint: Endpoint, inliner: Inliner): AgentTool {
+function toTool(site: ToolSite, endpoint: Endpoint, inliner: Inliner): SiteTool {
     const { schema } = endpoint.response;
     const data = typeof schema === 'object' && schema !== null ? inliner.inline(schema) : undefined;
     return {
@@ -59,25 +65,32 @@ function toTool(site: ToolSite, endpoint: Endpoint, inliner: Inliner): AgentTool
 }
 
 /** A tool that accepts any object as params. */
-function plainTool({ site, version }: ToolSite, { name, description, effect }: Endpoint): AgentTool {
+function plainTool({ site }: ToolSite, { name, description, effect }: Endpoint): SiteTool {
     return {
         name,
         description: `${description.trim() || `${name.replaceAll('_', ' ')}.`}${effect === 'write' ? ` Changes something on ${site}.` : ''}`,
         inputSchema: { type: 'object' },
         annotations: effect === 'read' ? { ...READS, openWorldHint: true } : { ...WRITES, openWorldHint: true },
+    };
+}
+
+/** The tool with what it does: a fetch of its endpoint. */
+export function runnable(tool: SiteTool, { site, version }: Pick<ToolSite, 'site' | 'version'>): AgentTool {
+    return {
+        ...tool,
         needsKey: true,
         // Only the route compiles schemas of contributors, since it bounds the work.
         isJudgedByRoute: true,
         async run(params, ask) {
             // Pins the version, so that a new publication cannot turn a read into a write.
-            const body = { site, endpoint: name, params, version };
+            const body = { site, endpoint: tool.name, params, version };
             const { data, meta } = await ask({ method: 'POST', path: '/v1/fetch', body, isRepeatable: false });
             return { data, meta };
         },
     };
 }
 
-function shortenDescription(tool: AgentTool): AgentTool {
+function shortenDescription(tool: SiteTool): SiteTool {
     const properties = (tool.inputSchema['properties'] ?? {}) as Record<string, JsonObject>;
     const named = Object.entries(properties).map(([name, { description: _d, examples: _e, ...schema }]) => [name, schema]);
     const { description } = tool;
@@ -94,7 +107,7 @@ function shortenDescription(tool: AgentTool): AgentTool {
     };
 }
 
-function tokensOf(tools: readonly AgentTool[]): number {
+function tokensOf(tools: readonly SiteTool[]): number {
     const text = JSON.stringify(tools);
     const least = text.length / LONGEST_TOKEN;
     return least > LIST_TOKENS ? least : Math.max(least, estimateTokens(text));

@@ -148,7 +148,7 @@ interface FormParts {
 async function form(visit: WorkspaceVisit, { rows, endpoint, problems = {}, ...more }: FormParts): Promise<Shown> {
     const { fields, me } = visit;
     const text = (fields.get('csv') ?? '').toWellFormed().slice(0, CSV_CHARACTERS);
-    const source = text === '' ? '' : (await workOnPackage('source', me.userId, { text, isStored: false })).answer;
+    const source = text === '' ? undefined : (await workOnPackage('source', me.userId, { text, isStored: false })).answer;
     const isWrong = more.problem !== undefined || Object.keys(problems).length > 0;
     const choices = [
         { value: '', label: '– leave out' },
@@ -159,10 +159,11 @@ async function form(visit: WorkspaceVisit, { rows, endpoint, problems = {}, ...m
         view: 'jobs/upload',
         title: 'New batch',
         status: isWrong ? 422 : 200,
+        ...(source === undefined ? {} : { large: source }),
         model: {
             path: PATH,
             keys: await keysToActWith(visit),
-            source,
+            hasSource: source !== undefined,
             problems,
             typed: keepTyped(fields, ['csv', 'head']),
             priced: undefined,

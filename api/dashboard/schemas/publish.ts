@@ -77,11 +77,19 @@ async function form(
     more: { problem?: string; details?: ApiError['details']; report?: PublishAnswer; follows?: string | undefined },
     { isStored = false } = {},
 ): Promise<Shown> {
-    const source = text === '' ? '' : (await workOnPackage('source', me.userId, { text, isStored })).answer;
+    const source = text === '' ? undefined : (await workOnPackage('source', me.userId, { text, isStored })).answer;
     return {
         view: 'schemas/new',
         title: 'Publish a schema',
         status: more.problem === undefined ? 200 : 422,
-        model: { source, problem: undefined, report: undefined, follows: undefined, ...more, details: more.details ?? [] },
+        ...(source === undefined ? {} : { large: source }),
+        model: {
+            hasSource: source !== undefined,
+            problem: undefined,
+            report: undefined,
+            follows: undefined,
+            ...more,
+            details: more.details ?? [],
+        },
     };
 }

@@ -25,11 +25,20 @@ async function openAgent(world: World, api: MeasuredApi): Promise<Surface> {
         const { error } = JSON.parse(text) as { error?: { code: string } };
         return { code: error?.code, length: text.length, isCut: text.includes('… ') };
     }
+    /** Anybody may list the tools of a site. */
+    async function listTools(site: string): Promise<void> {
+        const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+        const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+        const { status } = await fetch(`${api.base}/mcp/${site}`, { method: 'POST', headers, body });
+        expect(status).to.equal(200);
+    }
+
     return {
         call: (site, endpoint) => use('fetch', { site, endpoint, params: {}, max_characters: 200_000 }),
         async judge(site, endpoint, params) {
             await use('price_fetch', { site, endpoint, params }).catch(expectRefusal);
             await use('look_up_site', { site, intent: 'find words of this site please' });
+            await listTools(site);
         },
         close: () => agent.close(),
     };

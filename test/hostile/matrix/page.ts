@@ -36,6 +36,7 @@ async function openPage(world: World, api: MeasuredApi): Promise<Surface> {
             const fields = Object.fromEntries(names.map((name, place) => [name, JSON.stringify(values[place] ?? '')]));
             const priced = await person.send(at(site, endpoint), { step: 'price', key, ...fields });
             expect(priced.status).to.be.oneOf([200, 413, 422]);
+            expect((await person.get(`/dashboard/schemas/new?site=${site}`)).status).to.equal(200);
         },
         close: async () => {},
     };
