@@ -6,6 +6,7 @@ import type { App } from '../../shared/app.ts';
 import { BODY_BYTES } from '../../shared/contracts/contract.ts';
 import { EFFECTS } from '../../shared/domain/accounts/scopes.ts';
 import type { Effect } from '../../shared/domain/types.ts';
+import { nextTurn } from '../../shared/platform/turns.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { createClientTurns } from '../admission/client-turns.ts';
@@ -30,6 +31,7 @@ export const agentTools: AppPlugin = {
     name: 'mcp',
     register(server, { app }) {
         const turns = createClientTurns();
+        let isLoaded = false;
         const serve = async (request: Request, h: ResponseToolkit, signIn: boolean, find: () => Promise<Offer>) => {
             const caller = callerOf(request);
             if (signIn && caller === undefined) throw keyRequired(app);
@@ -39,6 +41,8 @@ export const agentTools: AppPlugin = {
             const { tools, instructions } = await find();
             if (caller === undefined && callsWithKey(parsedBody, tools)) throw keyRequired(app);
             await turns.wait(limitIdentity(request.app.clientAddress));
+            if (!isLoaded) await loadProtocol();
+            isLoaded = true;
             const { serveTools } = await import('./serve-tools.ts');
             const fullResults = caller && fullResultsOf(app, caller);
             const agreements = caller && sealedAgreements(app, caller);
@@ -91,6 +95,14 @@ export const agentTools: AppPlugin = {
         ]);
     },
 };
+
+/** Loads the packages of the protocol in turns of the event loop of their own: together they take up to 0.3 s. */
+async function loadProtocol(): Promise<void> {
+    await import('zod/v4');
+    await nextTurn();
+    await import('@modelcontextprotocol/server');
+    await nextTurn();
+}
 
 /** Protected resource metadata (RFC 9728). Clients sign in with OAuth, or use a key that a person created. */
 function describeResource(app: App, site: unknown): object {

@@ -67,8 +67,8 @@ export function searchEngines(server: Server, app: App, pages: readonly Page[]):
             ['/sitemaps/pages.xml', ...paths].map((path) => ({ loc: url(path) })),
         );
     });
-    serve('/sitemaps/pages.xml', XML, () => {
-        const chapters = libraryOf(app).chapters.map(({ slug }) => `/docs/api/${slug}`);
+    serve('/sitemaps/pages.xml', XML, async () => {
+        const chapters = (await libraryOf(app)).chapters.map(({ slug }) => `/docs/api/${slug}`);
         const paths = [...LISTED.filter((path) => !path.includes('{')), ...chapters];
         return document(
             'urlset',

@@ -1,4 +1,5 @@
 import type { App } from '../../../shared/app.ts';
+import { nextTurn } from '../../../shared/platform/turns.ts';
 import { REFUSALS } from '../../../shared/refusals.ts';
 import { DOCUMENTS, type DocumentRow, documentText } from './documents.ts';
 import { type Article, renderMarkdown } from './markdown.ts';
@@ -22,19 +23,27 @@ export interface Passage {
 }
 
 /** Made again only where this service is reached by another address. */
-const made = new WeakMap<App, { publicUrl: string; library: Library }>();
+const made = new WeakMap<App, { publicUrl: string; library: Promise<Library> }>();
 
 /** The documentation of this server. */
-export function libraryOf(app: App): Library {
+export function libraryOf(app: App): Promise<Library> {
     const publicUrl = app.publicUrl();
     const before = made.get(app);
     if (before?.publicUrl === publicUrl) return before.library;
-    const reader = { publicUrl, hasDemo: app.config.demo };
-    const articles = DOCUMENTS.map((row) => ({ row, article: renderMarkdown(documentText(row, reader)) }));
-    const chapters = reference(publicUrl);
-    const library = { articles, chapters, passages: [...articlePassages(articles), ...routePassages(chapters), ...codePassages()] };
+    const library = makeLibrary(publicUrl, app.config.demo);
     made.set(app, { publicUrl, library });
     return library;
+}
+
+/** Each document in a turn of the event loop of its own: all of them take 0.2 s. */
+async function makeLibrary(publicUrl: string, hasDemo: boolean): Promise<Library> {
+    const articles: { row: DocumentRow; article: Article }[] = [];
+    for (const row of DOCUMENTS) {
+        articles.push({ row, article: renderMarkdown(documentText(row, { publicUrl, hasDemo })) });
+        await nextTurn();
+    }
+    const chapters = reference(publicUrl);
+    return { articles, chapters, passages: [...articlePassages(articles), ...routePassages(chapters), ...codePassages()] };
 }
 
 function articlePassages(articles: Library['articles']): Passage[] {

@@ -14,7 +14,7 @@ export const docsPages: Page[] = [
             view: 'docs/index',
             title: 'Documentation',
             description: 'Guides for callers, contributors, site owners and operators, and every API route.',
-            model: { documents: DOCUMENTS, chapters: libraryOf(app).chapters },
+            model: await menuOf(app),
         }),
     }),
     openPage({
@@ -22,11 +22,11 @@ export const docsPages: Page[] = [
         path: '/docs/search',
         respond: async ({ app, query }) => {
             const q = (query('q') ?? '').trim().slice(0, 100);
-            const { passages } = libraryOf(app);
+            const { passages } = await libraryOf(app);
             return {
                 view: 'docs/search',
                 title: 'Search the documentation',
-                model: { q, hits: searchPassages(passages, q), ...menuOf(app) },
+                model: { q, hits: searchPassages(passages, q), ...(await menuOf(app)) },
             };
         },
     }),
@@ -38,28 +38,28 @@ export const docsPages: Page[] = [
     ...DOCUMENTS.map((row) => openPage({ method: 'GET', path: row.path, respond: async ({ app }) => showDocument(app, row) })),
 ];
 
-function showChapter(app: App, slug: string): Shown {
-    const chapter = libraryOf(app).chapters.find((one) => one.slug === slug);
+async function showChapter(app: App, slug: string): Promise<Shown> {
+    const chapter = (await libraryOf(app)).chapters.find((one) => one.slug === slug);
     if (chapter === undefined) throw pageNotFound();
     return {
         view: 'docs/chapter',
         title: `API: ${chapter.tag}`,
         description: `${chapter.about}. Routes with their parameters, responses and a call to try.`,
-        model: { chapter, values: JSON.stringify(VALUES), ...menuOf(app) },
+        model: { chapter, values: JSON.stringify(VALUES), ...(await menuOf(app)) },
     };
 }
 
-function showDocument(app: App, { path, about }: DocumentRow): Shown {
-    const article = libraryOf(app).articles.find(({ row }) => row.path === path)?.article;
+async function showDocument(app: App, { path, about }: DocumentRow): Promise<Shown> {
+    const article = (await libraryOf(app)).articles.find(({ row }) => row.path === path)?.article;
     if (article === undefined) throw pageNotFound();
     return {
         view: 'docs/article',
         title: article.title,
         description: about,
-        model: { title: article.title, article: article.html, ...menuOf(app) },
+        model: { title: article.title, article: article.html, ...(await menuOf(app)) },
     };
 }
 
-function menuOf(app: App) {
-    return { documents: DOCUMENTS, chapters: libraryOf(app).chapters };
+async function menuOf(app: App) {
+    return { documents: DOCUMENTS, chapters: (await libraryOf(app)).chapters };
 }
