@@ -219,6 +219,9 @@ describe('what an owner allows', () => {
             '/a/../admin/x',
             '/admin%2fx',
             '/a/%2e%2e/admin/x',
+            '/;/admin/x',
+            '/a/..;/admin/x',
+            '/a/..%3bx/admin/x',
         ])
             expect(isPathBlocked(paths, `https://shop.test${path}`), path).to.equal(true);
         expect(isPathBlocked(paths, 'https://shop.test./admin/x')).to.equal(true);

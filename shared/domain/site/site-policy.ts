@@ -86,12 +86,15 @@ function isTemplateBlocked(paths: readonly BlockedPath[], template: string): boo
     return isPathBlocked(paths, certain);
 }
 
-/** Whether a URL is in a blocked part: by its path as it is sent, and by what servers make of it that decode it or fold its case. */
+/**
+ * Whether a URL is in a blocked part: by its path as it is sent, and by what servers make of it that decode it, fold its case, or take
+ * `;` for the end of a segment, as those in Java do.
+ */
 export function isPathBlocked(paths: readonly BlockedPath[], text: string): boolean {
     const url = URL.parse(text);
     if (url === null) return false;
     const host = url.hostname.replace(/\.$/, '');
-    const spellings = [url.pathname, plain(url.pathname)];
+    const spellings = [url.pathname, plain(url.pathname), plain(url.pathname, { hasPathParams: true })];
     return paths.some(
         (blocked) =>
             blocked.host === host &&
@@ -99,9 +102,11 @@ export function isPathBlocked(paths: readonly BlockedPath[], text: string): bool
     );
 }
 
-function plain(path: string): string {
+/** @param options.hasPathParams whether `;` and what follows in a segment are left out */
+function plain(path: string, { hasPathParams = false } = {}): string {
     const decoded = path.replaceAll(/%([0-7][0-9a-f])/gi, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-    return (URL.parse(decoded.replaceAll(/[\\/]+/g, '/'), 'https://x')?.pathname ?? decoded).toLowerCase();
+    const bare = hasPathParams ? decoded.replaceAll(/;[^/]*/g, '') : decoded;
+    return (URL.parse(bare.replaceAll(/[\\/]+/g, '/'), 'https://x')?.pathname ?? bare).toLowerCase();
 }
 
 const DAY = 86_400;
