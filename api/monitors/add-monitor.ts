@@ -51,7 +51,7 @@ export async function addMonitor(call: Call<object, object, MonitorOrder>): Prom
         request: await sealText(app.secrets, 'request', JSON.stringify({ ...asked, site: found.site })),
         watch,
         identity,
-        toldWhen: JSON.stringify(when),
+        notifyWhen: JSON.stringify(when),
         maxCreditsPerDay,
         metadata: JSON.stringify(metadata),
         status: 'active',

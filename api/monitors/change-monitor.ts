@@ -44,7 +44,7 @@ async function changeFrom(
     if (name !== undefined) fields.name = name;
     if (watch !== undefined) fields.watch = watch;
     if (identity !== undefined) fields.identity = identity;
-    if (when !== undefined) fields.toldWhen = JSON.stringify(when);
+    if (when !== undefined) fields.notifyWhen = JSON.stringify(when);
     if (perDay !== undefined) fields.maxCreditsPerDay = perDay;
     if (metadata !== undefined) fields.metadata = JSON.stringify(metadata);
     if (every !== undefined) Object.assign(fields, { every, cron: null, timezone: null, since: new Date(app.clock.now()) });

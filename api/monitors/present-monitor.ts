@@ -38,7 +38,7 @@ async function present(app: App, row: MonitorRow, last: RunRow | undefined): Pro
         timezone: row.timezone,
         watch: row.watch,
         identity: row.identity,
-        when: JSON.parse(row.toldWhen),
+        when: JSON.parse(row.notifyWhen),
         max_credits_per_day: row.maxCreditsPerDay,
         metadata: JSON.parse(row.metadata),
         status: row.status,

@@ -1,4 +1,5 @@
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
+import type { Json } from '../../shared/domain/types.ts';
 
 /** A text of a document as a package takes it: well-formed, without control characters, cut at a word; `undefined` where nothing is left or it holds a credential. */
 export function cleanText(value: unknown, max: number): string | undefined {
@@ -27,4 +28,9 @@ export function cleanLine(value: unknown, max: number): string | undefined {
 /** What a report may repeat of a name out of a document. */
 export function printableName(name: string): string {
     return cleanLine(name, 120) ?? '…';
+}
+
+/** The texts in a list; none if the value is no list. */
+export function textsOf(list: Json | undefined): string[] {
+    return (Array.isArray(list) ? list : []).filter((one) => typeof one === 'string');
 }

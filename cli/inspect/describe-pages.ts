@@ -1,12 +1,13 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import type { PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
-import { describeEndpoint, describeParam, isPlaceInList } from './describe.ts';
+import { describeEndpoint, describeParam, isPlaceInList, joinNames } from './describe.ts';
 import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
 import { addText, type Texts } from './page-facts.ts';
 import { findMajority, isQuotable, sharedText, siteParts } from './quotable.ts';
 import type { SeenTexts } from './seen-texts.ts';
-import { decode, readSegment } from './segments.ts';
+import { readSegment } from './segments.ts';
 import type { SiteLink, SiteTexts } from './site-texts.ts';
 
 export interface Drafted {
@@ -145,7 +146,7 @@ function findMatch(byLength: ReadonlyMap<number, readonly Drafted[]>, url: URL):
         const { segments, origin, dispatch } = one.group;
         const fits =
             origin === url.origin &&
-            segments.every((piece, place) => isVarying(piece) || decode(piece.core) === decode(pieces[place]?.core ?? '')) &&
+            segments.every((piece, place) => isVarying(piece) || percentDecode(piece.core) === percentDecode(pieces[place]?.core ?? '')) &&
             dispatch.every(([name, value]) => url.searchParams.get(name) === value);
         const weight = dispatch.length * 100 + segments.filter((piece) => !isVarying(piece)).length;
         if (fits && weight > (best?.weight ?? -1)) best = { one, weight };
@@ -184,8 +185,4 @@ function withLabel(param: PackageParam, label: string): string {
     const { schema } = param;
     const type = isObject(schema) ? schema['type'] : undefined;
     return type === 'boolean' && !/^\W*whether/i.test(label) ? `Whether “${label}” is chosen.` : `${label.replace(/[.:…\s]+$/, '')}.`;
-}
-
-function joinNames(names: readonly string[]): string {
-    return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }

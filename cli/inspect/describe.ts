@@ -90,7 +90,7 @@ function sentence(words: readonly string[]): string {
 }
 
 /** `a, b and c`. */
-function joinNames(names: readonly string[]): string {
+export function joinNames(names: readonly string[]): string {
     return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 

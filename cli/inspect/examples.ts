@@ -1,8 +1,8 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import type { Json, JsonObject, PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
 import type { ExampleCandidate } from './example-candidate.ts';
 import type { Group } from './groups.ts';
-import { decode } from './segments.ts';
 
 /** Asks for each read that has a recorded call to show, and adds what was confirmed. Without somebody to ask, nothing is added. */
 export async function addExamples(
@@ -25,7 +25,7 @@ function paramsOf({ params = [] }: PackageEndpoint, { sample, segments }: Group)
     const path = segments.flatMap((piece, place) => {
         if (piece.form === 'word') return [];
         const raw = sample.segments[place] ?? '';
-        return [decode(raw.slice(piece.prefix.length, raw.length - piece.suffix.length))];
+        return [percentDecode(raw.slice(piece.prefix.length, raw.length - piece.suffix.length))];
     });
     const names = params.filter(({ source }) => source === 'path').map(({ name }) => name);
     const texts = new Map<string, string>(names.map((name, index) => [name, path[index] ?? '']));

@@ -1,7 +1,8 @@
+import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import { shared } from './dispatch.ts';
 import { type Group, mergeGroups } from './groups.ts';
 import type { SeenTexts } from './seen-texts.ts';
-import { asksForWords, decode, isApiRoot, isLanguage, isPlural, isRouteWord, namesPeople, type Piece } from './segments.ts';
+import { asksForWords, isApiRoot, isLanguage, isPlural, isRouteWord, namesPeople, type Piece } from './segments.ts';
 import { featuresOf } from './shape.ts';
 
 /**
@@ -54,13 +55,13 @@ function varyingWords(
     // Where most are none, they are words like the others.
     const isMostly = languages.length > 1 && languages.length * 2 >= open.length;
     if (isMostly || siblings.some((group) => group.segments[place]?.form === 'locale')) for (const word of languages) varying.add(word);
-    const wasValue = (word: string) => seen.wasSaid(decode(word));
+    const wasValue = (word: string) => seen.wasSaid(percentDecode(word));
     const isRoot = parent === undefined || (parent.form === 'word' && isApiRoot(parent.core));
     for (const word of open) {
         const isAfterSearch = parent?.form === 'word' && (asksForWords(parent.core) || namesPeople(parent.core));
         if (isAfterSearch || parent?.prefix === '@' || isValueWithNext(words.get(word) ?? [], place, seen)) varying.add(word);
         else if (
-            seen.wasName(decode(word)) ||
+            seen.wasName(percentDecode(word)) ||
             (!isRoot && wasValue(word) && isMember(words.get(word) ?? [], parent, place, varying.size + siblings.length))
         )
             varying.add(word);
@@ -131,7 +132,9 @@ function isValueWithNext(groups: readonly Group[], place: number, seen: SeenText
     return groups.some(({ segments }) => {
         const [before, here, next] = [segments[place - 1], segments[place], segments[place + 1]];
         const isPair = (first: Piece | undefined, second: Piece | undefined) =>
-            first !== undefined && second !== undefined && seen.wasSaid(`${first.prefix}${decode(first.core)}/${decode(second.core)}`);
+            first !== undefined &&
+            second !== undefined &&
+            seen.wasSaid(`${first.prefix}${percentDecode(first.core)}/${percentDecode(second.core)}`);
         return isPair(here, next) || isPair(before, here);
     });
 }

@@ -1,4 +1,5 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import type { BodyFormat, Json } from '../../shared/domain/types.ts';
 import { type Carried, keyOfWay } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
@@ -10,7 +11,7 @@ import { namedOf, type Operation, operationOf } from './operation.ts';
 import type { Page } from './page.ts';
 import { addPage, mergePages, openPages, type PageFacts } from './page-facts.ts';
 import { parseJson } from './redact.ts';
-import { decode, type Piece, readSegment } from './segments.ts';
+import { type Piece, readSegment } from './segments.ts';
 import { addShape, mergeShape, openShape, type Shape } from './shape.ts';
 import { addValues, isShowable, mergeValues, openValues, type Values } from './values.ts';
 
@@ -225,7 +226,7 @@ function addAnswer(group: Group, { answer, answerHeaders, status, url }: Exchang
 function sampleOf({ url }: Exchange): Sample | undefined {
     const segments = url.pathname.slice(1).split('/');
     const query = [...url.searchParams];
-    return [...segments.map(decode), ...query.flat()].every(isShowable) ? { segments, query } : undefined;
+    return [...segments.map(percentDecode), ...query.flat()].every(isShowable) ? { segments, query } : undefined;
 }
 
 function valuesIn(map: Map<string, Values>, name: string): Values {

@@ -1,4 +1,5 @@
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
+import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import { isProgramWord, personalKind } from './harmless.ts';
 
 /** What the form of a path segment says about it; `word` may be a part of the route or a value, which only more samples tell. */
@@ -21,12 +22,12 @@ const FORMAT_SUFFIX = /\.(?:json|html?|xml|rss|atom|csv|txt|php|aspx?|jsp|do|cgi
  * @param place its index in the path: `1.0` at the beginning is the version of an API, further on a value
  */
 export function readSegment(raw: string, place: number): Piece {
-    const text = decode(raw);
+    const text = percentDecode(raw);
     const mark = /^[@~]/.exec(raw)?.[0] ?? '';
     if (mark !== '' && raw.length > 1 && !/[/%]/.test(raw)) return { form: 'slug', prefix: mark, core: raw.slice(1), suffix: '' };
     const suffix = FORMAT_SUFFIX.exec(raw)?.[0] ?? '';
     const core = raw.slice(0, raw.length - suffix.length);
-    const form = formOf(decode(core), place);
+    const form = formOf(percentDecode(core), place);
     if (suffix !== '' && core !== '' && form !== 'word' && form !== 'file') return { form, prefix: '', core, suffix };
     return { form: suffix === '' ? formOf(text, place) : isProgramWord(core) ? 'word' : 'file', prefix: '', core: raw, suffix: '' };
 }
@@ -83,15 +84,6 @@ function sortOf(char: string): number {
     if (/\d/.test(char)) return 0;
     if (/[A-Z]/.test(char)) return 1;
     return /[a-z]/.test(char) ? 2 : 3;
-}
-
-/** Percent-decoded, or as it stands where it decodes to nothing. */
-export function decode(raw: string): string {
-    try {
-        return decodeURIComponent(raw);
-    } catch {
-        return raw;
-    }
 }
 
 const ROUTE_WORDS: ReadonlySet<string> = new Set(

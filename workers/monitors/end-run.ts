@@ -114,7 +114,7 @@ async function watch(app: App, reader: Reader, run: EndedRun, monitor: MonitorRo
     if (parts === undefined) return { code: 'INTERNAL', message: 'The result of this run was deleted before it was compared.' };
     const cut = await cutOf(app, run, monitor, JSON.parse(parts.meta));
     if (cut !== undefined) return cut;
-    const order = { data: parts.data, before, watch: monitor.watch, identity: monitor.identity, when: JSON.parse(monitor.toldWhen) };
+    const order = { data: parts.data, before, watch: monitor.watch, identity: monitor.identity, when: JSON.parse(monitor.notifyWhen) };
     const seen = await reader.watch(order, createReadingTurn(monitor.workspaceId, Date.now() + PATIENCE_MS));
     // Not a fault of the monitor: the claim expires and the result is compared later.
     if (!seen.ok && seen.code === 'UPSTREAM_TIMEOUT') throw new Error('The result waited too long to be compared.');

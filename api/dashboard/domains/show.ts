@@ -4,6 +4,7 @@ import { claimedDomains, OPEN_CLAIMS } from '../../../shared/store/registry/clai
 import { keepTyped } from '../fields.ts';
 import type { ApiError } from '../internal-api.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
+import { dateOf } from '../read-api.ts';
 import { findClaimed } from './find-claimed.ts';
 
 const DOMAINS = 50;
@@ -59,8 +60,4 @@ export async function showDomain(visit: WorkspaceVisit, about?: string, refused?
             file: proofUrl(domain),
         },
     };
-}
-
-function dateOf(time: string | null): Date | null {
-    return time === null ? null : new Date(time);
 }

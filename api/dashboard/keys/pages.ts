@@ -19,8 +19,9 @@ import { keyCap, setKeyCap } from '../../../shared/store/credits/spending.ts';
 import { AGENT_CAP, dayCap } from '../billing/caps.ts';
 import { keepTyped, line, oneOf, type Problems, readFields } from '../fields.ts';
 import { curlLine } from '../first-call.ts';
-import { type Answer, MANAGERS, pageNotFound, type Sent, type Shown, USERS, type WorkspaceVisit, workspacePage } from '../page.ts';
+import { type Answer, pageNotFound, type Sent, type Shown, USERS, type WorkspaceVisit, workspacePage } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
+import { seesAll } from '../usage/scope.ts';
 import { readScopeFields, scopeDetails, shownScopes } from './scope-fields.ts';
 
 const DAY = 86_400;
@@ -209,10 +210,6 @@ async function changeByForm(visit: WorkspaceVisit): Promise<Answer> {
 
 function record(db: Db, visit: WorkspaceVisit, action: Act, { keyId }: ListedKey, details: JsonObject): Promise<void> {
     return recordVisit(db, visit, { workspaceId: visit.workspace.workspaceId, action, target: keyId, details });
-}
-
-function seesAll({ workspace }: WorkspaceVisit): boolean {
-    return MANAGERS.includes(workspace.role);
 }
 
 function visibleKeys(visit: WorkspaceVisit): Promise<ListedKey[]> {

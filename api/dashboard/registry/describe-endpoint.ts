@@ -1,6 +1,7 @@
 import { isFileSchema } from '../../../shared/domain/fetch/files.ts';
 import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import * as pricing from '../../../shared/domain/package/pricing.ts';
+import { clip } from '../../../shared/domain/text/clip.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param, ResponseType } from '../../../shared/domain/types.ts';
 import type { TrafficHealth } from '../../../shared/store/usage/traffic.ts';
 
@@ -173,8 +174,4 @@ function oneOf(values: readonly Json[]): string {
 export function writeValue(value: Json, most = TYPE, indent = 0): string {
     const { text, isWhole } = writeJson(value, most, { indent });
     return isWhole ? text : clip(`${text}…`, most);
-}
-
-function clip(text: string, most: number): string {
-    return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }

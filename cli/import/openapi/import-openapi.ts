@@ -6,7 +6,7 @@ import { guessCategory } from '../../inspect/category.ts';
 import { CannotImport, finish, type Imported, type ImportOptions } from '../imported.ts';
 import { readOnly } from '../only.ts';
 import type { NotCarried, ReadOperation } from '../operation.ts';
-import { cleanLine, cleanText, printableName } from '../texts.ts';
+import { cleanLine, cleanText, printableName, textsOf } from '../texts.ts';
 import { referencesIn } from './folder.ts';
 import { readOperation } from './operations.ts';
 import { openResolver } from './refs.ts';
@@ -102,10 +102,6 @@ function operationsOf(document: JsonObject, resolver: ReturnType<typeof openReso
                 : [],
         );
     });
-}
-
-function textsOf(list: Json | undefined): string[] {
-    return (Array.isArray(list) ? list : []).filter((one) => typeof one === 'string');
 }
 
 function noteServers(document: JsonObject, base: Server, notCarried: NotCarried[]): void {

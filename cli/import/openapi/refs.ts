@@ -1,4 +1,5 @@
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { percentDecode } from '../../../shared/domain/text/percent-decode.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 
 /** Follows references inside one document. */
@@ -41,13 +42,5 @@ function pointerSteps(pointer: string): string[] {
     return pointer
         .split('/')
         .slice(1)
-        .map((step) => decodeStep(step).replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-function decodeStep(step: string): string {
-    try {
-        return decodeURIComponent(step);
-    } catch {
-        return step;
-    }
+        .map((step) => percentDecode(step).replaceAll('~1', '/').replaceAll('~0', '~'));
 }

@@ -2,6 +2,7 @@ import { upgradeFromTwoToThree } from '@scalar/openapi-upgrader/2.0-to-3.0';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import { CannotImport } from '../imported.ts';
+import { textsOf } from '../texts.ts';
 import { openResolver } from './refs.ts';
 
 const METHODS: ReadonlySet<string> = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'options']);
@@ -81,8 +82,4 @@ function parametersOf(list: Json | undefined, resolver: Resolver): JsonObject[] 
         const parameter = resolver.resolve(written);
         return parameter !== undefined && typeof parameter['in'] === 'string' && typeof parameter['name'] === 'string' ? [parameter] : [];
     });
-}
-
-function textsOf(list: Json | undefined): string[] {
-    return (Array.isArray(list) ? list : []).filter((one) => typeof one === 'string');
 }

@@ -1,4 +1,5 @@
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { decodeQueryPart } from '../../../shared/domain/text/percent-decode.ts';
 import type { BodyFormat, Json, JsonObject } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/naming.ts';
 
@@ -73,12 +74,12 @@ function readFormTemplate(text: string): ReadTemplate {
     const names: string[] = [];
     for (const pair of text.split('&').filter((part) => part !== '')) {
         const [key = '', value = ''] = splitOnce(pair);
-        const name = decode(key);
-        const whole = WHOLE.exec(decode(value))?.[1];
-        const inside = [...decode(value).matchAll(PLACEHOLDER)][0]?.[1];
+        const name = decodeQueryPart(key);
+        const whole = WHOLE.exec(decodeQueryPart(value))?.[1];
+        const inside = [...decodeQueryPart(value).matchAll(PLACEHOLDER)][0]?.[1];
         if (whole === undefined && inside !== undefined) return { ok: false, why: `{{${inside}}} ${IN_TEXT}` };
         if (whole !== undefined) names.push(nameIn(whole));
-        const filled: Json = whole === undefined ? decode(value) : `{${nameIn(whole)}}`;
+        const filled: Json = whole === undefined ? decodeQueryPart(value) : `{${nameIn(whole)}}`;
         const known = template[name];
         template[name] = known === undefined ? filled : [...(Array.isArray(known) ? known : [known]), filled];
     }
@@ -88,12 +89,4 @@ function readFormTemplate(text: string): ReadTemplate {
 function splitOnce(pair: string): string[] {
     const place = pair.indexOf('=');
     return place === -1 ? [pair] : [pair.slice(0, place), pair.slice(place + 1)];
-}
-
-function decode(text: string): string {
-    try {
-        return decodeURIComponent(text.replaceAll('+', ' '));
-    } catch {
-        return text;
-    }
 }

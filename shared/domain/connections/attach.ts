@@ -1,4 +1,5 @@
 import { encodeSegment } from '../fetch/build-request.ts';
+import { decodeQueryPart } from '../text/percent-decode.ts';
 import type { PackageAuth, UpstreamRequest } from '../types.ts';
 import type { Secret } from './secret.ts';
 
@@ -49,14 +50,5 @@ function withPair(url: string, name: string, encoded: string): string {
 
 function nameOf(pair: string): string {
     const [name = ''] = pair.split('=', 1);
-    return tryDecode(name);
-}
-
-/** Percent-decoded, as far as it can be. */
-export function tryDecode(text: string): string {
-    try {
-        return decodeURIComponent(text.replaceAll('+', ' '));
-    } catch {
-        return text;
-    }
+    return decodeQueryPart(name);
 }

@@ -1,4 +1,5 @@
-import { HIDDEN, tryDecode } from './attach.ts';
+import { decodeQueryPart } from '../text/percent-decode.ts';
+import { HIDDEN } from './attach.ts';
 import type { Secret } from './secret.ts';
 
 /** Shorter values are not looked for: they would be found in what is none. */
@@ -57,7 +58,7 @@ export function createEchoMask(secret: Secret, also: readonly string[] = []): Ec
         url(given) {
             const mark = given.indexOf('?');
             const holds = (piece: string) =>
-                [piece, fromBytes(piece), tryDecode(piece), tryDecode(tryDecode(piece))].some(
+                [piece, fromBytes(piece), decodeQueryPart(piece), decodeQueryPart(decodeQueryPart(piece))].some(
                     (form) => text(form) !== form || form.includes(HIDDEN),
                 );
             const pairs = mark === -1 ? [] : given.slice(mark + 1).split('&');

@@ -1,6 +1,7 @@
 import { isObject } from '../json/schema/structure.ts';
 import { needOf } from '../package/auth.ts';
 import { isRequiredParam } from '../package/param-schema.ts';
+import { clip } from '../text/clip.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Kind, Method, PackageDocument, Param } from '../types.ts';
 
 /** The stored part of an endpoint that lists show and that owner policies are checked against. Stored as JSON. */
@@ -39,7 +40,7 @@ export function entryOf({ title, auth = [] }: Pick<PackageDocument, 'title' | 'a
     const required = params.filter(isRequiredParam);
     return {
         title,
-        description: cut(description, LONGEST_DESCRIPTION),
+        description: clip(description, LONGEST_DESCRIPTION),
         required: required.slice(0, MOST_PARAMS).map(describeParam),
         optional: params
             .filter((param) => !isRequiredParam(param))
@@ -62,7 +63,7 @@ function describeParam({ name, description, schema, example }: Param) {
     return {
         name,
         type: typeOf(schema),
-        description: cut(description, LONGEST_PARAM_DESCRIPTION),
+        description: clip(description, LONGEST_PARAM_DESCRIPTION),
         example: JSON.stringify(value).length > LONGEST_VALUE ? null : value,
     };
 }
@@ -100,8 +101,4 @@ function fieldsOf(schema: JsonSchema | undefined): string[] {
 function unpack(path: string, schema: JsonSchema): [string, JsonSchema | undefined] {
     if (!isObject(schema) || schema['items'] === undefined) return [path, schema];
     return unpack(`${path}[]`, schema['items'] as JsonSchema);
-}
-
-function cut(text: string, most: number): string {
-    return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }

@@ -1,3 +1,4 @@
+import { clip } from '../text/clip.ts';
 import type { Endpoint, PackageDocument } from '../types.ts';
 import { comparePackages, type PackageChange } from './diff.ts';
 import { readEndpoint } from './endpoint.ts';
@@ -47,10 +48,6 @@ export function summarise(document: PackageDocument): EndpointSummary[] {
     const most = Math.max(LEAST_DESCRIPTION, Math.floor(DESCRIPTIONS / Math.max(1, document.endpoints.length)));
     return document.endpoints.map((published) => {
         const { name, kind, method, description, hosted } = readEndpoint(published);
-        return { name, kind, method, description: beginningOf(description, most), hosted };
+        return { name, kind, method, description: clip(description, most), hosted };
     });
-}
-
-function beginningOf(text: string, most: number): string {
-    return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }

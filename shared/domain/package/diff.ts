@@ -1,8 +1,9 @@
 import canonicalize from 'canonicalize';
-import type { Endpoint, PackageDocument, Param } from '../types.ts';
+import type { Endpoint, PackageDocument } from '../types.ts';
 import { needOf, sentBy } from './auth.ts';
 import { readEndpoint } from './endpoint.ts';
 import { hostsOf } from './hosts.ts';
+import { isRequiredParam } from './param-schema.ts';
 import { greatestUnits } from './pricing.ts';
 
 export { greatestUnits };
@@ -77,8 +78,4 @@ function isDearer(before: Endpoint, after: Endpoint): boolean {
 function needsMore(before: Endpoint, after: Endpoint): boolean {
     const given = new Set(before.params.filter(isRequiredParam).map((param) => param.name));
     return after.params.some((param) => isRequiredParam(param) && !given.has(param.name));
-}
-
-function isRequiredParam(param: Param): boolean {
-    return param.required && param.default === undefined;
 }

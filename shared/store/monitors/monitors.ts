@@ -23,7 +23,7 @@ export interface MonitorRow {
     watch: string | null;
     identity: string | null;
     /** JSON text. */
-    toldWhen: string;
+    notifyWhen: string;
     maxCreditsPerDay: number | null;
     /** JSON text. */
     metadata: string;
@@ -36,33 +36,35 @@ export interface MonitorRow {
     createdAt: Date;
 }
 
-const ROW = columns(
-    'm',
-    'monitor_id',
-    'number',
-    'workspace_id',
-    'key_id',
-    'name',
-    'site',
-    'endpoint',
-    'owner_id',
-    'request',
-    'every',
-    'cron',
-    'timezone',
-    'watch',
-    'identity',
-    'told_when',
-    'max_credits_per_day',
-    'metadata',
-    'status',
-    'paused_reason',
-    'since',
-    'next_run_at',
-    'failures',
-    'base',
-    'created_at',
-);
+const ROW = {
+    notifyWhen: 'm.told_when',
+    ...columns(
+        'm',
+        'monitor_id',
+        'number',
+        'workspace_id',
+        'key_id',
+        'name',
+        'site',
+        'endpoint',
+        'owner_id',
+        'request',
+        'every',
+        'cron',
+        'timezone',
+        'watch',
+        'identity',
+        'max_credits_per_day',
+        'metadata',
+        'status',
+        'paused_reason',
+        'since',
+        'next_run_at',
+        'failures',
+        'base',
+        'created_at',
+    ),
+};
 
 export interface RunRow {
     runId: string;
@@ -111,41 +113,27 @@ export interface ChangeRow {
 }
 
 /** The fields that callers set, and the key whose rights the monitor has. */
-export interface MonitorFields {
-    keyId: string;
+export interface MonitorFields extends Omit<MonitorRow, 'monitorId' | 'number' | 'workspaceId' | 'site' | 'endpoint' | 'createdAt'> {
     userId: string;
-    name: string | null;
     needs: Effect;
     connectionId: string | null;
-    ownerId: string | null;
-    request: Buffer;
-    every: string | null;
-    cron: string | null;
-    timezone: string | null;
-    watch: string | null;
-    identity: string | null;
-    toldWhen: string;
-    maxCreditsPerDay: number | null;
-    metadata: string;
-    status: MonitorStatus;
-    pausedReason: PausedReason | null;
-    nextRunAt: Date | null;
-    base: number;
-    failures: number;
-    since: Date;
 }
 
 export type NewMonitor = MonitorFields & { monitorId: string; workspaceId: string; site: string; endpoint: string; createdAt: Date };
 
 export async function addMonitor(trx: Db, monitor: NewMonitor): Promise<void> {
-    await trx('monitors').insert(toColumns(monitor));
+    await trx('monitors').insert(toRow(monitor));
 }
 
 /** Changes a monitor and voids the claim of a run that is about to start with the old fields. */
 export async function changeMonitor(trx: Db, monitorId: string, fields: Partial<MonitorFields>): Promise<void> {
     await trx('monitors')
         .where({ monitor_id: monitorId })
-        .update({ ...toColumns(fields), claim: null, claimed_until: null });
+        .update({ ...toRow(fields), claim: null, claimed_until: null });
+}
+
+function toRow({ notifyWhen, ...fields }: Partial<NewMonitor>): Record<string, unknown> {
+    return { ...toColumns(fields), ...(notifyWhen === undefined ? {} : { told_when: notifyWhen }) };
 }
 
 /** Deletes a monitor with its runs and changes. */

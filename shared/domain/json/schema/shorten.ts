@@ -1,3 +1,4 @@
+import { percentDecode } from '../../text/percent-decode.ts';
 import type { Json, JsonObject, JsonSchema } from '../../types.ts';
 import { escapePointer } from '../json-bounds.ts';
 import { KEYWORDS } from './keywords.ts';
@@ -77,7 +78,7 @@ function withoutLostReferences(schema: JsonSchema): JsonSchema {
         let isChanged = false;
         const change = (one: JsonSchema): JsonSchema => {
             if (!isObject(one)) return one;
-            if (typeof one['$ref'] === 'string' && !known.has(tryDecode(one['$ref']))) {
+            if (typeof one['$ref'] === 'string' && !known.has(percentDecode(one['$ref']))) {
                 isChanged = true;
                 return {};
             }
@@ -86,15 +87,6 @@ function withoutLostReferences(schema: JsonSchema): JsonSchema {
         const after = change(before);
         if (!isChanged) return after;
         before = after;
-    }
-}
-
-/** A fragment may be percent-encoded. */
-function tryDecode(reference: string): string {
-    try {
-        return decodeURIComponent(reference);
-    } catch {
-        return reference;
     }
 }
 

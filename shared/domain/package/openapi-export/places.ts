@@ -1,3 +1,4 @@
+import { decodeQueryPart } from '../../text/percent-decode.ts';
 import type { Endpoint } from '../../types.ts';
 
 /** A pair of the template's own query. */
@@ -43,7 +44,7 @@ export function takeApart({ url }: Endpoint): TemplateParts {
     const pairs = query.split('&').map((pair) => {
         const place = pair.indexOf('=');
         const [name, value] = place === -1 ? [pair, ''] : [pair.slice(0, place), pair.slice(place + 1)];
-        return { name: decode(name), value: decode(value) };
+        return { name: decodeQueryPart(name), value: decodeQueryPart(value) };
     });
     return { origin, path: unique === '' ? '/' : unique, placeholders, query: pairs.filter(({ name }) => name !== '') };
 }
@@ -74,13 +75,4 @@ function firstFree(name: string, taken: ReadonlyMap<string, string>, next: Map<s
         next.set(name, number + 1);
     }
     return own;
-}
-
-/** As servers read a query; what is no UTF-8 stays encoded. */
-function decode(text: string): string {
-    try {
-        return decodeURIComponent(text.replaceAll('+', ' '));
-    } catch {
-        return text;
-    }
 }
