@@ -16,7 +16,7 @@ const FIRST_REQUEST_MS = 500;
 
 /**
  * Listens; `stop` lets the requests in flight end, takes no new ones, and resolves when all are answered.
- * @throws ConfigFault where it cannot listen on HOST and PORT
+ * @throws ConfigFault if it cannot listen on HOST and PORT
  */
 export async function startApi(app: App): Promise<{ port: number; stop(): Promise<void> }> {
     gatherSharedState(app);

@@ -18,7 +18,7 @@ export interface DatedRun extends LongRun {
     date: string;
 }
 
-/** The rows of the goals that a test shows; none where it belongs to none. */
+/** The rows of the goals that a test shows; none if it belongs to none. */
 export function rowsOf(title: string): string[] {
     const [, ids = ''] = /\(([A-Z]\d+(?:, [A-Z]\d+)*)\)$/.exec(title) ?? [];
     return ids === '' ? [] : ids.split(', ');
@@ -53,7 +53,7 @@ export function longRunCells(runs: readonly DatedRun[]): string[][] {
         ]);
 }
 
-/** Empty where no long run was kept yet. */
+/** Empty if no long run was kept yet. */
 export function readLongRuns(): DatedRun[] {
     return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as DatedRun[]) : [];
 }

@@ -38,7 +38,7 @@ export function median(values: readonly number[]): number {
     return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** A figure in every repetition of a scenario; empty where it was not run. */
+/** A figure in every repetition of a scenario; empty if it was not run. */
 export function repetitionsOf(results: BenchResults, scenario: string, figure: string): number[] {
     return (results.scenarios[scenario] ?? []).map((figures) => figures[figure] ?? Number.NaN);
 }

@@ -5,7 +5,7 @@ import { ConfigFault } from '../shared/platform/settings-reader.ts';
 
 /**
  * Makes DATA_DIR where it is missing, and sees that what will be kept there can be: the embedded PostgreSQL, the key ring, or the demo's key.
- * @throws ConfigFault where it is no folder and cannot become one, or cannot be written
+ * @throws ConfigFault if it is no folder and cannot become one, or cannot be written
  */
 export function makeDataDir({
     dataDir,

@@ -24,7 +24,7 @@ export function keepSecretKeys(dataDir: string): readonly SecretKey[] {
 
 /**
  * The same ring, where there is one; otherwise none.
- * @throws ConfigFault where the file holds no ring
+ * @throws ConfigFault if the file holds no ring
  */
 export function readSecretKeys(dataDir: string): readonly SecretKey[] {
     const file = fileOf(dataDir);

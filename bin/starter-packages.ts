@@ -29,13 +29,13 @@ export type LoadedPackage = { site: string } & StarterLoad;
 
 /**
  * Reads the packages of a folder, in the order of the names of its `.json` files, or of one file.
- * @throws LoadFault where any of them cannot be published, before any is
+ * @throws LoadFault if any of them cannot be published, before any is
  */
 export function readPackages(path: string, egressAllow: readonly EgressAllowEntry[]): PackageDocument[] {
     return filesAt(path).map((file) => requireValidPackage(parseFile(file), basename(file), egressAllow));
 }
 
-/** @throws LoadFault where a package breaks the rules that hold for everybody */
+/** @throws LoadFault if a package breaks the rules that hold for everybody */
 export function requireValidPackage(document: unknown, name: string, egressAllow: readonly EgressAllowEntry[]): PackageDocument {
     const checked = checkPackage(document, { isPortAllowed: (port: number) => isPortAllowed(egressAllow, port) });
     if (checked.ok) return checked.document;

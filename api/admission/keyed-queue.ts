@@ -4,7 +4,7 @@ import { Refusal } from '../../shared/refusals.ts';
 export interface KeyedQueue<Turn extends QueueTurn> {
     /**
      * Runs `work` when it is its turn under each of its keys.
-     * @throws the error that `full` makes where too much work waits or it waited too long, or a Refusal where the caller hung up
+     * @throws the error that `full` makes where too much work waits or it waited too long, or a Refusal if the caller hung up
      */
     run<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result>;
     /** Whether one more of this key would be too many. */

@@ -44,7 +44,7 @@ export const rawRefusals: AppPlugin = {
     },
 };
 
-/** @param request undefined where its headers did not arrive */
+/** @param request undefined if its headers did not arrive */
 function answer(app: App, refusal: Refusal, socket: Duplex, request: IncomingMessage | undefined): void {
     const requestId = request === undefined ? newId('req') : requestIdOf(request);
     const body = JSON.stringify(envelope(refusal, { app: { requestId } }, app.publicUrl()));

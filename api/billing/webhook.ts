@@ -39,7 +39,7 @@ export const stripeWebhook: AppPlugin = {
 };
 
 /**
- * @throws Refusal VALIDATION_ERROR where the signature is wrong or too old
+ * @throws Refusal VALIDATION_ERROR if the signature is wrong or too old
  */
 async function signedEvent({ settings, clock }: Billing, bytes: Buffer, signature: string | string[] | undefined): Promise<Stripe.Event> {
     const stripe = await clientFor(settings);

@@ -50,7 +50,7 @@ function hasTooMuch(payload: Buffer | string): boolean {
     return hasMoreValues(payload, MOST_VALUES) || isJsonTooDeep(payload, MOST_LEVELS);
 }
 
-/** Reads a JSON text that is a part of a body, such as a line. Undefined where it is not well-formed. */
+/** Reads a JSON text that is a part of a body, such as a line. Undefined if it is not well-formed. */
 export function readJsonPart(text: string, guarded: Guarded): JsonBody | undefined {
     if (text.length > BODY_BYTES && hasTooMuch(text)) return { value: undefined, faults: [TOO_COMPLEX] };
     let value: Json;

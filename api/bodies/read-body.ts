@@ -13,7 +13,7 @@ const IN_CRUMBS = `The body comes in more than ${MOST_SMALL_PIECES.toLocaleStrin
 /**
  * hapi's own reader destroys the connection of a caller who sends too much without saying so beforehand; here the rest is
  * dropped until it ends or its time is up, and the caller reads why.
- * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, OVERLOADED where there is no room for it, VALIDATION_ERROR where it comes in too many
+ * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, OVERLOADED if there is no room for it, VALIDATION_ERROR where it comes in too many
  *     small pieces.
  */
 export async function readBytes(request: Request, maxBytes: number, use: Omit<BodyUse, 'maxBytes'> = {}): Promise<Buffer> {

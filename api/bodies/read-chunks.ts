@@ -58,7 +58,7 @@ export async function* readChunks(request: Request, { maxBytes, pauseMs, allMs, 
     }
 }
 
-/** @throws Refusal REQUEST_TIMEOUT where nothing comes in time */
+/** @throws Refusal REQUEST_TIMEOUT if nothing comes in time */
 function waitForBytes(source: Request['raw']['req'], ms: number, state: { wake?: () => void }): Promise<void> {
     const late = new Refusal('REQUEST_TIMEOUT', 'The body paused for too long, or took too long in all.', {
         headers: { connection: 'close' },

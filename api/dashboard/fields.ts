@@ -18,7 +18,7 @@ export const FORM_BYTES = 64 * 1024;
 
 /**
  * The fields of an urlencoded body.
- * @throws Refusal VALIDATION_ERROR where a name stands twice, which no form of ours does, or where there are too many.
+ * @throws Refusal VALIDATION_ERROR if a name stands twice, which no form of ours does, or where there are too many.
  */
 export function parseFields(body: Uint8Array): Fields {
     return fieldsOf(readForm(body));

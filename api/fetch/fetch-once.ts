@@ -61,7 +61,7 @@ async function judgeReplay({ app, body, caller }: FetchCall): Promise<void> {
 }
 
 /**
- * @throws Refusal SITE_BLOCKED where the path is blocked, or where today's version no longer accepts its params
+ * @throws Refusal SITE_BLOCKED if the path is blocked, or where today's version no longer accepts its params
  */
 async function judgePath(found: Found, body: FetchRequest): Promise<void> {
     const { policy, endpoint } = found;

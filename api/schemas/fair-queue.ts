@@ -18,7 +18,7 @@ export interface FairTurn {
 export interface FairQueue {
     /**
      * @param work resolves with the milliseconds that it took
-     * @throws Refusal OVERLOADED after the longest wait, or another Refusal where the caller hung up
+     * @throws Refusal OVERLOADED after the longest wait, or another Refusal if the caller hung up
      */
     run<Done extends { ms: number }>(turn: FairTurn, work: () => Promise<Done>): Promise<Done>;
 }

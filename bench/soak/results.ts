@@ -18,7 +18,7 @@ export interface SoakResults {
 
 const FILE = new URL('../soak.json', import.meta.url);
 
-/** Undefined where none was kept yet. */
+/** Undefined if none was kept yet. */
 export function readSoak(): SoakResults | undefined {
     return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as SoakResults) : undefined;
 }

@@ -134,7 +134,7 @@ export async function openRedis(): Promise<Redis> {
     };
 }
 
-/** One inline command and all that comes back within a moment; empty where nobody listens. */
+/** One inline command and all that comes back within a moment; empty if nobody listens. */
 function talk(port: number, command: string): Promise<string> {
     return new Promise((done) => {
         let text = '';

@@ -3,7 +3,7 @@ import { ask } from './servers.ts';
 /** A statement as pg_stat_statements saw it; times are milliseconds. */
 export interface Statement {
     query: string;
-    /** False where a function ran it; its time is part of the statement that called the function. */
+    /** False if a function ran it; its time is part of the statement that called the function. */
     isTop: boolean;
     calls: number;
     meanMs: number;

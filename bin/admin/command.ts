@@ -19,7 +19,7 @@ export interface AdminCommand {
     name: string;
     about?: string;
     takes: readonly (Argument | Option)[];
-    /** Why the options are no use together, as one line; undefined where nothing is wrong. */
+    /** Why the options are no use together, as one line; undefined if nothing is wrong. */
     judge?(options: never): string | undefined;
     /** Gets the arguments in their order, and then the options. */
     work(operator: Operator, ...given: never[]): Promise<Done>;

@@ -24,7 +24,7 @@ export class AdminFault extends Error {
 export interface Operator {
     db: Db;
     secrets: Secrets;
-    /** Of the first key of SECRET_KEYS, with which this encrypts; undefined where the ring is in the database. */
+    /** Of the first key of SECRET_KEYS, with which this encrypts; undefined if the ring is in the database. */
     secretKeyId: string | undefined;
     /** What workers may reach beyond public https; packages are judged by it. */
     egressAllow: Config['egressAllow'];

@@ -34,7 +34,7 @@ const PRODUCTS: readonly Product[] = [
 /** The demo site while it listens. */
 export interface DemoSite {
     port: number;
-    /** The port that it was to have and something else had; undefined where it has its own. */
+    /** The port that it was to have and something else had; undefined if it has its own. */
     taken: number | undefined;
     close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ const MAX_PARAMS = 2000;
 
 /** Operations of one package. */
 export interface Part {
-    /** The tag that it is called by; none where all fit into one. */
+    /** The tag that it is called by; none if all fit into one. */
     tag: string | undefined;
     operations: ReadOperation[];
 }

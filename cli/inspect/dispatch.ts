@@ -16,7 +16,7 @@ const ALIKE = 0.7;
 export class DispatchWords {
     readonly #words = new Map<string, Set<string>>();
 
-    /** Counts the pairs of an address. Returns false where one is beyond its limit. */
+    /** Counts the pairs of an address. Returns false if one is beyond its limit. */
     tryAdd({ origin, pathname }: URL, pairs: readonly [string, string][]): boolean {
         const key = `${origin}${pathname}`;
         const known = this.#words.get(key) ?? new Set();

@@ -12,7 +12,7 @@ export interface Exchange {
     body: { type: string; text: string } | undefined;
     status: number;
     answerHeaders: Map<string, string>;
-    /** `type` without its parameters, in lower case; '' where nothing tells. `text` is undefined where the recording has no body or no text. */
+    /** `type` without its parameters, in lower case; '' where nothing tells. `text` is undefined if the recording has no body or no text. */
     answer: { type: string; text: string | undefined };
 }
 

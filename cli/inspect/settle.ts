@@ -79,7 +79,7 @@ function plainStep(step: string): string {
     return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** `undefined`: the endpoint cannot do without what is at fault. `part` is absent where the same fault was repaired before. */
+/** `undefined`: the endpoint cannot do without what is at fault. `part` is absent if the same fault was repaired before. */
 function takeOut(
     endpoint: PackageEndpoint,
     [field, ...rest]: string[],

@@ -11,7 +11,7 @@ export interface Billing extends Pick<App, 'db' | 'secrets' | 'log' | 'clock' | 
     settings: StripeSettings;
     /**
      * Calls Stripe. Never call it inside a transaction: an answer may take long.
-     * @throws Refusal SERVICE_UNAVAILABLE where Stripe does not answer, or rejects our key.
+     * @throws Refusal SERVICE_UNAVAILABLE if Stripe does not answer, or rejects our key.
      */
     ask<Answer>(question: (stripe: Stripe) => Promise<Answer>): Promise<Answer>;
 }
@@ -21,7 +21,7 @@ const TIMEOUT_MS = 10_000;
 
 const clients = new WeakMap<StripeSettings, Promise<Stripe>>();
 
-/** Payment through Stripe; undefined where STRIPE_SECRET_KEY is not set. */
+/** Payment through Stripe; undefined if STRIPE_SECRET_KEY is not set. */
 export function billingOf(app: Pick<App, 'config' | 'db' | 'secrets' | 'log' | 'clock' | 'publicUrl'>): Billing | undefined {
     const settings = app.config.stripe;
     if (settings === undefined) return undefined;

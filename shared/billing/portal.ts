@@ -7,7 +7,7 @@ const configurations = new WeakMap<Billing['settings'], string>();
 
 /**
  * A way into Stripe's portal, for card, address and invoices. Plans are changed on our page, which knows what a change means for
- * credits; a subscription can be cancelled there too. Undefined where Stripe no longer knows the customer.
+ * credits; a subscription can be cancelled there too. Undefined if Stripe no longer knows the customer.
  */
 export async function openPortal(billing: Billing, customerId: string): Promise<string | undefined> {
     const configuration = await configurationOf(billing);

@@ -45,7 +45,7 @@ export async function readPaidInvoices({ ask, settings }: Billing, subscriptionI
     return data.map((invoice) => invoiceOf(settings, invoice));
 }
 
-/** The invoice that a charge paid, and whether it was refunded; undefined where it paid none. */
+/** The invoice that a charge paid, and whether it was refunded; undefined if it paid none. */
 export async function readCharge(
     { ask }: Billing,
     chargeId: string,

@@ -25,13 +25,13 @@ export interface PreparedRun {
 
 export const UNREADABLE = 'The params of this monitor cannot be decrypted.';
 
-/** The call that a monitor makes; undefined where it cannot be decrypted. */
+/** The call that a monitor makes; undefined if it cannot be decrypted. */
 export async function openCall(app: App, { request }: Pick<MonitorRow, 'request'>): Promise<FetchRequest | undefined> {
     const text = await openText(app.secrets, 'request', request);
     return text === undefined ? undefined : (parseExact(text) as unknown as FetchRequest);
 }
 
-/** The call that a monitor makes. @throws Refusal INTERNAL where it cannot be decrypted */
+/** The call that a monitor makes. @throws Refusal INTERNAL if it cannot be decrypted */
 export async function callOf(app: App, monitor: Pick<MonitorRow, 'request'>): Promise<FetchRequest> {
     const call = await openCall(app, monitor);
     if (call === undefined) throw new Refusal('INTERNAL', UNREADABLE);
@@ -59,7 +59,7 @@ export async function prepareRun(app: App, caller: Caller, monitor: MonitorRow):
 
 /**
  * Stores a run and its job. Call it with the monitor locked, and only where no run of it goes on.
- * @returns false where it could cost more than `max_credits_per_day` leaves: then nothing is stored
+ * @returns false if it could cost more than `max_credits_per_day` leaves: then nothing is stored
  */
 export async function storeRun(
     trx: Db,

@@ -43,8 +43,8 @@ const LASTS_MS = 24 * 60 * 60 * 1000;
 export const MAX_CURSOR = 8192;
 
 /**
- * Opens the cursor of a call; undefined where it has none.
- * @throws Refusal INVALID_CURSOR where it was made for another workspace, site, endpoint or version, or more than 24 hours ago
+ * Opens the cursor of a call; undefined if it has none.
+ * @throws Refusal INVALID_CURSOR if it was made for another workspace, site, endpoint or version, or more than 24 hours ago
  */
 export async function openFetchCursor(
     app: App,
@@ -66,7 +66,7 @@ export async function openFetchCursor(
     return held;
 }
 
-/** @throws Refusal INVALID_CURSOR where it was made for other params or another connection */
+/** @throws Refusal INVALID_CURSOR if it was made for other params or another connection */
 export function judgeCursor(held: OpenedCursor, values: Values, connection: Bound['connection']): void {
     if (held.values !== hashOf(values) || held.connection !== (connection?.connectionId ?? null)) throw new Refusal('INVALID_CURSOR');
 }

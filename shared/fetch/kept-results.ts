@@ -9,7 +9,7 @@ import type { FetchOrder } from './order.ts';
 import type { Settled } from './settle.ts';
 
 /**
- * A recent result of the same read that this account paid for (docs/api.md, "Hosted fetch"). Undefined where there is none, or the caller
+ * A recent result of the same read that this account paid for (docs/api.md, "Hosted fetch"). Undefined if there is none, or the caller
  * did not ask for one.
  */
 export async function findKept(
@@ -40,7 +40,7 @@ export async function keepResult(
     }
 }
 
-/** What a kept result of this call is found by; undefined where none may be kept. */
+/** What a kept result of this call is found by; undefined if none may be kept. */
 export function questionFor({ body }: FetchOrder, { found, values, connection }: Admitted): string | undefined {
     return mayAsk(body, found) ? questionOf(body, found, values, connection) : undefined;
 }

@@ -6,7 +6,7 @@ import { isReady } from './is-up.ts';
 /**
  * Serves /metrics of this process on METRICS_PORT, and its /livez and /readyz, which mean what they mean on an API: a worker has no
  * other port. Does nothing where that is not set.
- * @throws ConfigFault where it cannot listen there
+ * @throws ConfigFault if it cannot listen there
  */
 export async function openMetricsServer(app: App): Promise<{ close(): Promise<void> }> {
     const { config, log } = app;

@@ -167,7 +167,7 @@ function egressSettings(read: SettingsReader): EgressSettings {
 
 /**
  * Requires DATABASE_URL, for a process that starts no database of its own.
- * @throws ConfigFault where DATABASE_URL is not set.
+ * @throws ConfigFault if DATABASE_URL is not set.
  */
 export function requireDatabase(config: Config): Config & { databaseUrl: string } {
     const { databaseUrl } = config;

@@ -56,7 +56,7 @@ export async function startEmbeddedPostgres({ dataDir, log, durable = true }: Em
     }
 }
 
-/** The URL of the server that runs on this data folder; undefined where none runs or it is not ready. */
+/** The URL of the server that runs on this data folder; undefined if none runs or it is not ready. */
 export function findRunning(dataDir: string): string | undefined {
     try {
         const home = findHome(realpathSync(dataDir));

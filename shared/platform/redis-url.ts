@@ -24,7 +24,7 @@ export function isSentinelUrl(url: string): boolean {
     return /^rediss?\+sentinel:/i.test(url);
 }
 
-/** Reads a URL with several hosts, which `URL` does not take; undefined where it is none. */
+/** Reads a URL with several hosts, which `URL` does not take; undefined if it is none. */
 export function parseSentinelUrl(url: string): SentinelUrl | undefined {
     const [, scheme = '', user, hosts = '', name = '', db, query = ''] = WHOLE.exec(url) ?? [];
     const sentinels = hosts.split(',').map(parseSentinel);

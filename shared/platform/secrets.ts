@@ -13,7 +13,7 @@ export interface Secrets {
     readonly isConfigured: boolean;
     /** Encrypts for one purpose, by the first key of the ring. */
     seal(plain: Buffer | string, purpose: string): Promise<Buffer>;
-    /** Undefined where no key of the ring opens it. */
+    /** Undefined if no key of the ring opens it. */
     open(sealed: Buffer, purpose: string): Promise<Buffer | undefined>;
     /** A 32-byte HMAC by the first key of the ring. */
     hmac(text: string, purpose: string): Promise<Buffer>;

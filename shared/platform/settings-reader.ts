@@ -119,7 +119,7 @@ export class SettingsReader {
         if (!beginnings.some((beginning) => value.toLowerCase().startsWith(beginning))) {
             return this.#fault(name, `must be a URL that begins with ${beginnings.join(' or ')}`, example);
         }
-        // The parser takes the first word behind any number of slashes for a host, and none where a user stands before it.
+        // The parser takes the first word behind any number of slashes for a host, and none if a user stands before it.
         const whole = mayLackHost ? value.replace(/^([a-z]+:\/\/[^/?#]*@|[a-z]+:\/\/)(?=[/?]|$)/i, '$1socket') : value;
         if (/^[a-z]+:\/\/[^/\\?#]/i.test(whole) && URL.canParse(whole)) return value;
         return this.#fault(name, 'must be a URL with a host, and a port up to 65535 if any', example);

@@ -6,7 +6,7 @@ export interface SideThread {
      * What the thread answers.
      * @param owner each owner's tasks run in order, and one owner's queue delays no other owner
      * @param moved buffers that go over to the thread instead of being copied
-     * @throws SideThreadFailure where the task was given up, or the thread broke
+     * @throws SideThreadFailure if the task was given up, or the thread broke
      */
     run<Answer>(owner: string, task: unknown, moved?: readonly Transferable[]): Promise<Answer>;
 }

@@ -9,9 +9,9 @@ export type Traits = Readonly<Record<string, string | number>>;
 
 /** One part of a call, from its beginning until `end`. */
 export interface Span {
-    /** 32 hex digits; undefined where nothing is traced. */
+    /** 32 hex digits; undefined if nothing is traced. */
     readonly traceId: string | undefined;
-    /** What continues the trace in another process of ours, in the form of W3C's `traceparent`; undefined where nothing is traced. */
+    /** What continues the trace in another process of ours, in the form of W3C's `traceparent`; undefined if nothing is traced. */
     readonly context: string | undefined;
     /** Begins a part of this part. */
     child(name: string, kind?: SpanKind, traits?: Traits): Span;

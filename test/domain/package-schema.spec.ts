@@ -80,7 +80,7 @@ describe('the JSON Schema of the package format', () => {
     });
 });
 
-/** Undefined where the second edit has no place left. */
+/** Undefined if the second edit has no place left. */
 function tryEdits(edits: readonly (readonly [string, unknown])[]): JsonObject | undefined {
     try {
         return editedPackage(Object.fromEntries(edits));

@@ -14,7 +14,7 @@ export function timeoutOf(time: AnswerTime): number {
     return time === 'at the deadline' ? 1500 : 30_000;
 }
 
-/** What is wrong with an outcome, as sentences; none where all is as the table says. */
+/** What is wrong with an outcome, as sentences; none if all is as the table says. */
 export function faultsOf(behaviour: Behaviour, effect: Effect, ran: Ran, before: { credits: number }, patience: Patience): string[] {
     const expected = behaviour[effect];
     const isSuccess = expected.code === 'success';

@@ -28,7 +28,7 @@ function moduleOf({ apiVersion, kind }: Manifest): string {
     return `${apiVersion.startsWith('keda.sh/') ? '@kubernetes-models/keda' : 'kubernetes-models'}/${apiVersion}/${kind}`;
 }
 
-/** What the published schema has against a manifest, in its own words; undefined where it is right. */
+/** What the published schema has against a manifest, in its own words; undefined if it is right. */
 async function problemOf(manifest: Manifest): Promise<string | undefined> {
     const models = (await import(moduleOf(manifest))) as Record<string, Model>;
     const model = models[manifest.kind];

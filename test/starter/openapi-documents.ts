@@ -34,7 +34,7 @@ export const EXCERPTS: readonly Excerpt[] = readdirSync(FOLDER).map(
 );
 
 /**
- * Where an endpoint says something else than the document does, as sentences; empty where it keeps to it. Names of path params are
+ * Where an endpoint says something else than the document does, as sentences; empty if it keeps to it. Names of path params are
  * the package's own, their places count. Of the query that stands in the url only the names are compared.
  */
 export function departures(endpoint: PackageEndpoint, excerpt: Excerpt): string[] {

@@ -36,7 +36,7 @@ const SYSTEM_USER = 'postgres';
 export interface DebianOptions {
     /** Settings beside the shipped ones, as `name=value`. */
     settings?: readonly string[];
-    /** False where a crash of the machine may lose what was written: `fsync=off`. */
+    /** False if a crash of the machine may lose what was written: `fsync=off`. */
     isDurable?: boolean;
     /** `trust` takes any password. */
     auth?: 'scram-sha-256' | 'trust';

@@ -17,7 +17,7 @@ export interface PythonClient {
  * Installs a published package.
  * @param folder an empty one, for the environment
  * @param requirement its name and version
- * @returns undefined where no package index has it, or none can be reached
+ * @returns undefined if no package index has it, or none can be reached
  */
 export async function installPublished(folder: string, requirement: string): Promise<PythonClient | undefined> {
     await run(folder, PYTHON, ['-m', 'venv', join(folder, 'venv')]);

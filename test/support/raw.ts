@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { Answer } from './people.ts';
 
-/** A request of exactly these bytes; undefined where the connection ended without an answer. Only the first answer is read. */
+/** A request of exactly these bytes; undefined if the connection ended without an answer. Only the first answer is read. */
 export async function sendRaw(base: string, bytes: string | Buffer, { waitMs = 5000 } = {}): Promise<Answer | undefined> {
     const { hostname, port } = new URL(base);
     const socket = connect(Number(port), hostname);

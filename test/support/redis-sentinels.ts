@@ -131,7 +131,7 @@ export async function startRedisWithSentinels(tls?: { key: string; certificate: 
     };
 }
 
-/** Asks one question; undefined where there is no answer. */
+/** Asks one question; undefined if there is no answer. */
 async function answerOf<Answer>(options: RedisOptions, question: (redis: Redis) => Promise<Answer>): Promise<Answer | undefined> {
     const redis = new Redis({ ...options, replyMapping: 'legacy' });
     redis.on('error', () => undefined);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** The Redis server of this test run; undefined where only the topology without Redis is tested. It may be somebody's own: never flush it. */
+/** The Redis server of this test run; undefined if only the topology without Redis is tested. It may be somebody's own: never flush it. */
 export function testRedisUrl(): string | undefined {
     return process.env['TEST_REDIS_URL'];
 }

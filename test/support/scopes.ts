@@ -14,7 +14,7 @@ export async function scopedKey(world: World, { workspaceId, userId }: Person, s
     return withKey(world, apiKey);
 }
 
-/** `part: value` of the scope that an answer says is missing; undefined where it says nothing of the kind. */
+/** `part: value` of the scope that an answer says is missing; undefined if it says nothing of the kind. */
 export function lackOf({ status, body }: Answer): string | undefined {
     const { code, details = [] } = (body['error'] ?? {}) as { code?: string; details?: { code: string; message: string }[] };
     const lack = details.find((detail) => detail.code === 'SCOPE_MISSING');

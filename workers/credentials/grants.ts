@@ -91,7 +91,7 @@ async function look(app: App, place: Place): Promise<Held> {
     return { read, grant: kept.grant };
 }
 
-/** No connection to the database is held while the site answers. @returns undefined where the grant was replaced meanwhile */
+/** No connection to the database is held while the site answers. @returns undefined if the grant was replaced meanwhile */
 async function renewTaken(app: App, fetch: CustomFetch, place: Place, held: Held): Promise<Grant | undefined> {
     let tokens: Tokens | undefined;
     try {
@@ -104,7 +104,7 @@ async function renewTaken(app: App, fetch: CustomFetch, place: Place, held: Held
     return (await persistently(() => store(app, place, held.read, grant))) ? grant : undefined;
 }
 
-/** @returns undefined where nothing renews the grant */
+/** @returns undefined if nothing renews the grant */
 async function ask(app: App, fetch: CustomFetch, { entry, ...place }: Place, grant: Grant): Promise<Tokens | undefined> {
     if (grant.flow === 'client_credentials') return openTokenServer(entry, grant, fetch).askAsClient(grant.scopes);
     const client = await persistently(() => findClient(app, place, grant.clientId));
@@ -135,7 +135,7 @@ async function afterFailure(app: App, held: Held, error: unknown): Promise<Grant
     throw unreachable();
 }
 
-/** @returns undefined where the grant was replaced meanwhile */
+/** @returns undefined if the grant was replaced meanwhile */
 async function end(app: App, { read }: Held, status: 'revoked' | 'expired'): Promise<undefined> {
     const publicUrl = app.publicUrl();
     if (!(await persistently(() => endStoredGrant(app, read, { status, publicUrl })))) return undefined;

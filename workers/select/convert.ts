@@ -5,7 +5,7 @@ import type { Json, SelectedType } from '../../shared/domain/types.ts';
 export type Decimal = '.' | ',';
 
 /**
- * A value of a page as another type; null where it does not convert. Numbers keep their digits.
+ * A value of a page as another type; null if it does not convert. Numbers keep their digits.
  * @param value a text, or a value of JSON
  * @param decimal how the page writes numbers
  */

@@ -47,7 +47,7 @@ export interface Parsed {
     /** The selected data, or the whole body, neither wrapped nor validated. JSON may have ExactNumbers. */
     value(rules: ResponseRules): Json;
     json?: {
-        /** The whole body as JSON, and its value with rounded numbers; absent where the body is no JSON. */
+        /** The whole body as JSON, and its value with rounded numbers; absent if the body is no JSON. */
         whole?: { text: string; rounded: Json };
         /** Whether `value` may have ExactNumbers. */
         hasExact(): boolean;

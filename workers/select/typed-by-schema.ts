@@ -8,7 +8,7 @@ const MAX_REFERENCES = 32;
 
 /**
  * The value with numbers and booleans in place of the texts that a schema wants as such. A text that is none stays, so that the schema
- * refuses it; an empty one is null where the schema takes null. Numbers keep their digits.
+ * refuses it; an empty one is null if the schema takes null. Numbers keep their digits.
  */
 export function typedBy(schema: JsonSchema | undefined, value: Json, whole: JsonSchema | undefined = schema): Json {
     const rules = resolveReference(schema, whole);

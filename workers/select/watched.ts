@@ -12,7 +12,7 @@ import { keyOf } from './unique-items.ts';
 export interface WatchOrder {
     /** The data of the result, as JSON text. */
     data: string;
-    /** The value of the run before, as JSON text; absent where this run is the base. */
+    /** The value of the run before, as JSON text; absent if this run is the base. */
     before?: string | undefined;
     watch: string | null;
     identity: string | null;
@@ -22,7 +22,7 @@ export interface WatchOrder {
 /** The watched value as JSON text, and how it differs from the one before. */
 export interface Watched {
     text: string;
-    /** JSON text; absent where nothing changed. */
+    /** JSON text; absent if nothing changed. */
     diff?: string;
     isTruncated: boolean;
     /** Whether people are told, as `when` says. */

@@ -80,7 +80,7 @@ async function signUpByMail(visit: Visit, order: Order): Promise<void> {
     hurryMail();
 }
 
-/** The user, with the mail that confirms the address in the same transaction; undefined where the address has an account. */
+/** The user, with the mail that confirms the address in the same transaction; undefined if the address has an account. */
 async function makeUser(visit: Visit, { email, passwordHash, browserToken }: Order): Promise<string | undefined> {
     const { app, fields, address: from } = visit;
     const invitedBy = await findInviter(app.db, fields.get('invite') ?? '');

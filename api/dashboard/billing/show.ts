@@ -66,7 +66,7 @@ function nextOf(current: Plan, subscription: Subscription | undefined): { plan: 
 interface Choice {
     plan: Plan;
     figures: (typeof PLANS)[Plan];
-    /** Of the button; undefined where there is nothing to press. */
+    /** Of the button; undefined if there is nothing to press. */
     label: string | undefined;
     words: string;
     isCurrent: boolean;

@@ -25,7 +25,7 @@ export interface Field {
     name: string;
     place: string;
     required: boolean;
-    /** What it means; empty where its name says it. */
+    /** What it means; empty if its name says it. */
     about: Words;
     /** Which values it takes. */
     takes: string;
@@ -151,7 +151,7 @@ function choicesOf({ type, enum: allowed }: JsonObject): string[] {
 }
 
 interface Callable extends Pick<Operation, 'method' | 'path' | 'auth' | 'fields'> {
-    /** A body that shows what can be sent; undefined where none is. */
+    /** A body that shows what can be sent; undefined if none is. */
     body: string | undefined;
 }
 

@@ -51,7 +51,7 @@ export async function requestOptions(
     };
 }
 
-/** The new passkey in a browser's answer; undefined where anything about it is wrong. */
+/** The new passkey in a browser's answer; undefined if anything about it is wrong. */
 export async function readNewPasskey(app: App, userId: string, answer: string) {
     const { verifyRegistrationResponse } = await library();
     const response = parse<RegistrationResponseJSON>(answer);
@@ -84,7 +84,7 @@ async function hasNoMakerStatement({ response }: RegistrationResponseJSON): Prom
 }
 
 /**
- * The user whose passkey answered, and the revision that it was judged at; undefined where anything about it is wrong. `signedIn` is who is
+ * The user whose passkey answered, and the revision that it was judged at; undefined if anything about it is wrong. `signedIn` is who is
  * signed in, if anybody.
  */
 export async function userOfPasskey(app: App, answer: string, signedIn?: string): Promise<Proven | undefined> {

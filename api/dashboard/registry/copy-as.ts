@@ -25,7 +25,7 @@ export interface CopiedCall {
 /** Longer calls are left out: pages have many. */
 const LONGEST = 2000;
 
-/** Undefined where the params are long. */
+/** Undefined if the params are long. */
 export function copyAs({ base, site, endpoint, effect, params, maxResults }: CopiedCall): CallCode | undefined {
     const isDryRun = effect === 'write';
     const order = { site, endpoint, params, ...(maxResults === undefined ? {} : { max_results: maxResults }) };

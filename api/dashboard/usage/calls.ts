@@ -140,7 +140,7 @@ function byLabel(a: { label: string }, b: { label: string }): number {
     return a.label < b.label ? -1 : 1;
 }
 
-/** Undefined where it names a call that is not of this workspace. */
+/** Undefined if it names a call that is not of this workspace. */
 async function filterCalls(visit: WorkspaceVisit): Promise<CallFilter | undefined> {
     const typed = typedOf(visit);
     const from = dayOf(typed.from);

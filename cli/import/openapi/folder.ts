@@ -76,7 +76,7 @@ function splitOnce(reference: string): [string, string] {
     return at === -1 ? [reference, ''] : [reference.slice(0, at), reference.slice(at + 1)];
 }
 
-/** The real path of a file that a reference names; undefined where it is an address, missing, or outside of the folder. */
+/** The real path of a file that a reference names; undefined if it is an address, missing, or outside of the folder. */
 async function inFolder(target: string, from: string, folder: string): Promise<string | undefined> {
     if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(target)) return undefined;
     try {

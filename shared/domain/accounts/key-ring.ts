@@ -18,7 +18,7 @@ export interface SecretKey {
 /** Keys of which the first encrypts and all decrypt. A purpose separates uses: what was sealed for one opens for no other. */
 export interface KeyRing {
     seal(plain: Buffer | string, purpose: string): Buffer;
-    /** Undefined where no key of the ring opens it: the key is missing, or it was sealed for another purpose, or changed. */
+    /** Undefined if no key of the ring opens it: the key is missing, or it was sealed for another purpose, or changed. */
     open(sealed: Buffer, purpose: string): Buffer | undefined;
     /** 32 bytes, by the first key. */
     hmac(text: string, purpose: string): Buffer;
@@ -127,7 +127,7 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
     };
 }
 
-/** The id of the key that sealed it; undefined where this is nothing that a ring sealed. */
+/** The id of the key that sealed it; undefined if this is nothing that a ring sealed. */
 export function keyIdOf(sealed: Buffer): string | undefined {
     const length = sealed[1];
     if (sealed[0] !== VERSION || length === undefined || length === 0) return undefined;

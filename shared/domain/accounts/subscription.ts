@@ -88,7 +88,7 @@ export function judge(
 
 /**
  * The line that an invoice was made for: of our plans, the one that lasts longest, and a whole period rather than a part.
- * Undefined where it is for something else.
+ * Undefined if it is for something else.
  */
 export function periodLine(lines: readonly InvoiceLine[]): (InvoiceLine & { plan: SoldPlan }) | undefined {
     return lines

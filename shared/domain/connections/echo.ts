@@ -13,13 +13,13 @@ export interface EchoMask {
     text(text: string): string;
     /** Replaces it in bytes; the same bytes where there is nothing to replace. @param isJson keep JSON well-formed outside of strings */
     bytes(bytes: Uint8Array, isJson: boolean): Uint8Array;
-    /** The URL without the pairs of its query that hold it; undefined where it is elsewhere. */
+    /** The URL without the pairs of its query that hold it; undefined if it is elsewhere. */
     url(url: string): string | undefined;
     /** Bytes of the longest form. */
     longest: number;
 }
 
-/** Looks for a secret; undefined where it is too short to be looked for. @param also further texts of the same credential, such as refresh tokens */
+/** Looks for a secret; undefined if it is too short to be looked for. @param also further texts of the same credential, such as refresh tokens */
 export function createEchoMask(secret: Secret, also: readonly string[] = []): EchoMask | undefined {
     const value = 'value' in secret ? secret.value : secret.password;
     const forms = [value, ...also].flatMap((text) => (text.length < LEAST ? [] : formsOf(text)));

@@ -26,7 +26,7 @@ export function strayProblem({ origins }: OAuthClient, site: string, entry: Pack
 /** By normalised site. */
 export type OAuthClients = ReadonlyMap<string, OAuthClient>;
 
-/** Reads a file of clients; undefined where it has another shape. */
+/** Reads a file of clients; undefined if it has another shape. */
 export function readOAuthClients(value: unknown): OAuthClients | undefined {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
     const clients = new Map<string, OAuthClient>();

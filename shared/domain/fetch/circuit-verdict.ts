@@ -26,7 +26,7 @@ export function hostVerdicts(outcome: FetchOutcome, times: { admittedAt: number;
 
 /**
  * What an ended fetch says of the host where it ended: failed by connection, 5xx or timeout; passed where the host answered anything
- * else; none where nothing reached it. A call that waited for a worker for most of its time says nothing: otherwise our own overload
+ * else; none if nothing reached it. A call that waited for a worker for most of its time says nothing: otherwise our own overload
  * would open circuits.
  */
 export function circuitVerdict(

@@ -28,7 +28,7 @@ export interface WaitEstimator {
     enter(now: number): number;
     /**
      * A fetch was answered.
-     * @param ranMs for how long a worker had it; undefined where none did, or none reported
+     * @param ranMs for how long a worker had it; undefined if none did, or none reported
      */
     leave(fetch: { number: number; enteredAt: number }, now: number, ranMs: number | undefined): void;
     /** Fetches that are not answered yet. */

@@ -93,7 +93,7 @@ const NEVER: Readonly<Record<Holds, readonly string[]>> = {
     any: [],
 };
 
-/** The type of a schema whose values can never be sent there, although the schema names it; undefined where some can. */
+/** The type of a schema whose values can never be sent there, although the schema names it; undefined if some can. */
 export function unsendableType(param: Placed, bodyFormat: BodyFormat): string | undefined {
     const type = isObject(param.schema) ? param.schema['type'] : undefined;
     return typeof type === 'string' && NEVER[holdsOf(param, bodyFormat)].includes(type) ? type : undefined;

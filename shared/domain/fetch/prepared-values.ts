@@ -28,7 +28,7 @@ export function withPlaceholderValues({ prepare }: Pick<Endpoint, 'prepare'>, va
 /** Characters of one extracted value. */
 const MAX_TEXT = 1024;
 
-/** Why an extracted value cannot be sent where the endpoint uses it, as the end of a sentence; undefined where it can. */
+/** Why an extracted value cannot be sent where the endpoint uses it, as the end of a sentence; undefined if it can. */
 export function preparedFault(endpoint: Endpoint, name: string, value: Json): string | undefined {
     if (value === null || value === '') return 'is not there';
     if (typeof value === 'object' && !isExact(value)) return 'is no text, number or boolean';

@@ -14,7 +14,7 @@ export interface RequestBody {
 }
 
 /**
- * The body of a call; undefined where none is sent. A template is sent even when no param fills it, unless the endpoint says that its body
+ * The body of a call; undefined if none is sent. A template is sent even when no param fills it, unless the endpoint says that its body
  * is optional.
  * @param form its fields stand before the params, which win over them
  */

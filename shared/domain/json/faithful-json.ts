@@ -2,7 +2,7 @@ import { MAX_DIGITS } from './exact-numbers.ts';
 import { scanTokens } from './tokens.ts';
 
 /**
- * Whether every reader of a JSON text gets the value that JavaScript made of it, except for the last digits of numbers. False where an
+ * Whether every reader of a JSON text gets the value that JavaScript made of it, except for the last digits of numbers. False if an
  * object has a key twice: JavaScript takes the last, other readers the first or none. False for numbers beyond a double (`1e999`), at
  * which some readers fail.
  * @param text well-formed JSON
@@ -20,7 +20,7 @@ const TOO_MANY_DIGITS = new RegExp(`\\d{${MAX_DIGITS + 1}}`);
 const QUOTE = 0x22;
 const COLON = 0x3a;
 
-/** Colons outside of strings. A key that is there twice is written once more than it is held. Undefined where a number has too many digits. */
+/** Colons outside of strings. A key that is there twice is written once more than it is held. Undefined if a number has too many digits. */
 function keysWritten(text: string): number | undefined {
     let keys = 0;
     const isTooLong = scanTokens(text, (first, from, to) => {
@@ -30,7 +30,7 @@ function keysWritten(text: string): number | undefined {
     return isTooLong ? undefined : keys;
 }
 
-/** Keys of all objects in a value; undefined where it has an infinite number. */
+/** Keys of all objects in a value; undefined if it has an infinite number. */
 function keysHeld(value: unknown): number | undefined {
     let keys = 0;
     const waiting: unknown[] = [[value]];

@@ -54,7 +54,7 @@ export function jsonProblems(value: unknown, bounds: JsonBounds = BODY_BOUNDS, a
     const tell = (code: DetailCode, fault: string) =>
         void problems.push({ path: boundedPointer(pointerTo(at, opened)), code, message: `The value ${fault}.` });
     const faultOfText = (text: string, isKey: boolean) => textFault(text, bounds, { isKey, isData: isAtData(bounds, opened) });
-    /** False where there is no use in going on. */
+    /** False if there is no use in going on. */
     const look = (one: unknown): boolean => {
         if (typeof one !== 'object' || one === null || isExact(one)) {
             const fault = scalarFault(one, faultOfText, isFree(bounds, opened) ? Number.POSITIVE_INFINITY : bounds.maxText);

@@ -19,7 +19,7 @@ export interface SplitBody {
 
 /**
  * Takes the list at a key of the outermost object apart without parsing it: parsing thousands of items at once would take the turns of
- * others. What is not well-formed shows when the parts are parsed. Undefined where the object has no list at this key.
+ * others. What is not well-formed shows when the parts are parsed. Undefined if the object has no list at this key.
  * @param body UTF-8
  * @param most items; of a list with more, `count` is one more and the others are not counted
  * @param nextTurn lets others have their turn; called between slices of the body

@@ -23,7 +23,7 @@ export interface AuthOffer {
     hosts: readonly string[];
 }
 
-/** The terms that a version offers under an id; undefined where it has no such entry. */
+/** The terms that a version offers under an id; undefined if it has no such entry. */
 export function termsOf({ auth, hosts }: AuthOffer, id: string): AuthTerms | undefined {
     const entry = auth.find((one) => one.id === id);
     return entry && { entry, hosts: entry.hosts?.toSorted() ?? hosts };

@@ -86,7 +86,7 @@ export function writtenSteps(steps: NonNullable<Endpoint['prepare']>): PackageSt
     return written.length === 1 && only !== undefined ? only : written;
 }
 
-/** The pages that an endpoint gets first, in order; none where it has no `prepare`. */
+/** The pages that an endpoint gets first, in order; none if it has no `prepare`. */
 export function stepsOf(prepare: PackageEndpoint['prepare']): PackageStep[] {
     if (prepare == null) return [];
     return Array.isArray(prepare) ? prepare : [prepare];

@@ -19,7 +19,7 @@ import { isVerifiablePackage } from './verification.ts';
 export interface PackageContext {
     /** Whether an entry of EGRESS_ALLOW covers this port: then plain http and the port are accepted. The dial decides again. */
     isPortAllowed(port: number): boolean;
-    /** Where the text of the package has numbers that `value` holds otherwise (`roundedNumbers`); none where there was no text. */
+    /** Where the text of the package has numbers that `value` holds otherwise (`roundedNumbers`); none if there was no text. */
     rounded?: readonly Detail[];
 }
 

@@ -12,7 +12,7 @@ export function sealCursor(key: Uint8Array, query: Json, place: Json): string {
     return `${text}.${sealOf(key, query, text)}`;
 }
 
-/** The place in a cursor; undefined where it was not issued for this very query. Never throws, whatever the text is. */
+/** The place in a cursor; undefined if it was not issued for this very query. Never throws, whatever the text is. */
 export function openCursor(key: Uint8Array, query: Json, cursor: string): Json | undefined {
     const [, text = '', seal = ''] = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{22})$/.exec(cursor) ?? [];
     if (seal === '' || !timingSafeEqual(Buffer.from(seal), Buffer.from(sealOf(key, query, text)))) return undefined;

@@ -30,7 +30,7 @@ export interface SearchTerm {
 export interface Search {
     /** Empty: there was nothing to look for, and nothing is found. */
     terms: SearchTerm[];
-    /** Several words written as one: finds `stackoverflow` for `stack overflow`. Empty where that is none. */
+    /** Several words written as one: finds `stackoverflow` for `stack overflow`. Empty if that is none. */
     joined: string;
     /** Sites whose name begins like this come first. */
     names: { of: 'site' | 'label'; prefix: string } | undefined;
@@ -65,7 +65,7 @@ export function searchEntry(site: string, title: string): SearchEntry {
     return { label: cut(joinWords(label)), lexemes: [...new Set(texts.map(cut).filter((text) => text !== ''))] };
 }
 
-/** What a caller looks for. Undefined where the text is blank: that is as good as none. */
+/** What a caller looks for. Undefined if the text is blank: that is as good as none. */
 export function readSearch(text: string): Search | undefined {
     if (text.trim() === '') return undefined;
     const chunks = plain(text).split(/\s+/u).filter(Boolean).map(withoutAddress);

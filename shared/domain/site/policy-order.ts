@@ -60,13 +60,13 @@ function changeHours(before: Hours | null, { hours, timezone }: PolicyOrder): Ch
     return { ok: true, hours: { from: times.from, to: times.to, timezone: zone } };
 }
 
-/** `22:00-06:00`; undefined where it is anything else, or of no length. */
+/** `22:00-06:00`; undefined if it is anything else, or of no length. */
 export function readTimes(text: string): Times | undefined {
     const [, from, to] = /^((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)$/.exec(text) ?? [];
     return from === undefined || to === undefined || from === to ? undefined : { from, to };
 }
 
-/** `www.shop.example/admin`; undefined where it is anything else. */
+/** `www.shop.example/admin`; undefined if it is anything else. */
 export function readBlockedPath(text: string): BlockedPath | undefined {
     const [, written = '', path_prefix] = /^([^/\s]+)(\/\S*)$/.exec(text) ?? [];
     const host = hostAsInUrls(written);

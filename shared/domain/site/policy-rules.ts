@@ -28,7 +28,7 @@ export function checkPolicy(policy: SitePolicy, registrable: string): CheckedPol
     return { ok: true, policy: { ...policy, blocked_paths, hours } };
 }
 
-/** Lower case, A-labels, no dot at the end; empty where it is no host. */
+/** Lower case, A-labels, no dot at the end; empty if it is no host. */
 export function hostAsInUrls(written: string): string {
     return domainToASCII(written.trim()).replace(/\.$/, '');
 }

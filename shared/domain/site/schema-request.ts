@@ -6,7 +6,7 @@ export const FREQUENCIES = ['once', 'daily', 'hourly', 'continuous'] as const;
 export const REQUEST_STATUSES = ['open', 'in_progress', 'fulfilled', 'declined'] as const;
 export type RequestStatus = (typeof REQUEST_STATUSES)[number];
 
-/** The details of a request; null where they are absent. */
+/** The details of a request; null if they are absent. */
 export interface NewRequest {
     /** Normalised, and the registrable domain that it is on. */
     domain: string;

@@ -40,7 +40,7 @@ export interface StrictestPolicy extends Omit<SitePolicy, 'hours'> {
     hours: readonly Hours[];
 }
 
-/** Of several policies the strictest in every part; null where there is none. */
+/** Of several policies the strictest in every part; null if there is none. */
 export function strictest(policies: readonly (SitePolicy | null)[]): StrictestPolicy | null {
     const said = policies.filter((policy) => policy !== null);
     if (said.length === 0) return null;
@@ -144,7 +144,7 @@ function secondsOf(time: string): number {
     return (hours * 60 + minutes) * 60 + seconds;
 }
 
-/** The name of a time zone as it is kept; undefined where there is none of this name. */
+/** The name of a time zone as it is kept; undefined if there is none of this name. */
 export function timezoneOf(name: string): string | undefined {
     try {
         return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;

@@ -195,7 +195,7 @@ export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): 
     });
 }
 
-/** Revokes a key for good, within a second in every process. False where there is no such key, or it was revoked before. */
+/** Revokes a key for good, within a second in every process. False if there is no such key, or it was revoked before. */
 export async function revokeKey(db: Db, keyId: string): Promise<boolean> {
     const revoked = await db.transaction((trx) => revokeKeys(trx, (keys) => keys.where({ id: keyId }), 'revoked'));
     return revoked.length === 1;

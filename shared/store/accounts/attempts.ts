@@ -41,7 +41,7 @@ export const ATTEMPTS = {
 export type AttemptKind = keyof typeof ATTEMPTS;
 export type Attempt = readonly [kind: AttemptKind, of: string];
 
-/** Counts one attempt under each of these, or under none where one is full: then the seconds until it may be tried again, otherwise 0. */
+/** Counts one attempt under each of these, or under none if one is full: then the seconds until it may be tried again, otherwise 0. */
 export async function takeAttempts(db: Db, attempts: readonly Attempt[]): Promise<number> {
     const { rows } = await db.raw<{ rows: [{ wait: number }] }>('select attempts_take(?, ?, ?) as wait', [
         attempts.map(nameOf),

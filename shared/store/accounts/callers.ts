@@ -50,7 +50,7 @@ const MAX_UNKNOWN = 20_000;
 const USE_EVERY_MS = 1000;
 
 export interface Keys {
-    /** The caller behind the SHA-256 of a key; undefined where it is unknown, revoked, expired or its user left the workspace. */
+    /** The caller behind the SHA-256 of a key; undefined if it is unknown, revoked, expired or its user left the workspace. */
     find(hash: Buffer): Promise<Caller | undefined>;
     /** Whether it is no guess: `find` would answer from memory, or it found a caller when it was last asked, at most ten minutes ago. */
     isFamiliar(hash: Buffer): boolean;
@@ -172,7 +172,7 @@ const CALLER_BY_ID: PreparedQuery = {
     text: `select ${columnList({ ...COLUMNS, place: '1' })} from api_keys k${JOINED} where k.id = $1 and ${VALID}`,
 };
 
-/** The caller of a key as of now, for work in the background; undefined where `find` would find nobody. */
+/** The caller of a key as of now, for work in the background; undefined if `find` would find nobody. */
 export async function findCallerById(db: Db, keyId: string): Promise<Caller | undefined> {
     const [row] = await runPrepared<CallerColumns>(db, CALLER_BY_ID, [keyId], LOOK_UP_MS);
     return row && toFound(row).caller;

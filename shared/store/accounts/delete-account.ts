@@ -45,7 +45,7 @@ export function neededOwner(workspaces: readonly LeftWorkspace[]): LeftWorkspace
 
 /**
  * Deletes a user: keys, sessions, memberships, the request log and whatever says who it was. What was published stays under the
- * workspace's name, and the ledger stays, with ids that belong to nobody. False where a workspace would be left without an owner.
+ * workspace's name, and the ledger stays, with ids that belong to nobody. False if a workspace would be left without an owner.
  * The subscriptions were ended before.
  */
 export async function deleteAccount(db: Db, userId: string): Promise<boolean> {

@@ -49,7 +49,7 @@ export async function makeRecoveryCodes(db: Db, userId: string): Promise<string[
     return codes;
 }
 
-/** Uses a recovery code up; false where it is not one of this user's that is left. Callers bound the attempts. */
+/** Uses a recovery code up; false if it is not one of this user's that is left. Callers bound the attempts. */
 export async function useRecoveryCode(db: Db, userId: string, code: string): Promise<boolean> {
     const used = await db('recovery_codes')
         .where({ user_id: userId, code_hash: hashOf(userId, code) })

@@ -74,12 +74,12 @@ export async function listInvitations(db: Db, workspaceId: string): Promise<Invi
         .select(INVITATION);
 }
 
-/** Takes an invitation back; false where the workspace has none of this id. */
+/** Takes an invitation back; false if the workspace has none of this id. */
 export async function withdrawInvitation(db: Db, workspaceId: string, invitationId: string): Promise<boolean> {
     return (await db('workspace_invitations').where({ workspace_id: workspaceId, id: invitationId }).delete()) === 1;
 }
 
-/** What a link offers; undefined where it is unknown, used, taken back or too old. */
+/** What a link offers; undefined if it is unknown, used, taken back or too old. */
 export async function findOffer(db: Db, secrets: Secrets, token: string): Promise<Offer | undefined> {
     const hash = await linkHashOf(secrets, token);
     return hash && open(db).join('workspaces as w', 'w.id', 'i.workspace_id').where({ 'i.token_hash': hash }).first(OFFER);

@@ -28,7 +28,7 @@ export async function makeLink(db: Db, { purpose, userId, address }: MailLink): 
     return id;
 }
 
-/** What a link is for, without using it up; undefined where it is unknown, used or too old. */
+/** What a link is for, without using it up; undefined if it is unknown, used or too old. */
 export async function findLink(db: Db, secrets: Secrets, token: string | undefined): Promise<MailLink | undefined> {
     const hash = await linkHashOf(secrets, token);
     return hash && queryLive(db, hash).first(LINK);

@@ -18,7 +18,7 @@ export interface WaitingMail {
     to: string;
     /** Times it was tried, this one included. */
     attempts: number;
-    /** Undefined where no key of the ring opens it. */
+    /** Undefined if no key of the ring opens it. */
     content: Omit<Mail, 'to'> | undefined;
 }
 
@@ -31,7 +31,7 @@ export async function queueMail(db: Db, secrets: Secrets, { to, ...content }: Ma
 }
 
 /**
- * Takes the mail that has been due longest. This process owns it for two minutes, and longer after each failure. Undefined where none is
+ * Takes the mail that has been due longest. This process owns it for two minutes, and longer after each failure. Undefined if none is
  * due.
  */
 export async function takeMail(db: Db, secrets: Secrets): Promise<WaitingMail | undefined> {

@@ -33,7 +33,7 @@ export interface Notice {
     at: Date;
 }
 
-/** Creates a notice; false where it exists. Send a mail only where this is true, in the same transaction. */
+/** Creates a notice; false if it exists. Send a mail only where this is true, in the same transaction. */
 export async function giveNotice(db: Db, notice: NewNotice): Promise<boolean> {
     const given = await db('notices')
         .insert({ ...toColumns(notice), id: newId('ntc'), facts: JSON.stringify(notice.facts) })
@@ -136,7 +136,7 @@ const TAKE_LOOK = `
     update notice_watch set looked_at = app_now() from before
     returning greatest(before.looked_at - interval '30 seconds', app_now() - interval '1 hour') as since`;
 
-/** Claims the next look at the request log. Returns its start time, or undefined where another process has just looked. */
+/** Claims the next look at the request log. Returns its start time, or undefined if another process has just looked. */
 export async function takeLook(db: Db): Promise<Date | undefined> {
     const { rows } = await db.raw<{ rows: { since: Date }[] }>(TAKE_LOOK);
     return rows[0]?.since;
@@ -200,7 +200,7 @@ export async function recentStreaks(db: Db, since: Date): Promise<Streak[]> {
         .select(read);
 }
 
-/** The code that the last calls failed with most often, where all of them did; undefined where one of them succeeded, or they are too few. */
+/** The code that the last calls failed with most often, where all of them did; undefined if one of them succeeded, or they are too few. */
 export async function failedWith(db: Db, { accountId, keyId, site, endpoint }: Streak): Promise<string | undefined> {
     const last = db('usage')
         .where({ account_id: accountId, key_id: keyId, site, endpoint, kind: 'fetch' })
@@ -218,7 +218,7 @@ export async function failedWith(db: Db, { accountId, keyId, site, endpoint }: S
     return failed?.code;
 }
 
-/** The name of a key and its owner's address; undefined where either is gone. */
+/** The name of a key and its owner's address; undefined if either is gone. */
 export async function keyOwner(db: Db, keyId: string): Promise<{ name: string; email: string } | undefined> {
     return db('api_keys as k')
         .join('users as u', 'u.id', 'k.user_id')

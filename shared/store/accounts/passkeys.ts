@@ -55,7 +55,7 @@ export async function takeChallenge(db: Db, challenge: string, userId: string | 
     return taken === 1;
 }
 
-/** Keeps a new passkey; false where it is known already, or where there are too many. */
+/** Keeps a new passkey; false if it is known already, or where there are too many. */
 export async function addPasskey(
     db: Db,
     passkey: Pick<Passkey, 'userId' | 'credentialId' | 'publicKey' | 'counter' | 'transports' | 'name'>,
@@ -104,7 +104,7 @@ export async function markUsed(db: Db, passkeyId: string, counter: number): Prom
     return marked === 1;
 }
 
-/** Takes a passkey away; its name, or undefined where this user has no such passkey. */
+/** Takes a passkey away; its name, or undefined if this user has no such passkey. */
 export async function removePasskey(db: Db, userId: string, passkeyId: string): Promise<string | undefined> {
     const [removed] = await db('passkeys').where({ id: passkeyId, user_id: userId }).delete().returning('name');
     return removed?.name;

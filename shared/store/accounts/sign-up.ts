@@ -18,7 +18,7 @@ export interface SignUpOrder {
 }
 
 /**
- * Makes a user who has not verified the address yet, with a workspace on Free; undefined where the normalised address has an
+ * Makes a user who has not verified the address yet, with a workspace on Free; undefined if the normalised address has an
  * account. An address that had one before gets what that account had left, no second first-fetch bonus, and earns no inviter anything.
  * Nor does one of too many sign-ups of a day.
  */

@@ -112,7 +112,7 @@ interface SignedInRow extends Omit<SignedIn, 'workspaces' | 'current'> {
     isStale: boolean;
 }
 
-/** Who signed in with this token; undefined where the session is unknown, over, idle or ended. Seen times are as fine as an hour. */
+/** Who signed in with this token; undefined if the session is unknown, over, idle or ended. Seen times are as fine as an hour. */
 export async function findSignedIn(db: Db, token: string, address?: string): Promise<SignedIn | undefined> {
     const { rows } = await db.raw<{ rows: SignedInRow[] }>(SIGNED_IN, [webTokenHash(token)]);
     if (rows[0] === undefined) return undefined;
@@ -160,7 +160,7 @@ export async function endSession(db: Db, sessionId: string): Promise<void> {
     await session(db, sessionId).delete();
 }
 
-/** Ends one of a user's own sessions; false where there is none of this id. */
+/** Ends one of a user's own sessions; false if there is none of this id. */
 export async function endOwnSession(db: Db, userId: string, sessionId: string): Promise<boolean> {
     return db.transaction(async (trx) => {
         const ended = await trx('web_sessions').where({ id: sessionId, user_id: userId }).delete();
@@ -245,7 +245,7 @@ export async function whileSignedIn<Result>(
 /**
  * Holds off whatever ends sessions of the user until the end of the transaction.
  * @param revision what the sign-in was judged at
- * @throws SessionEnded where sessions were ended since
+ * @throws SessionEnded if sessions were ended since
  */
 export async function holdRevision(trx: Db, userId: string, revision: number): Promise<void> {
     await shareUser(trx, userId);

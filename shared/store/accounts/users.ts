@@ -132,7 +132,7 @@ export async function verifyAddress(db: Db, userId: string, address: string): Pr
     return verified === 1;
 }
 
-/** Another address, which its link has proved; false where somebody else has it meanwhile. The old one earns nothing a second time. */
+/** Another address, which its link has proved; false if somebody else has it meanwhile. The old one earns nothing a second time. */
 export async function changeAddress(db: Db, userId: string, { address, normalised }: Extract<Email, { ok: true }>): Promise<boolean> {
     return db.transaction(async (trx) => {
         const former = await user(trx, userId).forUpdate().first('email_normalised');

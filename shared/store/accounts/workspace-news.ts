@@ -49,7 +49,7 @@ const TAKE_NEWS = `
     from taken group by workspace_id`;
 
 /**
- * Takes the news of one mail that may go out now; undefined where there is none. Call it in the transaction that queues the mail: of
+ * Takes the news of one mail that may go out now; undefined if there is none. Call it in the transaction that queues the mail: of
  * several processes one gets it, and the others find nothing meanwhile.
  */
 export async function takeNews(trx: Db): Promise<NewsMail | undefined> {

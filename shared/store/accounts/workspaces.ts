@@ -38,7 +38,7 @@ export async function createWorkspace(db: Db, userId: string, name?: string): Pr
     return id;
 }
 
-/** One more workspace of a user, on Free; undefined where there are too many already. */
+/** One more workspace of a user, on Free; undefined if there are too many already. */
 export async function addWorkspace(db: Db, userId: string, name: string): Promise<string | undefined> {
     return db.transaction(async (trx) => {
         if (!(await lockForJoining(trx, userId))) return undefined;
@@ -83,7 +83,7 @@ export async function roleOf(db: Db, workspaceId: string, userId: string): Promi
     return membership?.role;
 }
 
-/** Makes a user a member, or leaves the role as it is; false where the user has too many workspaces, or is gone. */
+/** Makes a user a member, or leaves the role as it is; false if the user has too many workspaces, or is gone. */
 export async function join(db: Db, { workspaceId, userId, role }: { workspaceId: string; userId: string; role: Role }): Promise<boolean> {
     return db.transaction(async (trx) => {
         if (!(await lockForJoining(trx, userId))) return false;

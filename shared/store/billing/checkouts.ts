@@ -15,7 +15,7 @@ export interface Checkout {
 
 const CHECKOUT: Columns<Checkout> = { checkoutId: 'id', ...columns('', 'workspace_id', 'user_id', 'plan', 'session_id') };
 
-/** Begins a checkout; undefined where the workspace has one that is open. */
+/** Begins a checkout; undefined if the workspace has one that is open. */
 export async function addCheckout(
     db: Db,
     { workspaceId, userId, plan }: { workspaceId: string; userId: string; plan: SoldPlan },
@@ -28,7 +28,7 @@ export async function addCheckout(
     return made?.id;
 }
 
-/** Records Stripe's session; false where another tab closed this checkout meanwhile. */
+/** Records Stripe's session; false if another tab closed this checkout meanwhile. */
 export async function openCheckout(db: Db, checkoutId: string, sessionId: string): Promise<boolean> {
     return (await db('checkouts').where({ id: checkoutId, state: 'open' }).update({ session_id: sessionId })) === 1;
 }

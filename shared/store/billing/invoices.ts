@@ -27,7 +27,7 @@ export async function newestInvoice(db: Db, subscriptionId: string): Promise<Kep
         .first(invoiceColumns(db));
 }
 
-/** Marks an invoice as the one whose allowance was granted; false where it was granted before. */
+/** Marks an invoice as the one whose allowance was granted; false if it was granted before. */
 export async function markGranted(db: Db, invoiceId: string): Promise<boolean> {
     const granted = await db('paid_invoices')
         .where({ id: invoiceId, granted_at: null })

@@ -10,7 +10,7 @@ import { queueRevocations } from './oauth.ts';
 export interface Connection {
     connectionId: string;
     workspaceId: string;
-    /** Null where a shared one outlived its owner's membership. */
+    /** Null if a shared one outlived its owner's membership. */
     ownerId: string | null;
     shared: boolean;
     site: string;
@@ -59,7 +59,7 @@ function visible(db: Db, { workspaceId, userId }: Viewer) {
         .where((is) => is.where({ shared: true }).orWhere({ owner_id: userId }));
 }
 
-/** A connection that somebody may see; undefined where there is none. */
+/** A connection that somebody may see; undefined if there is none. */
 export async function findConnection(db: Db, viewer: Viewer, connectionId: string): Promise<Connection | undefined> {
     if (!isConnectionId(connectionId)) return undefined;
     return visible(db, viewer).where({ id: connectionId }).first(CONNECTION);
@@ -107,7 +107,7 @@ export interface NewConnection {
     status: ConnectionStatus | 'trial';
 }
 
-/** Stores a connection; undefined where the workspace has as many as it may. Nobody sees a trial. */
+/** Stores a connection; undefined if the workspace has as many as it may. Nobody sees a trial. */
 export async function addConnection(db: Db, added: NewConnection, by: By): Promise<Connection | undefined> {
     const { connectionId, viewer, shared, site, name, terms, sealed, hint, status } = added;
     const { workspaceId, userId } = viewer;
@@ -131,7 +131,7 @@ export async function addConnection(db: Db, added: NewConnection, by: By): Promi
     });
 }
 
-/** Ends a trial well: from now on there is a connection. Undefined where it is gone. */
+/** Ends a trial well: from now on there is a connection. Undefined if it is gone. */
 export async function keepTrial(db: Db, trial: Connection, by: By): Promise<Connection | undefined> {
     return db.transaction(async (trx): Promise<Connection | undefined> => {
         const kept = await trx('connections')
@@ -174,7 +174,7 @@ export interface ConnectionChange {
     value?: { sealed: Buffer; hint: string; status: ConnectionStatus } | undefined;
 }
 
-/** Changes a connection. @returns it as it is now; undefined where it is gone */
+/** Changes a connection. @returns it as it is now; undefined if it is gone */
 export async function changeConnection(
     db: Db,
     { connectionId, workspaceId, site, ownerId }: Connection,

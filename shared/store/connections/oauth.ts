@@ -53,7 +53,7 @@ const FLOW: Columns<Flow> = columns(
 
 export type NewFlow = Omit<Flow, 'status' | 'problem' | 'expiresAt'>;
 
-/** Begins a consent, for ten minutes; undefined where its member has begun as many as they may. */
+/** Begins a consent, for ten minutes; undefined if its member has begun as many as they may. */
 export async function addFlow(db: Db, flow: NewFlow): Promise<Date | undefined> {
     return db.transaction(async (trx) => {
         const { workspaceId, userId } = flow;

@@ -9,7 +9,7 @@ export interface StoredGrant {
     sealed: Buffer;
 }
 
-/** The grant of a connection as it is now; undefined where the connection is gone or has ended. */
+/** The grant of a connection as it is now; undefined if the connection is gone or has ended. */
 export async function readStoredGrant(db: Db, connectionId: string): Promise<StoredGrant | undefined> {
     const row = await db('connections').where({ id: connectionId }).whereNotIn('status', ['expired', 'revoked']).first('sealed');
     return row && { connectionId, sealed: row.sealed };

@@ -19,7 +19,7 @@ export async function sealSecret(db: Db, secrets: Secrets, place: SealedPlace, s
     return ringOf(await dataKey(db, secrets, place.workspaceId)).seal(JSON.stringify(secret), purposeOf(place));
 }
 
-/** Opens a value; undefined where no key of the ring opens the data key, or the row is not where it was made. @param sealedKey the workspace's */
+/** Opens a value; undefined if no key of the ring opens the data key, or the row is not where it was made. @param sealedKey the workspace's */
 export async function openSecret(
     secrets: Secrets,
     { sealedKey, sealed }: { sealedKey: Buffer; sealed: Buffer },

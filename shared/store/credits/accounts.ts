@@ -45,7 +45,7 @@ export async function setLimits(db: Db, id: string, account: AccountPlan): Promi
 }
 
 /**
- * Puts a workspace on a plan; returns who pays from now on, or undefined where there is no such workspace. Another plan begins
+ * Puts a workspace on a plan; returns who pays from now on, or undefined if there is no such workspace. Another plan begins
  * a new billing period at once, the same plan only takes the overrides. From Free to a paid plan the owner's bonus moves to the
  * workspace's account, and back to Free it moves back; what calls in flight still hold follows with `forwardBonus`.
  */
@@ -76,7 +76,7 @@ export interface PaidPeriod {
 
 /**
  * Begins a paid period of a workspace: renews the allowance, and changes the plan where it differs. Unused credits stay usable for three
- * days past `until`, until the next invoice is paid. Call it in the transaction that marks the invoice as granted. False where the
+ * days past `until`, until the next invoice is paid. Call it in the transaction that marks the invoice as granted. False if the
  * workspace has no members.
  */
 export async function renewWorkspace(db: Db, workspaceId: string, period: PaidPeriod): Promise<boolean> {

@@ -100,7 +100,7 @@ export interface Credits {
     release(release: { operation: string }): Promise<ReleaseVerdict>;
     /** A worker's `held → sent`; it sends only if this is true. An error means: not known, so nothing may be sent. */
     markSent(operation: string): Promise<boolean>;
-    /** The state of a hold; undefined where there is none. */
+    /** The state of a hold; undefined if there is none. */
     stateOf(operation: string): Promise<HoldView | undefined>;
     balance(accountId: string): Promise<Balance | undefined>;
     /** The estimated time of a charge in milliseconds: the rest of the current batch plus its own. */

@@ -61,7 +61,7 @@ export interface Moves {
 
 export type HoldState = 'held' | 'sent' | 'charged' | 'released';
 
-/** A hold after it began, ended or was marked; `won` is false where that was refused, or another call was first. */
+/** A hold after it began, ended or was marked; `won` is false if that was refused, or another call was first. */
 export interface MovedRow {
     operation: string;
     won: boolean;

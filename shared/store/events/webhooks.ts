@@ -143,7 +143,7 @@ export interface WebhookChange {
 
 /**
  * Changes a webhook, and mails the owners of its workspace where it leads elsewhere. Disabled, it is told nothing, and what waits is
- * stopped; enabled again, its failures are forgotten. Deliveries that wait go to a new URL. Undefined where there is no such webhook.
+ * stopped; enabled again, its failures are forgotten. Deliveries that wait go to a new URL. Undefined if there is no such webhook.
  */
 export async function changeWebhook(db: Db, name: WebhookName, change: WebhookChange, by: By): Promise<Webhook | undefined> {
     return db.transaction(async (trx): Promise<Webhook | undefined> => {

@@ -41,7 +41,7 @@ export type KeyVerdict =
 export interface Idempotency {
     /** Acquires the key or returns its owner. The calls of one tick share one query, equal keys included. */
     begin(order: KeyOrder): Promise<KeyVerdict>;
-    /** The answer under a key; undefined where it has just run out, `sealed` where no key of the ring opens it. */
+    /** The answer under a key; undefined if it has just run out, `sealed` where no key of the ring opens it. */
     read(call: Omit<KeyedCall, 'operation'>): Promise<KeptAnswer | 'sealed' | undefined>;
     /** An answer as a charge keeps it. */
     seal(parts: AnswerParts): Promise<Buffer>;
@@ -171,7 +171,7 @@ async function readAnswer(db: Db, secrets: Secrets, call: Omit<KeyedCall, 'opera
 
 interface AnswerRow {
     status: number;
-    /** Null where it was kept in clear, before the baseline of migrations: that answer is gone. */
+    /** Null if it was kept in clear, before the baseline of migrations: that answer is gone. */
     sealed: Buffer | null;
     remaining: number | null;
 }

@@ -89,7 +89,7 @@ export async function endedBatchesOf(db: Db, batchIds: readonly string[]): Promi
     return new Set(batchIds.filter((id) => !still.has(id)));
 }
 
-/** Pauses a batch at its caller's wish. False where it has ended or is being cancelled. */
+/** Pauses a batch at its caller's wish. False if it has ended or is being cancelled. */
 export async function pauseBatch(db: Db, batchId: string): Promise<boolean> {
     return db.transaction(async (trx) => {
         const status = await lockStatus(trx, batchId);
@@ -105,7 +105,7 @@ export interface Resumption {
     stopAfterFailures?: number | undefined;
 }
 
-/** Lets a batch go on with the rights of the key that says so. False where it has ended or is being cancelled. */
+/** Lets a batch go on with the rights of the key that says so. False if it has ended or is being cancelled. */
 export async function resumeBatch(db: Db, batchId: string, { keyId, maxCredits, stopAfterFailures }: Resumption): Promise<boolean> {
     return db.transaction(async (trx) => {
         const status = await lockStatus(trx, batchId);
@@ -127,7 +127,7 @@ export async function resumeBatch(db: Db, batchId: string, { keyId, maxCredits, 
 
 /**
  * Cancels the queued items of a batch at once and aborts running reads. The batch has ended when its running writes have.
- * @returns false where it had ended otherwise
+ * @returns false if it had ended otherwise
  */
 export async function cancelBatch(db: Db, workspaceId: string, batchId: string): Promise<boolean> {
     const isCancelled = await db.transaction(async (trx) => {
@@ -182,7 +182,7 @@ export async function endpointsToRetry(
 /**
  * Requeues items that did not succeed and were never sent as writes, with the rights of the calling key, for the account that pays now and
  * at current prices; the highest cost of the batch follows. The expiry of the batch starts again.
- * @returns how many; undefined where the batch is being cancelled
+ * @returns how many; undefined if the batch is being cancelled
  */
 export async function retryBatch(
     trx: Db,

@@ -19,7 +19,7 @@ export interface EndingAttempt {
     decide(hold: HoldEnd): Promise<AttemptEnd>;
 }
 
-/** Undefined where another call ended it before: then nothing moved, unless an earlier try of this call did it. */
+/** Undefined if another call ended it before: then nothing moved, unless an earlier try of this call did it. */
 export type EndedAttempt = { end: AttemptEnd; hold: HoldEnd } | undefined;
 
 /** Ends attempts with their holds and jobs in one transaction. All must be items of one batch, or one single job. */

@@ -21,7 +21,7 @@ export interface JobRow {
     startedAt: Date | null;
     finishedAt: Date | null;
     expiresAt: Date;
-    /** Null where that is past. */
+    /** Null if that is past. */
     nextAttemptAt: Date | null;
     attempts: number;
     creditsUsed: number;
@@ -160,7 +160,7 @@ export async function endedOf(db: Db, jobIds: readonly string[]): Promise<Set<st
 
 /** A job as events present it. */
 export interface EventJobRow extends JobRow {
-    /** Null where there is none, or it has more bytes than were asked for. */
+    /** Null if there is none, or it has more bytes than were asked for. */
     result: Buffer | null;
     remaining: number | null;
     hasResult: boolean;
@@ -168,7 +168,7 @@ export interface EventJobRow extends JobRow {
     isPrivate: boolean;
 }
 
-/** Jobs in the order of these ids, of every workspace; undefined where one is deleted. @param mostBytes of an encrypted result */
+/** Jobs in the order of these ids, of every workspace; undefined if one is deleted. @param mostBytes of an encrypted result */
 export async function readEventJobs(db: Db, jobIds: readonly string[], mostBytes: number): Promise<(EventJobRow | undefined)[]> {
     const rows: EventJobRow[] = await db('jobs as j')
         .whereIn('j.job_id', [...jobIds])

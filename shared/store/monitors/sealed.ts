@@ -14,7 +14,7 @@ export async function sealText(secrets: Secrets, what: keyof typeof PURPOSES, te
     return secrets.seal(text, PURPOSES[what]);
 }
 
-/** JSON text; undefined where no key of the ring opens it. */
+/** JSON text; undefined if no key of the ring opens it. */
 export async function openText(secrets: Secrets, what: keyof typeof PURPOSES, sealed: Buffer): Promise<string | undefined> {
     return (await secrets.open(sealed, PURPOSES[what]))?.toString();
 }

@@ -83,7 +83,7 @@ export interface ClaimName {
     workspaceId: string;
 }
 
-/** A claim of this workspace on this domain; undefined where there is none, or it expired unproven. */
+/** A claim of this workspace on this domain; undefined if there is none, or it expired unproven. */
 export async function findClaim(db: Db, { claimId, registrable, workspaceId }: ClaimName): Promise<Claim | undefined> {
     // A path may contain NUL, which the database rejects.
     if (!/^clm_[0-9A-Za-z]{1,64}$/.test(claimId)) return undefined;
@@ -127,7 +127,7 @@ export interface ClaimedDomain {
     provenAt: Date | null;
     /** Whether a lookup of an unproven claim found no proof. */
     hasFailed: boolean;
-    /** When the last unproven claim is gone; null where there is none. */
+    /** When the last unproven claim is gone; null if there is none. */
     expiresAt: Date | null;
 }
 
@@ -153,7 +153,7 @@ export async function claimedDomains(
         .select(domain);
 }
 
-/** Ends a claim, also a proved one. False where there is none. */
+/** Ends a claim, also a proved one. False if there is none. */
 export async function deleteClaim(db: Db, name: ClaimName, by: By): Promise<boolean> {
     return db.transaction(async (trx) => {
         await lockRegistrable(trx, name.registrable);
@@ -201,7 +201,7 @@ const TAKE_DUE = `
               exists (select from domains d where d.registrable = c.registrable and d.blocked_at is not null) as "isBlocked"`;
 
 /**
- * Takes the claim that has been due longest; undefined where none is due. An account has one check at a time, so that slow name servers of
+ * Takes the claim that has been due longest; undefined if none is due. An account has one check at a time, so that slow name servers of
  * one account delay nobody else.
  */
 export async function takeDueCheck(db: Db): Promise<DueCheck | undefined> {

@@ -6,7 +6,7 @@ import type { Db } from '../../platform/db.ts';
 export interface Cursors {
     /** A cursor for the page that begins at `place`; `query` as in shared/domain/search/cursor.ts. */
     seal(query: Json, place: Json): Promise<string>;
-    /** Where that page begins; undefined where the cursor was not issued for this very query. */
+    /** Where that page begins; undefined if the cursor was not issued for this very query. */
     open(query: Json, cursor: string): Promise<Json | undefined>;
 }
 

@@ -42,7 +42,7 @@ export interface FoundEndpoint extends Found {
 }
 
 export interface FoundList {
-    /** What was looked for; undefined where no endpoint has any word of the task. */
+    /** What was looked for; undefined if no endpoint has any word of the task. */
     search: Search | undefined;
     /** Best first, at most 200, and at most three of a registrable domain in each ten slots unless a site was named. */
     found: Slot<FoundEndpoint>[];

@@ -22,7 +22,7 @@ const VERSION_REF = {
 /** What of `versions v` makes a `VersionRef`, for SQL. */
 export const VERSION_COLUMNS = columnList(VERSION_REF);
 
-/** The version of a row that has more columns; undefined where it was joined and is not there. */
+/** The version of a row that has more columns; undefined if it was joined and is not there. */
 export function versionIn(row: VersionRef | { versionId: null }): VersionRef | undefined {
     if (row.versionId === null) return undefined;
     const { versionId, version, versionHash, publishedAt, verifiedAt, yankReason } = row;

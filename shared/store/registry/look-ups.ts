@@ -21,12 +21,12 @@ export interface LookUpQuestion {
 /** Everything the catalog knows of a site now. */
 export interface LookUp {
     isBlocked: boolean;
-    /** The owner's policy; null where there is none. */
+    /** The owner's policy; null if there is none. */
     policy: StrictestPolicy | null;
     /** Credits of one unit. */
     siteCredits: number;
     /**
-     * The latest version; undefined where there is none. `load` parses its package, or reads it; call it only after the caller was
+     * The latest version; undefined if there is none. `load` parses its package, or reads it; call it only after the caller was
      * authorized.
      */
     latest: { ref: VersionRef; claim: Claim; load(): Promise<LoadedVersion> } | undefined;
@@ -154,7 +154,7 @@ type LookUpColumns = (VersionRef | { versionId: null }) & {
     policy: SitePolicy | null;
     operator_policy: SitePolicy | null;
     claim: Claim;
-    /** null where it is known already, or large. */
+    /** null if it is known already, or large. */
     document: string | null;
     documentHosts: string[] | null;
     health: EndpointHealthColumns[] | null;

@@ -9,7 +9,7 @@ import { lockRegistrable } from './sites.ts';
 export interface Maintainer {
     workspaceId: string;
     name: string;
-    /** When the removal that another workspace asked for takes effect; null where none is pending. */
+    /** When the removal that another workspace asked for takes effect; null if none is pending. */
     removalAt: Date | null;
 }
 

@@ -29,7 +29,7 @@ export interface PublishOrder {
     registrable: string;
     /** Undefined for a package that the installation loads: no guard counts it and it earns nothing. */
     publisher: Publisher | undefined;
-    /** Domain or host of it that needs the domain's proof or an operator's word (`reservedName`); undefined where none does. */
+    /** Domain or host of it that needs the domain's proof or an operator's word (`reservedName`); undefined if none does. */
     needsProof?: string | undefined;
     /** For a package that the installation loads: the workspace that it belongs to. Routebook's by default. */
     loadedFor?: string | undefined;
@@ -54,7 +54,7 @@ export type Published =
     | PublishRefusal
     | {
           ok: true;
-          /** False where the content equals the latest version, and for a dry run. */
+          /** False if the content equals the latest version, and for a dry run. */
           isCreated: boolean;
           /** Absent for a dry run of something new. */
           versionId?: number;
@@ -151,9 +151,9 @@ export async function readPublication(db: Db, order: PublishOrder, { withDocumen
 
 type PublicationRow = Omit<Publication, 'latest'> &
     Omit<LatestPublication, 'versionId' | 'document'> & {
-        /** null where there is no version yet, and then all of its columns are. */
+        /** null if there is no version yet, and then all of its columns are. */
         versionId: number | null;
-        /** As JSON; null where it was not asked for. */
+        /** As JSON; null if it was not asked for. */
         document: string | null;
     };
 
@@ -161,7 +161,7 @@ const VERSIONS_AN_HOUR = 60;
 const SITES_A_DAY = 20;
 
 /**
- * The publishing guard: new versions an hour and new sites a day per account, over a sliding window; undefined where it lets
+ * The publishing guard: new versions an hour and new sites a day per account, over a sliding window; undefined if it lets
  * the publish through. The account's publishes are serialised by `lockDomain`, so that the count is exact.
  */
 export async function guardPublishing(db: Db, publisher: Publisher | undefined, isNewSite: boolean): Promise<PublishRefusal | undefined> {

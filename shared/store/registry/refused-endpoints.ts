@@ -11,7 +11,7 @@ export interface JudgedEndpoint {
     effect: Effect;
     policy: SitePolicy | null;
     operatorPolicy: SitePolicy | null;
-    /** null where no policy has to be held against it. */
+    /** null if no policy has to be held against it. */
     entry: EndpointEntry | null;
 }
 

@@ -38,7 +38,7 @@ export interface RemovalState {
     wasStopped: boolean;
 }
 
-/** Undefined where the workspace does not maintain the domain. */
+/** Undefined if the workspace does not maintain the domain. */
 export async function removalState(db: Db, registrable: string, workspaceId: string): Promise<RemovalState | undefined> {
     const wasStopped = db.raw('coalesce(removal_stopped_at > ?, false)', [ago(db, `${STOPPED_DAYS} days`)]);
     const columns: Columns<RemovalState> = { isPending: db.raw('removal_at is not null'), wasStopped };
@@ -67,7 +67,7 @@ export async function requestRemoval(db: Db, change: MaintainerChange & { by: st
     });
 }
 
-/** The pending removal of a link; undefined where it was stopped, dropped or applied. */
+/** The pending removal of a link; undefined if it was stopped, dropped or applied. */
 export async function findRemoval(db: Db, removalId: string): Promise<Removal | undefined> {
     return removals(db).where({ 'm.removal_id': removalId }).first(REMOVAL);
 }
@@ -77,7 +77,7 @@ export async function removalOf(db: Db, registrable: string, workspaceId: string
     return removals(db).where({ 'm.registrable': registrable, 'm.workspace_id': workspaceId }).whereNotNull('m.removal_at').first(REMOVAL);
 }
 
-/** Stops a removal for the workspace that it would remove. False where it is no longer pending. */
+/** Stops a removal for the workspace that it would remove. False if it is no longer pending. */
 export async function stopRemoval(db: Db, removal: Removal, actor: By): Promise<boolean> {
     return db.transaction(async (trx) => {
         const { registrable, workspaceId, removalId, by } = removal;

@@ -40,7 +40,7 @@ export async function find(db: Db, id: string): Promise<SchemaRequest | undefine
 }
 
 interface RequestRow extends Omit<SchemaRequest, 'demand' | 'fulfilledBy' | 'history'> {
-    /** null where no version fulfilled it. */
+    /** null if no version fulfilled it. */
     site: string | null;
     version: number | null;
 }
@@ -60,7 +60,7 @@ export async function madeBy(
 
 /** A request as operators list it. */
 export type ListedRequest = Pick<SchemaRequest, 'id' | 'domain' | 'task' | 'status' | 'demand' | 'createdAt'> & {
-    /** null where it was sent without a key. */
+    /** null if it was sent without a key. */
     workspaceId: string | null;
 };
 

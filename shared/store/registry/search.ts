@@ -89,7 +89,7 @@ const BEGINNING: Place = { rollup: null, spelt: [], segment: 0, key: '', site: n
 
 interface Walked {
     found: Found[];
-    /** Undefined where it has to be counted. */
+    /** Undefined if it has to be counted. */
     total: number | undefined;
     /** What the segments that order by a roll-up read; 0 where there is none yet. */
     rollup: number;

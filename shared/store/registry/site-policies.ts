@@ -60,7 +60,7 @@ export async function setOperatorPolicy(db: Db, registrable: string, policy: Sit
     await db('domains').where({ registrable }).update({ operator_policy });
 }
 
-/** Sets the policy for a workspace; false where it has not proved the domain. */
+/** Sets the policy for a workspace; false if it has not proved the domain. */
 export async function setPolicyAsOwner(
     db: Db,
     { registrable, workspaceId, policy, by }: { registrable: string; workspaceId: string; policy: SitePolicy; by: By },

@@ -28,12 +28,12 @@ export interface SiteState {
     paces: HostPaces;
     /** Whether connections may hold session cookies. */
     takesCookies: boolean;
-    /** The policies of owner and operator combined; null where there is none. */
+    /** The policies of owner and operator combined; null if there is none. */
     policy: StrictestPolicy | null;
     isBlocked: boolean;
     /** Whether any version was ever published. */
     isKnown: boolean;
-    /** The requested version, in any state, or else the latest; undefined where there is none. */
+    /** The requested version, in any state, or else the latest; undefined if there is none. */
     version: VersionRef | undefined;
     /** The ids of all latest versions of the last 24 hours, including the current one: they bound the price. */
     latestOfDay: number[];

@@ -51,7 +51,7 @@ export async function rememberName(db: Db, registrable: string): Promise<void> {
 /** Warnings for people before they use a site, besides its card. */
 export interface SiteWarnings {
     isBlocked: boolean;
-    /** Since when the latest version is no longer verified; null where it did not drift. */
+    /** Since when the latest version is no longer verified; null if it did not drift. */
     driftedAt: Date | null;
     /** Versions above the latest that were taken out of use, the highest first; a few. */
     yanked: { version: number; reason: YankReason }[];

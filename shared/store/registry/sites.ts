@@ -163,7 +163,7 @@ export interface OwnSite {
     title: string;
     /** How many versions it ever had. */
     versions: number;
-    /** The one in use; null where all were taken out of it. */
+    /** The one in use; null if all were taken out of it. */
     latest: number | null;
     publishedAt: Date | null;
     verifiedAt: Date | null;

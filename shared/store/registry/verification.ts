@@ -99,7 +99,7 @@ const CLAIM_RUN = `
  * first comes what was published by the one with the fewest runs that go on, and of that what has been due for longest, so that nobody
  * waits for the many sites of another account, which answer as slowly as they like.
  * Until it ends, the next try is due after these ten minutes, then after twice as long and so on up to a day: so a run whose worker
- * died is made again, and nobody makes it twice. Undefined where none is due.
+ * died is made again, and nobody makes it twice. Undefined if none is due.
  */
 export async function claimRun(db: Db): Promise<VerificationRun | undefined> {
     const { rows } = await db.raw<{ rows: ClaimedRun[] }>(CLAIM_RUN);
@@ -109,12 +109,12 @@ export async function claimRun(db: Db): Promise<VerificationRun | undefined> {
 }
 
 interface ClaimedRun extends Omit<VerificationRun, 'missed'> {
-    /** Of the run before; null where there was none, or where it never ended. */
+    /** Of the run before; null if there was none, or where it never ended. */
     findings: Finding[] | null;
 }
 
 export interface EndedRun {
-    /** False where the run was replaced meanwhile: then nothing was written. */
+    /** False if the run was replaced meanwhile: then nothing was written. */
     isRecorded: boolean;
     /** This very run took `verified` away. */
     hasDrifted: boolean;
@@ -240,7 +240,7 @@ const VERSION_STATE: Columns<VersionState> = {
     failures: 'verification_failures',
 };
 
-/** Undefined where there is no such version. */
+/** Undefined if there is no such version. */
 export async function readVersion(db: Db, versionId: number): Promise<VersionState | undefined> {
     return db('versions').where({ id: versionId }).first(VERSION_STATE);
 }

@@ -35,13 +35,13 @@ export interface LoadedVersion {
 }
 
 export interface Versions {
-    /** An immutable version, every default filled in; undefined where there is no such id. */
+    /** An immutable version, every default filled in; undefined if there is no such id. */
     load(versionId: number): Promise<LoadedVersion | undefined>;
     /** The same as far as it is in memory. */
     recall(versionId: number): LoadedVersion | undefined;
     /** Adds a version that another query has read. */
     take(row: VersionDocument): LoadedVersion;
-    /** The most units that one call of an endpoint of this version may cost; undefined where the version does not exist. */
+    /** The most units that one call of an endpoint of this version may cost; undefined if the version does not exist. */
     unitsOf(versionId: number, endpoint: string): Promise<number | undefined>;
 }
 
@@ -97,7 +97,7 @@ export function createVersions(db: Db): Versions {
 
 /**
  * The least of the greatest units that one call of an endpoint could cost in these versions (docs/api.md, "Registry": what a call that
- * names no version is charged at most). Versions without the endpoint do not count; undefined where none has it.
+ * names no version is charged at most). Versions without the endpoint do not count; undefined if none has it.
  */
 export async function lowestMaxUnits(versions: Versions, versionIds: readonly number[], endpoint: string): Promise<number | undefined> {
     let least: number | undefined;
@@ -115,7 +115,7 @@ export async function readPackage(db: Db, versionId: number): Promise<PackageDoc
 }
 
 /**
- * The same as it is stored, as JSON text; undefined where there is no such version, or where it has more than `most` characters.
+ * The same as it is stored, as JSON text; undefined if there is no such version, or where it has more than `most` characters.
  */
 export async function readPackageText(db: Db, versionId: number, { most }: { most?: number } = {}): Promise<string | undefined> {
     const version = db('versions').where({ id: versionId });
@@ -131,7 +131,7 @@ const VERSIONS: PreparedQuery = {
         from unnest((select $1::bigint[])) with ordinality as asked (id, place) left join versions v on v.id = asked.id order by place`,
 };
 
-/** Each at the place of its id; undefined where there is none. */
+/** Each at the place of its id; undefined if there is none. */
 async function readVersions(db: Db, ids: readonly number[]): Promise<(VersionDocument | undefined)[]> {
     const rows = await runPrepared<VersionDocument | { id: null }>(db, VERSIONS, [ids], TIMEOUT_MS);
     return rows.map((row) => (row.id === null ? undefined : row));

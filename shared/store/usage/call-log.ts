@@ -44,7 +44,7 @@ export type CallPlace = readonly [micros: number, id: number];
 
 export interface CallPage {
     calls: LoggedCall[];
-    /** Where older calls go on; undefined where there are none. */
+    /** Where older calls go on; undefined if there are none. */
     next: CallPlace | undefined;
 }
 
@@ -133,7 +133,7 @@ function filterCalls(
     return calls;
 }
 
-/** When a call that held credits in this workspace began; undefined where it has none. */
+/** When a call that held credits in this workspace began; undefined if it has none. */
 export async function heldAt(db: Db, workspaceId: string, operation: string): Promise<Date | undefined> {
     const hold = await db('holds').where({ operation, workspace_id: workspaceId }).first('created_at');
     return hold?.created_at;

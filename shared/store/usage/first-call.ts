@@ -11,7 +11,7 @@ export interface FirstCall {
 
 const LOOKED_AT = 10;
 
-/** A call to begin with: of the starter registry first, then of sites that were verified, then of any. Undefined where none fits. */
+/** A call to begin with: of the starter registry first, then of sites that were verified, then of any. Undefined if none fits. */
 export async function findFirstCall(db: Db): Promise<FirstCall | undefined> {
     const rows: { site: string; document: PackageDocument }[] = await db('sites as s')
         .join('versions as v', 'v.id', 's.latest_version_id')

@@ -13,7 +13,7 @@ export interface Movement {
     balance: number;
     operation: string | null;
     note: string | null;
-    /** Of the call that it belongs to; null where it belongs to none. */
+    /** Of the call that it belongs to; null if it belongs to none. */
     site: string | null;
     endpoint: string | null;
     workspaceId: string | null;

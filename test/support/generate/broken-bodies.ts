@@ -97,7 +97,7 @@ function brokenFields({ id, body: shape = {} }: Operation): Mutation[] {
 
 const ajv = new Ajv2020({ strict: false });
 
-/** Whether a value is right after all: null where that is allowed, an empty list. */
+/** Whether a value is right after all: null if that is allowed, an empty list. */
 function takes(fieldShape: object, value: Json): boolean {
     return ajv.validate(fieldShape, value);
 }

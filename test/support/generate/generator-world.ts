@@ -28,7 +28,7 @@ export interface GeneratorWorld {
     finders: string[];
     /** A workspace that maintains the site `alone.test` by itself. */
     keeper: string;
-    /** The value of a field or parameter that a schema alone cannot know; undefined where it can. */
+    /** The value of a field or parameter that a schema alone cannot know; undefined if it can. */
     known(operation: string, name: string, random: Random): Json | undefined;
     /** Cursors of lists, by the operation, with the query that each was issued for. */
     cursors: Record<string, [name: string, value: string][]>;

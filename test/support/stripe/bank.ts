@@ -76,7 +76,7 @@ export function openBank({ base, now, emit }: BankOptions) {
         return invoice;
     }
 
-    /** Takes the money; false where the card does not give it. */
+    /** Takes the money; false if the card does not give it. */
     function collect(invoice: Invoice): boolean {
         const { card } = get(customers, invoice.customer, 'customer');
         const amount = totalOf(invoice);

@@ -12,7 +12,7 @@ export interface Inliner {
      * `true` and `false` become objects, which every tool understands.
      */
     inline(schema: JsonSchema): JsonObject;
-    /** The same value, or undefined where the document has no more room: a text beside a schema may be written for each place that names it. */
+    /** The same value, or undefined if the document has no more room: a text beside a schema may be written for each place that names it. */
     text<Value extends Json>(value: Value | undefined): Value | undefined;
 }
 

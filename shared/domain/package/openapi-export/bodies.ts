@@ -7,7 +7,7 @@ import type { BodyFormat, Endpoint, Json, JsonObject, Param, ResponseType } from
 import { sendsBody } from '../endpoint.ts';
 import { isRequiredParam, schemaOfParam, schemaOfParams } from '../param-schema.ts';
 
-/** What an operation sends; undefined where it sends no body. */
+/** What an operation sends; undefined if it sends no body. */
 export function requestBodyOf(endpoint: Endpoint, inliner: Inliner): JsonObject | undefined {
     const params = endpoint.params.filter(({ source }) => source === 'body');
     if (!sendsBody(endpoint)) return undefined;

@@ -1,7 +1,7 @@
 import type { Endpoint, JsonObject, PackageAuth } from '../../types.ts';
 import { flowsOf, needOf } from '../auth.ts';
 
-/** The ways of a package to authenticate, as `components.securitySchemes`; undefined where it has none. */
+/** The ways of a package to authenticate, as `components.securitySchemes`; undefined if it has none. */
 export function securitySchemesOf(auth: readonly PackageAuth[]): JsonObject | undefined {
     return auth.length === 0 ? undefined : Object.fromEntries(auth.map((entry) => [entry.id, schemeOf(entry)]));
 }

@@ -83,7 +83,7 @@ const SCALARS: ReadonlyMap<Json, string> = new Map([
     ['null', 'None'],
 ]);
 
-/** Objects that are described in parts, as one; undefined where a part is no object. */
+/** Objects that are described in parts, as one; undefined if a part is no object. */
 function mergeSchemas(schema: JsonObject, parts: readonly Json[]): JsonObject | undefined {
     const { allOf: _allOf, ...own } = schema;
     let whole: JsonObject = { ...own };

@@ -158,7 +158,7 @@ function isWhollyPrepared(value: unknown): boolean {
 }
 
 /**
- * Why a package may not set a header of this name, nor let callers set it; undefined where it may.
+ * Why a package may not set a header of this name, nor let callers set it; undefined if it may.
  * @param name in small letters
  * @param options.isCredential `auth` names the header for credentials of callers
  */

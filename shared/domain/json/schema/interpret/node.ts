@@ -6,7 +6,7 @@ import { spend } from '../patterns.ts';
 export interface State {
     /** Keys and indices from the outermost value; a key that stands for itself (`propertyNames`) has none. */
     path: (string | number)[];
-    /** Absent where the caller needs no reasons. */
+    /** Absent if the caller needs no reasons. */
     faults: { path: string; message: string; keyword: string }[] | undefined;
 }
 
