@@ -6,6 +6,7 @@ import { MOST_WAITING } from '../../shared/domain/events/webhook-bounds.ts';
 import { mailNews } from '../../shared/mail/news.ts';
 import { forgetEvents } from '../../shared/store/events/event-feed.ts';
 import { recordEvent } from '../../shared/store/events/events.ts';
+import { holdSpreading } from '../../shared/store/events/spread.ts';
 import { disableWebhooks, findBacklogs } from '../../shared/store/events/webhooks.ts';
 import { sealResult } from '../../shared/store/jobs/sealed.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
@@ -97,6 +98,21 @@ describe('an event is delivered to webhooks', function () {
         await add(ada, { events: ['key.*'] });
         await tell(ada);
         expect((await untilTold(1)).map(({ path }) => path)).to.deep.equal(['/hook']);
+    });
+
+    it('to no webhook that was created or enabled after it, even if it is still on its way then', async () => {
+        const ada = await join(world);
+        const enabled = await add(ada, { enabled: false, url: receiver.url('/enabled') });
+        const created = await world.app.db.transaction(async (trx) => {
+            await holdSpreading(trx);
+            await tell(ada, 'earlier');
+            await ada.call('PATCH', `/v1/webhooks/${enabled.webhook_id}`, { body: { enabled: true } });
+            return add(ada, { url: receiver.url('/created') });
+        });
+        await tell(ada, 'later');
+        const told = await untilTold(2);
+        expect(told.map(({ path, data }) => `${path} ${data['name']}`).toSorted()).to.deep.equal(['/created later', '/enabled later']);
+        for (const webhook of [enabled, created]) expect(await deliveriesOf(ada, webhook)).to.have.length(1);
     });
 
     it('with the job as it is read, and its result', async () => {

@@ -20,7 +20,8 @@ export async function holdSpreading(trx: Db): Promise<void> {
     await trx.raw(`select pg_advisory_xact_lock(${LOCK})`);
 }
 
-const IS_WANTED = '(e.type = any(w.events) or e.prefix = any(w.events))';
+/** Raw: the webhook subscribed to the event, and was enabled when it happened. */
+const IS_WANTED = '(e.type = any(w.events) or e.prefix = any(w.events)) and e.at >= w.enabled_at';
 
 /**
  * Raw: one statement finds the webhooks of each audience and creates the deliveries. On Free an account's credits belong to a user, so only
@@ -31,7 +32,7 @@ const SPREAD = `
         select e.id, e.type, split_part(e.type, '.', 1) || '.*' as prefix, e.workspace_id, e.account_id, e.site, e.at
         from events e where e.position is null order by e.at, e.id limit ${MOST_EVENTS}
     ), enabled as not materialized (
-        select w.id, w.workspace_id, w.made_by, w.events, w.host from webhooks w join users u on u.id = w.made_by
+        select w.id, w.workspace_id, w.made_by, w.events, w.host, w.enabled_at from webhooks w join users u on u.id = w.made_by
         where w.is_enabled and u.suspended_at is null
     ), told as materialized (
         select e.id as event_id, w.id as webhook_id, w.host from taken e join enabled w on w.workspace_id = e.workspace_id

@@ -157,7 +157,7 @@ export async function changeWebhook(db: Db, name: WebhookName, change: WebhookCh
             ...(receiver && toReceiver(receiver)),
             ...(events && { events: [...events] }),
             ...(description !== undefined && { description }),
-            ...(isTurned && (isEnabled ? ENABLED : disabledColumns(trx, 'caller'))),
+            ...(isTurned && (isEnabled ? enabledColumns(trx) : disabledColumns(trx, 'caller'))),
         });
         if (isTurned && !isEnabled) await stopWaiting(trx, [name.webhookId]);
         if (receiver !== undefined && receiver.url !== before.url) {
@@ -179,7 +179,17 @@ export async function changeWebhook(db: Db, name: WebhookName, change: WebhookCh
     });
 }
 
-const ENABLED = { is_enabled: true, disabled_at: null, disabled_reason: null, failures: 0, failing_since: null, warned_at: null };
+function enabledColumns(db: Db) {
+    return {
+        is_enabled: true,
+        enabled_at: now(db),
+        disabled_at: null,
+        disabled_reason: null,
+        failures: 0,
+        failing_since: null,
+        warned_at: null,
+    };
+}
 
 function disabledColumns(db: Db, reason: DisabledReason) {
     return { is_enabled: false, disabled_at: now(db), disabled_reason: reason };
