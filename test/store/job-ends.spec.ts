@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { newId } from '../../shared/domain/text/ids.ts';
+import { cancelBatch, retryBatch } from '../../shared/store/jobs/batches.ts';
 import { beginAttempts } from '../../shared/store/jobs/begins.ts';
 import { claimJobs, putBack } from '../../shared/store/jobs/claims.ts';
-import { cancelJob, endAttempts } from '../../shared/store/jobs/ends.ts';
+import { cancelJob, endAttempts, expireJobs } from '../../shared/store/jobs/ends.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -100,6 +101,44 @@ describe('the turn of a job', () => {
         expect(await db('batches').where({ batch_id: batchId }).first('waiting_for')).to.deep.equal({ waiting_for: 'site' });
         await db('jobs').where({ batch_id: batchId }).delete();
         await db('batches').where({ batch_id: batchId }).delete();
+    });
+
+    it('ends for all items of a batch without reading them into this process', async () => {
+        const eve = await join(world, { plan: 'pro' });
+        const { db } = world.app;
+        const items = Array.from({ length: 60 }, () => ({ params: { id: 1 } }));
+        const order = async () => {
+            const body = { defaults: { site: SITE, endpoint: 'product' }, items, expires_in: 60 };
+            return dataOf<{ batch_id: string }>(await eve.call('POST', '/v1/batches', { body })).batch_id;
+        };
+        const [cancelled, expired] = [await order(), await order()];
+        let read = 0;
+        const count = (answer: unknown) => {
+            if (typeof answer === 'object' && answer !== null && 'rows' in answer) read += (answer.rows as unknown[]).length;
+            if (Array.isArray(answer)) read += answer.length;
+        };
+        db.on('query-response', count);
+        try {
+            expect(await cancelBatch(db, eve.workspaceId, cancelled)).to.equal(true);
+            const retry = { keyId: 'key_other', accountId: eve.workspaceId, codes: undefined, prices: [] };
+            expect(await db.transaction((trx) => retryBatch(trx, cancelled, retry))).to.equal(60);
+            await db('jobs')
+                .where({ batch_id: expired })
+                .update({ expires_at: db.raw('app_now()') });
+            await expireJobs(db);
+        } finally {
+            db.off('query-response', count);
+        }
+        expect(read).to.be.below(60);
+        const ends = await db('jobs').where({ batch_id: expired }).orderBy('number').select('status', 'end_number');
+        expect(ends).to.deep.equal(items.map((_, at) => ({ status: 'expired', end_number: at + 1 })));
+        const rows = await db('batches').whereIn('batch_id', [cancelled, expired]).orderBy('number').select('status', 'queued', 'ends');
+        expect(rows).to.deep.equal([
+            { status: 'running', queued: 60, ends: 60 },
+            { status: 'expired', queued: 0, ends: 60 },
+        ]);
+        await db('jobs').where({ workspace_id: eve.workspaceId }).delete();
+        await db('batches').where({ workspace_id: eve.workspaceId }).delete();
     });
 
     it('comes for everybody while a long order or change of one account is under way', async () => {

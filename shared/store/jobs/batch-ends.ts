@@ -29,7 +29,7 @@ export const BATCH_ROW = columns(
 );
 
 /** Reserves the next places in the results of a batch, which locks its row. Returns the last one. @param ends number of places */
-export async function nextEnd(trx: Db, batchId: string, ends = 1): Promise<number | null> {
+export async function nextEnd(trx: Db, batchId: string, ends: number): Promise<number | null> {
     const [batch] = await trx('batches')
         .where({ batch_id: batchId })
         .update({ ends: trx.raw('ends + ?', [ends]) })
@@ -37,28 +37,33 @@ export async function nextEnd(trx: Db, batchId: string, ends = 1): Promise<numbe
     return batch?.ends ?? null;
 }
 
-/** Ends the queued items of a batch, or those that `narrow` selects. An item that expires after a failure keeps that failure. */
-export async function endQueuedItems(
-    trx: Db,
-    batchId: string,
-    status: 'cancelled' | 'expired',
-    narrow: (items: ReturnType<Db>) => void = () => undefined,
-): Promise<void> {
-    const items = trx('jobs').where({ batch_id: batchId, status: 'queued' });
-    narrow(items);
-    const rows: { job_id: string }[] = await items.orderBy('job_id').forUpdate().select('job_id');
-    const last = await nextEnd(trx, batchId, rows.length);
-    if (rows.length > 0 && last !== null) {
-        await trx.raw(
-            `update jobs j
-             set status = case when :status = 'expired' and j.attempts > 0 then 'failed' else :status end,
-                 code = case when :status = 'expired' then j.code end, error = case when :status = 'expired' then j.error end,
-                 operation = null, lease_until = null, waiting_for = null, finished_at = app_now(), end_number = :first + o.place
-             from (select job_id, row_number() over (order by number) as place from jobs where job_id = any (:ids)) o
-             where j.job_id = o.job_id`,
-            { status, first: last - rows.length, ids: rows.map(({ job_id: id }) => id) },
-        );
-    }
+/** Raw: the items that end. Items that a worker is about to start are not expired. */
+const ENDING: Readonly<Record<'cancelled' | 'expired', string>> = {
+    cancelled: "status = 'queued'",
+    expired: "status = 'queued' and operation is null and expires_at <= app_now()",
+};
+
+/**
+ * Ends the queued items of a batch, or those that have expired. An item that expires after a failure keeps that failure. Raw: one statement,
+ * since a batch may have more items than this process should hold. It locks the items in the order of their ids, then the batch.
+ */
+export async function endQueuedItems(trx: Db, batchId: string, status: 'cancelled' | 'expired'): Promise<void> {
+    await trx.raw(
+        `with ending as materialized (
+             select job_id, row_number() over (order by number) as place
+             from (select job_id, number from jobs where batch_id = :batchId and ${ENDING[status]} order by job_id for update) locked
+         ), reserved as (
+             update batches set ends = ends + (select count(*) from ending) where batch_id = :batchId
+             returning ends - (select count(*) from ending) as before
+         )
+         update jobs j
+         set status = case when :status = 'expired' and j.attempts > 0 then 'failed' else :status end,
+             code = case when :status = 'expired' then j.code end, error = case when :status = 'expired' then j.error end,
+             operation = null, lease_until = null, waiting_for = null, finished_at = app_now(), end_number = r.before + e.place
+         from ending e cross join reserved r
+         where j.job_id = e.job_id`,
+        { batchId, status },
+    );
     await closeBatch(trx, batchId);
 }
 
@@ -73,9 +78,11 @@ interface BatchNow {
     expired: number;
 }
 
+const BATCH_NOW = ['status', 'stop_after_failures', 'failures', 'queued', 'running', 'failed', 'cancelled', 'expired'] as const;
+
 /** Call it after items ended: ends a batch without open items, and pauses a batch with too many failures. */
 export async function closeBatch(trx: Db, batchId: string): Promise<void> {
-    const batch: BatchNow | undefined = await trx('batches').where({ batch_id: batchId, finished_at: null }).forUpdate().first();
+    const batch: BatchNow | undefined = await trx('batches').where({ batch_id: batchId, finished_at: null }).forUpdate().first(BATCH_NOW);
     if (batch === undefined) return;
     if (batch.queued + batch.running === 0) {
         const ended = { status: endOf(batch), paused_reason: null, waiting_for: null, finished_at: trx.raw('app_now()') };

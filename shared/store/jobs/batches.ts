@@ -132,7 +132,7 @@ export async function resumeBatch(db: Db, batchId: string, { keyId, maxCredits, 
 export async function cancelBatch(db: Db, workspaceId: string, batchId: string): Promise<boolean> {
     const isCancelled = await db.transaction(async (trx) => {
         // Items first, as everywhere: those that are queued now.
-        await trx('jobs').where({ batch_id: batchId, status: 'queued' }).orderBy('job_id').forUpdate().select('job_id');
+        await lockItems(trx, batchId, "status = 'queued'");
         const status = await lockStatus(trx, batchId);
         if (status === 'cancelling' || status === 'cancelled') return true;
         if (status !== 'running' && status !== 'paused') return false;
@@ -164,9 +164,8 @@ const greatestCost = (item: string) =>
 const RETRYABLE = "status in ('failed', 'expired', 'cancelled') and not was_sent and request is not null";
 
 /** Raw: those that a retry with these codes selects. */
-function retryableCondition(codes: readonly string[] | undefined): { sql: string; bound: string[][] } {
-    if (codes === undefined) return { sql: RETRYABLE, bound: [] };
-    return { sql: `${RETRYABLE} and status = 'failed' and code = any (cast(? as text[]))`, bound: [[...codes]] };
+function retryableCondition(codes: readonly string[] | undefined): string {
+    return codes === undefined ? RETRYABLE : `${RETRYABLE} and status = 'failed' and code = any (cast(:codes as text[]))`;
 }
 
 /** The endpoints of items that a retry selects. */
@@ -175,8 +174,10 @@ export async function endpointsToRetry(
     batchId: string,
     codes: readonly string[] | undefined,
 ): Promise<Pick<NewPrice, 'site' | 'endpoint' | 'version'>[]> {
-    const { sql, bound } = retryableCondition(codes);
-    return db('jobs').where({ batch_id: batchId }).whereRaw(sql, bound).distinct('site', 'endpoint', 'version');
+    return db('jobs')
+        .where({ batch_id: batchId })
+        .whereRaw(retryableCondition(codes), { codes: [...(codes ?? [])] })
+        .distinct('site', 'endpoint', 'version');
 }
 
 /**
@@ -194,27 +195,24 @@ export async function retryBatch(
         prices,
     }: { keyId: string; accountId: string; codes: readonly string[] | undefined; prices: readonly NewPrice[] },
 ): Promise<number | undefined> {
-    const { sql, bound } = retryableCondition(codes);
+    const selected = retryableCondition(codes);
+    const bound = { batchId, codes: [...(codes ?? [])] };
     // Items first, as everywhere: those that are queued now too, in one order.
-    const rows: { job_id: string; status: string }[] = await trx('jobs')
-        .where({ batch_id: batchId })
-        .whereRaw(`(status = 'queued' or (${sql}))`, bound)
-        .orderBy('job_id')
-        .forUpdate()
-        .select('job_id', 'status');
+    const locked = await lockItems(trx, batchId, `(status = 'queued' or (${selected}))`, bound);
     const status = await lockStatus(trx, batchId);
     if (status === 'cancelling') return undefined;
-    const ids = rows.filter((row) => row.status !== 'queued').map(({ job_id: id }) => id);
-    const queued = rows.filter((row) => row.status === 'queued').map(({ job_id: id }) => id);
-    if (ids.length === 0) return 0;
-    const { rows: repriced } = await trx.raw<{ rows: { more: number }[] }>(
+    if (locked.ended === 0) return 0;
+    await trx('jobs')
+        .where({ batch_id: batchId, status: 'queued' })
+        .update({ account_id: accountId, expires_at: trx.raw(`(select ${EXPIRES} from batches where batch_id = ?)`, [batchId]) });
+    const { rows } = await trx.raw<{ rows: [{ items: number; more: number }] }>(
         `with retried as (
              update jobs j
              set status = 'queued', account_id = :accountId, code = null, error = null, end_number = null, finished_at = null,
                  waiting_for = null, attempts = 0, deaths = 0, started_at = null, due_at = app_now(),
                  expires_at = app_now() + b.expires_in * interval '1 second',
                  unit = coalesce(p.unit, j.unit), units_cap = case when p.unit is null then j.units_cap else p.cap end
-             from (select job_id as id from jobs where job_id = any (:ids)) i
+             from (select job_id as id from jobs where batch_id = :batchId and ${selected}) i
              join batches b on b.batch_id = :batchId
              join jobs was on was.job_id = i.id
              left join unnest(cast(:sites as text[]), cast(:endpoints as text[]), cast(:versions as integer[]), cast(:units as integer[]),
@@ -223,10 +221,9 @@ export async function retryBatch(
              where j.job_id = i.id
              returning ${greatestCost('j')} - ${greatestCost('was')} as more
          )
-         select cast(coalesce(sum(more), 0) as float8) as more from retried`,
+         select cast(count(*) as integer) as items, cast(coalesce(sum(more), 0) as float8) as more from retried`,
         {
-            ids,
-            batchId,
+            ...bound,
             accountId,
             sites: prices.map(({ site }) => site),
             endpoints: prices.map(({ endpoint }) => endpoint),
@@ -235,9 +232,7 @@ export async function retryBatch(
             caps: prices.map(({ unitsCap }) => unitsCap),
         },
     );
-    await trx('jobs')
-        .whereRaw('job_id = any (?)', [queued])
-        .update({ account_id: accountId, expires_at: trx.raw(`(select ${EXPIRES} from batches where batch_id = ?)`, [batchId]) });
+    const [{ items, more }] = rows;
     await trx('batches')
         .where({ batch_id: batchId })
         .update({
@@ -246,12 +241,22 @@ export async function retryBatch(
             key_id: keyId,
             account_id: accountId,
             failures: 0,
-            greatest_cost: trx.raw('greatest_cost + ?', [repriced[0]?.more ?? 0]),
+            greatest_cost: trx.raw('greatest_cost + ?', [more]),
             finished_at: null,
             due_at: trx.raw('app_now()'),
             expires_at: trx.raw(EXPIRES),
         });
-    return ids.length;
+    return items;
+}
+
+/** Locks items of a batch in the order of their ids, and counts those that have ended. @param which raw SQL */
+async function lockItems(trx: Db, batchId: string, which: string, bound: object = {}): Promise<{ ended: number }> {
+    const { rows } = await trx.raw<{ rows: [{ ended: number }] }>(
+        `select cast(count(*) filter (where status <> 'queued') as integer) as ended
+         from (select status from jobs where batch_id = :batchId and ${which} order by job_id for update) locked`,
+        { ...bound, batchId },
+    );
+    return rows[0];
 }
 
 async function lockStatus(trx: Db, batchId: string): Promise<BatchStatus | undefined> {

@@ -136,15 +136,14 @@ export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => 
     return begun;
 }
 
-/** Expires up to `limit` jobs, with items of at most one batch. A job that had an attempt keeps its failure. */
+/** Expires up to `limit` jobs, and the items of at most one batch. A job that had an attempt keeps its failure. */
 export async function expireJobs(db: Db, limit = 500): Promise<number> {
     const item = await db('jobs')
         .where({ status: 'queued', operation: null })
         .where('expires_at', '<=', db.raw('app_now()'))
         .whereNotNull('batch_id')
         .first<{ batch_id: string }>('batch_id');
-    const isLate = (items: ReturnType<Db>) => void items.where({ operation: null }).where('expires_at', '<=', db.raw('app_now()'));
-    if (item !== undefined) await db.transaction((trx) => endQueuedItems(trx, item.batch_id, 'expired', isLate));
+    if (item !== undefined) await db.transaction((trx) => endQueuedItems(trx, item.batch_id, 'expired'));
     return db.transaction(async (trx) => {
         const late: LockedJob[] = await trx('jobs')
             .where({ status: 'queued', operation: null, batch_id: null })
