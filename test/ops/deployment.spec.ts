@@ -179,7 +179,11 @@ describe('the Kubernetes manifests', () => {
 
     it('add workers by what waits for each slot', () => {
         const [trigger] = named('ScaledObject', 'routebook-worker').spec?.triggers ?? [];
-        expect(trigger?.metadata.query).to.include('routebook_queue_jobs').and.include('routebook_worker_slots');
+        const { query = '' } = trigger?.metadata ?? {};
+        expect(query).to.include('routebook_queue_jobs').and.include('routebook_worker_slots');
+        // Jobs run in slots that the gauge of busy ones does not count. Those that wait for credits, limits or a site need no worker.
+        const states = [...query.matchAll(/routebook_open_jobs\{state="(\w+)"\}/g)].map(([, state]) => state);
+        expect([...new Set(states)]).to.have.members(['running', 'worker']);
         expect(Number(trigger?.metadata.threshold)).to.be.below(Number(settings['WORKER_CONCURRENCY']));
     });
 });

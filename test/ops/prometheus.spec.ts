@@ -216,6 +216,8 @@ describe('Prometheus, scraping two APIs and two workers', function () {
             'routebook_monitors{status="active"}',
             'routebook_monitors_oldest_due_seconds',
             'routebook_queue_jobs{state="waiting"}',
+            'routebook_open_jobs{state="running"}',
+            'routebook_open_jobs{state="worker"}',
             'routebook_fetch_duration_seconds_count',
             'routebook_fetch_queue_seconds_count',
         ];
