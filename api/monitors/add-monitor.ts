@@ -17,7 +17,7 @@ export async function addMonitor(call: Call<object, object, MonitorOrder>): Prom
     const { app, body } = call;
     const caller = call.caller as Caller;
     await countInWindow(call, 'jobs');
-    judgeFields(app, body, { isNew: true });
+    judgeFields(app, body);
     const {
         site: _site,
         name = null,

@@ -25,15 +25,15 @@ const OF_CALL = ['params', 'version', 'timeout_ms', 'max_results', 'max_pages', 
 export async function changeMonitor(call: Call<MonitorParams, object, MonitorChanges>): Promise<Reply<Monitor>> {
     await countInWindow(call, 'jobs');
     let before = await mustFind(call);
-    judgeFields(call.app, call.body, { isNew: false });
     for (;;) {
+        judgeFields(call.app, call.body, before);
         const answer = await changeFrom(call, before);
         if (answer !== undefined) return { answer };
         before = await mustFind(call);
     }
 }
 
-/** Validates the call before the monitor is locked. Undefined if another change of the call came first and must be merged. */
+/** Validates the call before the monitor is locked. Undefined if another change came first and must be merged. */
 async function changeFrom(
     { app, body, params, ...call }: Call<MonitorParams, object, MonitorChanges>,
     before: MonitorRow,
@@ -49,7 +49,9 @@ async function changeFrom(
     if (metadata !== undefined) fields.metadata = JSON.stringify(metadata);
     if (every !== undefined) Object.assign(fields, { every, cron: null, timezone: null, since: new Date(app.clock.now()) });
     if (cron !== undefined) Object.assign(fields, { every: null, cron, timezone: timezone ?? 'UTC' });
-    const isRescheduled = every !== undefined || cron !== undefined;
+    const isMoved = timezone !== undefined && cron === undefined;
+    if (isMoved) fields.timezone = timezone;
+    const isRescheduled = every !== undefined || cron !== undefined || isMoved;
 
     const changed = OF_CALL.filter((field) => body[field] !== undefined);
     if (changed.length > 0 || status === 'active') {
@@ -66,6 +68,7 @@ async function changeFrom(
         const locked = await lockMonitor(trx, params.monitor_id);
         if (locked === undefined) throw new Refusal('MONITOR_NOT_FOUND');
         if (fields.request !== undefined && !locked.request.equals(before.request)) return undefined;
+        if (isMoved && locked.cron !== before.cron) return undefined;
         if (isRescheduled || status === 'active') judgeDistance(app, caller, scheduleOf({ ...locked, ...fields }));
         const isOther = (one: 'watch' | 'identity') => fields[one] !== undefined && fields[one] !== locked[one];
         if (body.params !== undefined || isOther('watch') || isOther('identity')) fields.base = locked.base + 1;

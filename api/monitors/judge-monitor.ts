@@ -9,11 +9,13 @@ import { type Detail, Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { countMonitors } from '../../shared/store/monitors/monitors.ts';
 
-/** Validates schedule and expressions. @throws Refusal VALIDATION_ERROR with every problem */
-export function judgeFields({ clock }: App, fields: MonitorChanges, { isNew }: { isNew: boolean }): void {
-    const { every, cron, timezone, watch, identity, when } = fields;
+/** Validates schedule and expressions. @param before the monitor that is changed @throws Refusal VALIDATION_ERROR with every problem */
+export function judgeFields({ clock }: App, fields: MonitorChanges, before?: { cron: string | null }): void {
+    const { every, timezone, watch, identity, when } = fields;
+    // A timezone alone belongs to the cron expression that the monitor has.
+    const cron = fields.cron ?? (every === undefined && timezone !== undefined ? (before?.cron ?? undefined) : undefined);
     const details: Detail[] = [];
-    if (isNew && every === undefined && cron === undefined)
+    if (before === undefined && every === undefined && cron === undefined)
         details.push({ path: '/every', code: 'REQUIRED', message: 'Set a schedule: either every or cron.' });
     if (every !== undefined && cron !== undefined)
         details.push({ path: '/cron', code: 'INVALID_VALUE', message: 'Set either every or cron, not both.' });

@@ -40,7 +40,7 @@ export async function runMonitor(call: Call<MonitorParams, object, undefined>): 
     });
     const row = jobId === undefined ? undefined : await findJob(app.db, readerOf(caller), jobId);
     if (row === undefined) throw new Refusal('MONITOR_NOT_FOUND');
-    const text = `{"success":true,"data":${await presentJob(app, row, { params: true, result: true })}}`;
+    const text = `{"success":true,"data":${await presentJob(app, row, { result: true })}}`;
     return { text, isKept: false, headers: { location: `/v1/jobs/${row.jobId}` } };
 }
 

@@ -110,13 +110,16 @@ export const every = () =>
         .messages({ 'every.bounds': '{{#label}} must be a number of minutes, hours or days from 5m to 30d, such as 15m, 1h or 1d' })
         .description('5m to 30d; the shortest is 1h on Free');
 export const cron = () => Joi.string().max(200).description('Five fields: minute, hour, day of the month, month, day of the week');
-const timezone = () => Joi.string().max(64).description('Timezone of cron, an IANA name; UTC by default');
+const timezone = () => Joi.string().max(64).description('Timezone of cron, an IANA name; UTC by default. PATCH may change it alone');
 const expression = () => Joi.string().description('JMESPath, at most 1,000 characters');
-export const when = () =>
+export const WHEN = '{{#label}} must be changed, always or an object with an expression';
+const when = () =>
     Joi.alternatives(
         Joi.string().valid('changed', 'always'),
         Joi.object({ expression: Joi.string().required().description('JMESPath over {before, after, diff} that yields true or false') }),
-    ).description('When monitor.changed is sent: on changes (the default), after every run, or when an expression yields true');
+    )
+        .messages({ 'alternatives.types': WHEN, 'alternatives.match': WHEN })
+        .description('When monitor.changed is sent: on changes (the default), after every run, or when an expression yields true');
 const perDay = () => Joi.number().integer().min(1).max(1_000_000_000).description('Most credits that the runs of one day (UTC) may cost');
 const maxPages = () => Joi.number().integer().min(1).max(20).description("Most pages of a call; can only lower the package's limit");
 

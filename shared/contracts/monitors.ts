@@ -112,7 +112,7 @@ export const postMonitorRun = contract<MonitorParams, object, undefined, Job>({
     description:
         'Up to ten times an hour for each monitor. Returns the job of the run; if a run has not ended yet, returns its job. A run that could exceed max_credits_per_day is skipped, and its job is cancelled at once.',
     params: params(),
-    answer: { shape: 'data', status: 202, schema: jobSchema({ params: true, result: true }) },
+    answer: { shape: 'data', status: 202, schema: jobSchema({ result: true }) },
     refusals: [
         ...ADMISSION.filter((code) => !['INVALID_JSON', 'INVALID_DOMAIN'].includes(code)),
         'RATE_LIMITED',

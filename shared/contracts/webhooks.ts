@@ -68,7 +68,11 @@ const url = () =>
         );
 const events = () =>
     Joi.array()
-        .items(Joi.string().valid(...EVENT_TYPES, ...EVENT_PREFIXES))
+        .items(
+            Joi.string()
+                .valid(...EVENT_TYPES, ...EVENT_PREFIXES)
+                .messages({ 'any.only': '{{#label}} must be an event type such as job.succeeded, or a prefix such as job.*' }),
+        )
         .min(1)
         .max(MOST_EVENTS)
         .description('Types, and prefixes such as job.*, which include types added later');

@@ -231,6 +231,12 @@ describe('a batch that comes as lines', function () {
         });
     }
 
+    it('says how many problems it has, where no item has one, too', async () => {
+        const empty = await send('\n\n');
+        expect([detailsOf(empty), problemsOf(empty)]).to.deep.equal([['/items INVALID_VALUE'], 1]);
+        expect(problemsOf(await send([{ params: { id: 1 } }], `${QUERY}&metadata=x`))).to.equal(1);
+    });
+
     it('of JSON takes no fields in the query', async () => {
         const answer = await ada.call('POST', `/v1/batches${QUERY}`, { body: { items: [{ params: { id: 1 } }] } });
         expect(detailsOf(answer)).to.deep.equal(['/site UNKNOWN_FIELD', '/endpoint UNKNOWN_FIELD']);

@@ -108,6 +108,7 @@ describe('a monitor', function () {
     const again = async (monitor: Monitor) => {
         runs = (await runsOf(monitor)).length;
         const answer = await ada.call('POST', at(monitor, '/run'));
+        expect(dataOf(answer)).not.to.have.property('params');
         expect(answer.status).to.equal(202);
         expect(dataOf(answer)).to.include({ monitor_id: monitor.monitor_id });
         await ended(monitor, runs + 1);
@@ -342,6 +343,18 @@ describe('a monitor', function () {
         const { next_run_at: daily } = dataOf<Monitor>(await ada.call('PATCH', at(monitor), { body: { every: '1d' } }));
         await beginDueRun(world.app, slow);
         expect((await read(monitor)).next_run_at).to.equal(daily);
+        await remove(monitor);
+    });
+
+    it('is moved to another timezone without its cron expression, if it has one', async () => {
+        const monitor = dataOf<Monitor>(await order({ every: undefined, cron: '0 8 * * *', timezone: 'Europe/Berlin' }));
+        const move = (timezone: string) => ada.call('PATCH', at(monitor), { body: { timezone } });
+        const moved = dataOf<Monitor>(await move('America/New_York'));
+        expect(moved).to.include({ cron: '0 8 * * *', timezone: 'America/New_York' });
+        expect(moved.next_run_at).not.to.equal(monitor.next_run_at);
+        expect(detailsOf(await move('Mars/Olympus'))).to.deep.equal(['/timezone INVALID_VALUE']);
+        dataOf(await ada.call('PATCH', at(monitor), { body: { every: '1d' } }));
+        expect(detailsOf(await move('UTC'))).to.deep.equal(['/timezone INVALID_VALUE']);
         await remove(monitor);
     });
 

@@ -96,7 +96,7 @@ async function openJson(call: BatchCall, hash: Hash): Promise<BatchBody> {
     const { items, ...fields } = value as BatchRequest;
     if (items.length > 0) refuse([wrong('/items', 'REPEATED', 'Send this field only once.')]);
     const count = split?.count ?? 0;
-    if (count === 0) refuse([wrong('/items', 'INVALID_VALUE', 'A batch needs at least one item.')]);
+    if (count === 0) refuse([NO_ITEMS]);
     return { fields, items: itemsOf(split), hash: () => hash.digest('hex'), isLines: false };
 }
 
@@ -123,8 +123,7 @@ function openLines(call: BatchCall, hash: Hash): BatchBody {
 /** @throws Refusal VALIDATION_ERROR */
 function readMetadata(text: string): Metadata {
     const read = readJsonPart(text, { guard: true });
-    if (read === undefined)
-        throw new Refusal('VALIDATION_ERROR', undefined, { details: [wrong('/metadata', 'INVALID_VALUE', 'This is not valid JSON.')] });
+    if (read === undefined) throw refusalOf([wrong('/metadata', 'INVALID_VALUE', 'This is not valid JSON.')]);
     refuse(
         [...read.faults, ...problemsOf(metadataAlone.validate(read.value).error?.details ?? [])].map((one) => ({
             ...one,
@@ -160,11 +159,10 @@ async function* linesOf({ request }: BatchCall, hash: Hash): AsyncGenerator<Item
     }
     const last = take();
     if (last !== undefined) yield last;
-    if (count === 0)
-        throw new Refusal('VALIDATION_ERROR', undefined, {
-            details: [wrong('/items', 'INVALID_VALUE', 'A batch needs at least one item.')],
-        });
+    if (count === 0) refuse([NO_ITEMS]);
 }
+
+const NO_ITEMS: Detail = { path: '/items', code: 'INVALID_VALUE', message: 'A batch needs at least one item.' };
 
 /** Collects the pieces of one line. The rest of a line that is too long is discarded. */
 function createLine() {
@@ -208,6 +206,9 @@ function tooMany(most: number): Detail {
 
 /** @throws Refusal VALIDATION_ERROR if there are problems */
 function refuse(details: Detail[]): void {
-    if (details.length > 0)
-        throw new Refusal('VALIDATION_ERROR', undefined, { details: details.slice(0, MOST_DETAILS), problems: details.length });
+    if (details.length > 0) throw refusalOf(details);
+}
+
+function refusalOf(details: Detail[]): Refusal {
+    return new Refusal('VALIDATION_ERROR', undefined, { details: details.slice(0, MOST_DETAILS), problems: details.length });
 }
