@@ -102,6 +102,7 @@ const HINTS: Readonly<Record<string, string | undefined>> = {
     CLAIM_REQUIRED: '"routebook claim start <domain>" starts the proof',
     SITE_NOT_FOUND: 'request a schema with "routebook request", or write one with "routebook init"',
     NETWORK_ERROR: 'is the server running? --server and ROUTEBOOK_URL select another',
+    BATCH_PAUSED: '"routebook batch resume <batch>" lets it continue; it takes new limits',
     VERSION_CONFLICT: '"routebook diff" shows what changed meanwhile',
 };
 

@@ -29,6 +29,25 @@ export async function showBatch({ client, terminal: { paint } }: Session, batchI
     return presentBatch(await client().batches.get(batchId), paint);
 }
 
+/** `routebook batch pause ID` */
+export async function pauseBatch({ client, terminal: { paint } }: Session, batchId: string): Promise<Done> {
+    return presentBatch(await client().batches.pause(batchId), paint);
+}
+
+export interface ResumeOptions {
+    maxCredits?: number;
+    stopAfterFailures?: number;
+}
+
+/** `routebook batch resume ID` */
+export async function resumeBatch({ client }: Session, batchId: string, { maxCredits, stopAfterFailures }: ResumeOptions): Promise<Done> {
+    const batch = await client().batches.resume(batchId, {
+        ...(maxCredits === undefined ? {} : { max_credits: maxCredits }),
+        ...(stopAfterFailures === undefined ? {} : { stop_after_failures: stopAfterFailures }),
+    });
+    return { result: batch, lines: [`It continues: routebook batch follow ${batchId}`] };
+}
+
 /** `routebook batch cancel ID` */
 export async function cancelBatch({ client, terminal: { paint } }: Session, batchId: string): Promise<Done> {
     return presentBatch(await client().batches.cancel(batchId), paint);

@@ -1,6 +1,8 @@
 import { createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import type { Batch, EndedItem } from '../client/index.ts';
+import { CommandFault } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
 
 /** The destination of results. */
@@ -22,6 +24,41 @@ export function awaitInterruption(): Interruption {
     return { signal: controller.signal, end: () => void process.off('SIGINT', interrupt) };
 }
 
+/** Checks that results can be written to a file, before anything is ordered for it. @throws CommandFault FILE_UNWRITABLE */
+export async function mustBeWritable(file: string): Promise<void> {
+    try {
+        // Keeps what is in it, in case the order is refused.
+        await (await open(file, 'a')).close();
+    } catch (error) {
+        throw unwritable(file, error);
+    }
+}
+
+function unwritable(file: string, error: unknown): CommandFault {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    return new CommandFault('FILE_UNWRITABLE', `${file} cannot be written (${code}).`);
+}
+
+/** Writes results to a file. Its functions throw CommandFault FILE_UNWRITABLE. */
+function openResults(file: string) {
+    const stream = createWriteStream(file);
+    const ended = finished(stream);
+    // It is awaited at the end.
+    ended.catch(() => undefined);
+    return {
+        write(item: EndedItem) {
+            if (stream.errored !== null) throw unwritable(file, stream.errored);
+            stream.write(`${JSON.stringify(item)}\n`);
+        },
+        async end() {
+            stream.end();
+            await ended.catch((error: unknown) => {
+                throw unwritable(file, error);
+            });
+        },
+    };
+}
+
 /** `routebook batch follow ID`: writes a line for each ended item. Ctrl-C leaves the batch running and prints how to resume. */
 export async function followBatch(
     session: Session,
@@ -30,9 +67,8 @@ export async function followBatch(
     interruption: Interruption = awaitInterruption(),
 ): Promise<Done> {
     const { terminal, note } = session;
-    const file = out === undefined ? undefined : createWriteStream(out);
-    const write = (item: EndedItem) =>
-        void (file === undefined ? terminal.print(JSON.stringify(item)) : file.write(`${JSON.stringify(item)}\n`));
+    const file = out === undefined ? undefined : openResults(out);
+    const write = (item: EndedItem) => (file === undefined ? terminal.print(JSON.stringify(item)) : file.write(item));
     const progress = terminal.progress(`batch ${batchId}`);
     const began = performance.now();
     let last: Batch | undefined;
@@ -52,7 +88,7 @@ export async function followBatch(
     } finally {
         progress.end();
         interruption.end();
-        if (file !== undefined) await finished(file.end());
+        await file?.end();
     }
     const batch = last ?? (await session.client().batches.get(batchId));
     note(summaryLine(batch));

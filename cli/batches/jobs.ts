@@ -1,6 +1,38 @@
+import { limitsOf, paramsOf } from '../calling/fetch-endpoint.ts';
 import { failureOfJob, type Job, type JobStatus } from '../client/index.ts';
+import { needsSchema, readParams, type TypedParams } from '../package/read-params.ts';
 import type { Done, Session } from '../session.ts';
 import { table } from '../table.ts';
+
+export interface JobOptions extends TypedParams {
+    version?: string;
+    maxCredits?: number;
+    maxResults?: number;
+    maxPages?: number;
+    maxAge?: number;
+    timeout?: number;
+    connection?: string;
+    expiresIn?: number;
+    wait?: true;
+}
+
+/** `routebook job add SITE ENDPOINT` */
+export async function addJob(session: Session, site: string, endpoint: string, options: JobOptions): Promise<Done> {
+    const { version, connection, expiresIn, wait } = options;
+    const asTyped = readParams(options);
+    const client = session.client();
+    const params = needsSchema(options) ? readParams(options, await paramsOf(client, site, endpoint, version)) : asTyped;
+    const job = await client.jobs.create({
+        site,
+        endpoint,
+        params,
+        ...limitsOf(options),
+        ...(connection === undefined ? {} : { connection }),
+        ...(expiresIn === undefined ? {} : { expires_in: expiresIn }),
+    });
+    if (wait === true) return showJob(session, job.job_id, { wait });
+    return { result: job, lines: [job.job_id, `Get the result: routebook job show ${job.job_id} --wait`] };
+}
 
 /** `routebook job list` */
 export async function listJobs(

@@ -47,7 +47,12 @@ export function readMap(pairs: readonly string[] = []): Map<string, string> {
 
 function readFile(file: string): string {
     if (!existsSync(file)) throw new CommandFault('FILE_NOT_FOUND', `There is no file ${file}.`);
-    return readFileSync(file, 'utf8');
+    try {
+        return readFileSync(file, 'utf8');
+    } catch (error) {
+        const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+        throw new CommandFault('FILE_UNREADABLE', `${file} cannot be read (${code}).`);
+    }
 }
 
 interface Rows {

@@ -2,7 +2,7 @@ import type { BatchDryRun, BatchOrder } from '../client/index.ts';
 import { type Batch, RoutebookError } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
-import { awaitInterruption, type FollowTo, followBatch } from './follow-batch.ts';
+import { awaitInterruption, type FollowTo, followBatch, mustBeWritable } from './follow-batch.ts';
 import { readItems, readMap } from './read-items.ts';
 
 export interface RunOptions extends FollowTo {
@@ -11,6 +11,10 @@ export interface RunOptions extends FollowTo {
     map?: readonly string[];
     name?: string;
     version?: string;
+    maxResults?: number;
+    maxAge?: number;
+    timeout?: number;
+    connection?: string;
     maxCredits?: number;
     stopAfterFailures?: number;
     expiresIn?: number;
@@ -22,11 +26,10 @@ export interface RunOptions extends FollowTo {
 export async function runBatch(session: Session, file: string, options: RunOptions): Promise<Done> {
     const { terminal } = session;
     const client = session.client();
-    const version = options.version === undefined || options.version.length === 64 ? options.version : Number(options.version);
     const items = await readItems(terminal, file, { map: readMap(options.map), params: await paramsOf(session, options) });
     const order: BatchOrder = {
         items,
-        defaults: { site: options.site, endpoint: options.endpoint, ...(version === undefined ? {} : { version }) },
+        defaults: defaultsOf(options),
         ...(options.name === undefined ? {} : { name: options.name }),
         ...(options.maxCredits === undefined ? {} : { max_credits: options.maxCredits }),
         ...(options.stopAfterFailures === undefined ? {} : { stop_after_failures: options.stopAfterFailures }),
@@ -34,6 +37,7 @@ export async function runBatch(session: Session, file: string, options: RunOptio
     };
     try {
         if (options.dryRun === true) return presentPrice(await client.batches.dryRun(order));
+        if (options.out !== undefined && options.detach !== true) await mustBeWritable(options.out);
         // The batch continues on the server from here on, so Ctrl-C must print its id.
         const interruption = awaitInterruption();
         const batch = await client.batches.create(order).catch((error: unknown) => {
@@ -65,6 +69,18 @@ async function paramsOf(session: Session, { site, endpoint, version }: RunOption
         if (error instanceof RoutebookError && error.status >= 400 && error.status < 500) return [];
         throw error;
     }
+}
+
+function defaultsOf({ site, endpoint, version, maxResults, maxAge, timeout, connection }: RunOptions): NonNullable<BatchOrder['defaults']> {
+    return {
+        site,
+        endpoint,
+        ...(version === undefined ? {} : { version: version.length === 64 ? version : Number(version) }),
+        ...(maxResults === undefined ? {} : { max_results: maxResults }),
+        ...(maxAge === undefined ? {} : { max_age: maxAge }),
+        ...(timeout === undefined ? {} : { timeout_ms: timeout }),
+        ...(connection === undefined ? {} : { connection }),
+    };
 }
 
 function presentPrice(result: BatchDryRun): Done {

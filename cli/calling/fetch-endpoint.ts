@@ -57,7 +57,8 @@ export async function paramsOf(
     }
 }
 
-function limitsOf(options: FetchOptions): Partial<FetchRequest> {
+/** The options of a call as fields of its request. */
+export function limitsOf(options: FetchOptions): Omit<Partial<FetchRequest>, 'site' | 'endpoint' | 'params'> {
     const { dryRun, version, maxCredits, maxResults, maxPages, cursor, partial, maxAge, timeout } = options;
     return {
         ...(dryRun === undefined ? {} : { dry_run: true }),

@@ -1,7 +1,7 @@
 import { data, getRequest, listItems, writeRequest } from './calls.ts';
 import { RoutebookError } from './errors.ts';
 import type { Listing } from './listing.ts';
-import type { CallOptions, Transport } from './transport.ts';
+import { type CallOptions, type Transport, withDigits } from './transport.ts';
 import type { Batch, BatchDryRun, BatchesQuery, BatchFields, BatchItem, CallValue, EndedItem, JobStatus } from './types.ts';
 
 /** The fields and items of a new batch. */
@@ -21,8 +21,8 @@ export interface FollowOptions extends CallOptions {
 /** Items of one page of results, and how long to wait if there are none, in milliseconds. */
 const PAGE = 200;
 const PAUSE_MS = 1000;
-/** Larger batches are sent as ndjson. */
-const MOST_AS_JSON = 10_000;
+/** Larger batches are sent as ndjson. A JSON body has at most 8 MiB, with the other fields of the batch. */
+const MOST_AS_JSON = { items: 10_000, bytes: 8_000_000 };
 
 /** Batches of calls, which Routebook paces, retries and stores. The key needs the scope jobs. */
 export class Batches {
@@ -118,10 +118,10 @@ export class Batches {
     }
 }
 
-/** Builds the request. Too many items for JSON are sent as ndjson, with the other fields in the query. */
+/** Builds the request. Too many or too large items for JSON are sent as ndjson, with the other fields in the query. */
 function orderOf({ items, ...fields }: BatchOrder, query: { dry_run?: true }) {
     const request = writeRequest('POST', '/v1/batches');
-    if (items.length <= MOST_AS_JSON) return { ...request, query, body: { ...fields, items } };
+    if (fitsJson(items)) return { ...request, query, body: { ...fields, items } };
     const { defaults = {}, metadata, ...others } = fields;
     // The query has no parameter for the max_credits of items.
     const { max_credits: each, ...ofItems } = defaults;
@@ -130,6 +130,17 @@ function orderOf({ items, ...fields }: BatchOrder, query: { dry_run?: true }) {
         query: { ...query, ...others, ...ofItems, metadata: metadata === undefined ? undefined : JSON.stringify(metadata) },
         lines: each === undefined ? items : items.map((item) => ({ max_credits: each, ...item })),
     };
+}
+
+function fitsJson(items: BatchOrder['items']): boolean {
+    if (items.length > MOST_AS_JSON.items) return false;
+    const encoder = new TextEncoder();
+    let bytes = 0;
+    for (const item of items) {
+        bytes += encoder.encode(JSON.stringify(item, withDigits)).length + 1;
+        if (bytes > MOST_AS_JSON.bytes) return false;
+    }
+    return true;
 }
 
 function pausedError(batch: Batch): RoutebookError {

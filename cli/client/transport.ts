@@ -153,7 +153,7 @@ function tryParse(text: string): unknown {
 }
 
 /** A `bigint` is sent as a number with all its digits; older JavaScript rounds it. */
-function withDigits(_key: string, value: unknown): unknown {
+export function withDigits(_key: string, value: unknown): unknown {
     return typeof value === 'bigint' ? (JSON.rawJSON?.(String(value)) ?? Number(value)) : value;
 }
 

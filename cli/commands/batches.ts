@@ -1,9 +1,13 @@
 import { type Command, Option } from 'commander';
 import { BATCH_STATUSES, type BatchStatus, JOB_STATUSES, type JobStatus } from '../../shared/domain/jobs/states.ts';
+import type { ResumeOptions } from '../batches/batches.ts';
 import type { FollowTo } from '../batches/follow-batch.ts';
+import type { JobOptions } from '../batches/jobs.ts';
 import type { RunOptions } from '../batches/run-batch.ts';
 import type { Run } from '../session.ts';
 import { collect, examples, versionName, wholeNumber } from './options.ts';
+
+const MAX_AGE = 'a stored result of the same call that is not older may be returned for 0 credits';
 
 /** The commands `batch` and `job`. */
 export function addBatchCommands(program: Command, run: Run): void {
@@ -32,6 +36,10 @@ export function addBatchCommands(program: Command, run: Run): void {
         .option('--out <file>', 'write the results to this file; stdout by default')
         .option('--name <text>', 'its name')
         .option('--version <version>', 'number or hash; the latest by default', versionName)
+        .option('--max-results <n>', 'the most results of an item', wholeNumber(1, 1000))
+        .option('--max-age <seconds>', MAX_AGE, wholeNumber(0, 86_400))
+        .option('--timeout <ms>', 'how long one item may take', wholeNumber(1000, 120_000))
+        .option('--connection <id>', 'the connection that sends your credential')
         .option('--max-credits <n>', 'pause before the batch would cost more', wholeNumber(1, 1_000_000_000))
         .option('--stop-after-failures <n>', 'pause after this many failures', wholeNumber(1, 1_000_000))
         .option('--expires-in <seconds>', 'how long the batch may take', wholeNumber(60, 2_592_000))
@@ -64,6 +72,22 @@ export function addBatchCommands(program: Command, run: Run): void {
             run(command, async (session) => (await import('../batches/batches.ts')).showBatch(session, id)),
         );
     batch
+        .command('pause')
+        .description('start no further items until it is resumed')
+        .argument('<batch>', 'bat_…')
+        .action((id: string, _options: object, command: Command) =>
+            run(command, async (session) => (await import('../batches/batches.ts')).pauseBatch(session, id)),
+        );
+    batch
+        .command('resume')
+        .description('start further items, with the rights of this key')
+        .argument('<batch>', 'bat_…')
+        .option('--max-credits <n>', 'pause before the batch would cost more, instead of the limit before', wholeNumber(1, 1_000_000_000))
+        .option('--stop-after-failures <n>', 'pause after this many further failures', wholeNumber(1, 1_000_000))
+        .action((id: string, options: ResumeOptions, command: Command) =>
+            run(command, async (session) => (await import('../batches/batches.ts')).resumeBatch(session, id, options)),
+        );
+    batch
         .command('cancel')
         .description('cancel the items that have not ended')
         .argument('<batch>', 'bat_…')
@@ -85,7 +109,31 @@ function addJobCommands(program: Command, run: Run): void {
     const job = program
         .command('job')
         .description('queued calls, including items of batches')
-        .addHelpText('after', examples(['job list --status failed', 'job show job_5tR… --wait'], 'The key needs the scope jobs.'));
+        .addHelpText(
+            'after',
+            examples(
+                ['job add demo-shop.example product -p id=1 --wait', 'job list --status failed', 'job show job_5tR… --wait'],
+                'The key needs the scope jobs.',
+            ),
+        );
+    job.command('add')
+        .description('queue one call; it waits where a fetch would be refused for limits or credits')
+        .argument('<site>')
+        .argument('<endpoint>')
+        .option('-p, --param <name=value>', 'a param; name:=json for JSON, name=@path for a file; repeatable', collect)
+        .option('--params <json>', 'all params as one JSON object')
+        .option('--version <version>', 'number or hash; the latest by default', versionName)
+        .option('--max-credits <n>', 'spending cap of the call', wholeNumber(1, 1_000_000_000))
+        .option('--max-results <n>', 'the most results', wholeNumber(1, 1000))
+        .option('--max-pages <n>', 'the most pages to read, for endpoints with pages', wholeNumber(1, 20))
+        .option('--max-age <seconds>', MAX_AGE, wholeNumber(0, 86_400))
+        .option('--timeout <ms>', 'how long one attempt may take', wholeNumber(1000, 120_000))
+        .option('--connection <id>', 'the connection that sends your credential')
+        .option('--expires-in <seconds>', 'how long the job may wait to start; 3600 by default', wholeNumber(60, 86_400))
+        .option('--wait', 'wait for its end and show the result')
+        .action((site: string, endpoint: string, options: JobOptions, command: Command) =>
+            run(command, async (session) => (await import('../batches/jobs.ts')).addJob(session, site, endpoint, options)),
+        );
     job.command('list')
         .description('list jobs, newest first')
         .addOption(new Option('--status <status>', 'only those with this status').choices(JOB_STATUSES))

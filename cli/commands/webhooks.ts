@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../../shared/domain/events/delivery-statuses.ts';
 import type { Run } from '../session.ts';
-import type { AddOptions } from '../webhooks/webhooks.ts';
+import type { AddOptions, ChangeOptions } from '../webhooks/webhooks.ts';
 import { examples, wholeNumber } from './options.ts';
 
 /** The command `webhook`. */
@@ -40,6 +40,27 @@ export function addWebhookCommands(program: Command, run: Run): void {
             run(command, async (session) => (await import('../webhooks/webhooks.ts')).showWebhook(session, id)),
         );
     webhook
+        .command('change')
+        .description('change the URL, the events or the description')
+        .argument('<webhook>', 'whk_…')
+        .option('--url <url>', 'https, on port 443')
+        .option('--events <types>', 'separated by commas, instead of those before', readTypes)
+        .option('--description <text>', 'what it is for')
+        .action((id: string, options: ChangeOptions, command: Command) =>
+            run(command, async (session) => (await import('../webhooks/webhooks.ts')).changeWebhook(session, id, options)),
+        );
+    const one = (name: 'enable' | 'disable' | 'rotate', description: string) =>
+        webhook
+            .command(name)
+            .description(description)
+            .argument('<webhook>', 'whk_…')
+            .action((id: string, _options: object, command: Command) =>
+                run(command, async (session) => (await import('../webhooks/webhooks.ts'))[`${name}Webhook`](session, id)),
+            );
+    one('enable', 'send events again, from now on');
+    one('disable', 'send no events until it is enabled');
+    one('rotate', 'make a new secret; the one before also signs for 24 hours');
+    webhook
         .command('delete')
         .description('delete a webhook')
         .argument('<webhook>', 'whk_…')
@@ -61,6 +82,14 @@ export function addWebhookCommands(program: Command, run: Run): void {
         .option('--limit <n>', 'how many to list at most', wholeNumber(1, 100), 20)
         .action((id: string, options: { status?: DeliveryStatus; limit: number }, command: Command) =>
             run(command, async (session) => (await import('../webhooks/webhooks.ts')).listDeliveries(session, id, options)),
+        );
+    webhook
+        .command('redeliver')
+        .description('send a delivery again and show what the receiver answers')
+        .argument('<webhook>', 'whk_…')
+        .argument('<delivery>', 'dlv_…')
+        .action((id: string, delivery: string, _options: object, command: Command) =>
+            run(command, async (session) => (await import('../webhooks/webhooks.ts')).redeliver(session, id, delivery)),
         );
     webhook
         .command('listen')

@@ -1,4 +1,5 @@
 import type { DeliveryEntry, WebhookEntry } from '../client/index.ts';
+import { wrongUsage } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
 import { table } from '../table.ts';
 
@@ -40,7 +41,10 @@ export async function listWebhooks({ client, terminal: { paint } }: Session): Pr
 
 /** `routebook webhook show ID` */
 export async function showWebhook({ client, terminal: { paint } }: Session, webhookId: string): Promise<Done> {
-    const webhook = await client().webhooks.get(webhookId);
+    return shown(await client().webhooks.get(webhookId), paint);
+}
+
+function shown(webhook: WebhookEntry, paint: Session['terminal']['paint']): Done {
     const rows: [string, string][] = [
         ['webhook', webhook.webhook_id],
         ['url', webhook.url],
@@ -52,6 +56,41 @@ export async function showWebhook({ client, terminal: { paint } }: Session, webh
     return { result: webhook, lines: rows.map(([name, value]) => `${paint('dim', name.padEnd(12))}${value}`) };
 }
 
+export interface ChangeOptions {
+    url?: string;
+    events?: string[];
+    description?: string;
+}
+
+/** `routebook webhook change ID` */
+export async function changeWebhook({ client, terminal: { paint } }: Session, webhookId: string, options: ChangeOptions): Promise<Done> {
+    const { url, events, description } = options;
+    const change = {
+        ...(url === undefined ? {} : { url }),
+        ...(events === undefined ? {} : { events }),
+        ...(description === undefined ? {} : { description }),
+    };
+    if (Object.keys(change).length === 0) throw wrongUsage("name a change, such as --events 'job.*'");
+    return shown(await client().webhooks.update(webhookId, change), paint);
+}
+
+/** `routebook webhook enable ID` */
+export async function enableWebhook({ client, terminal: { paint } }: Session, webhookId: string): Promise<Done> {
+    return shown(await client().webhooks.update(webhookId, { enabled: true }), paint);
+}
+
+/** `routebook webhook disable ID` */
+export async function disableWebhook({ client, terminal: { paint } }: Session, webhookId: string): Promise<Done> {
+    return shown(await client().webhooks.update(webhookId, { enabled: false }), paint);
+}
+
+/** `routebook webhook rotate ID`: shows the new secret once. */
+export async function rotateWebhook({ client }: Session, webhookId: string): Promise<Done> {
+    const webhook = await client().webhooks.rotate(webhookId);
+    const note = 'Save this secret; it is not shown again. The one before also signs for 24 hours.';
+    return { result: webhook, lines: [`  ${webhook.secret}`, '', note] };
+}
+
 /** `routebook webhook delete ID` */
 export async function deleteWebhook({ client, terminal: { paint } }: Session, webhookId: string): Promise<Done> {
     const result = await client().webhooks.delete(webhookId);
@@ -59,21 +98,29 @@ export async function deleteWebhook({ client, terminal: { paint } }: Session, we
 }
 
 /** `routebook webhook test ID`: sends an event and waits for the attempt. Fails if the delivery failed. */
-export async function testWebhook({ client, terminal }: Session, webhookId: string): Promise<Done> {
+export async function testWebhook(session: Session, webhookId: string): Promise<Done> {
+    return outcomeOf(session, webhookId, await session.client().webhooks.test(webhookId));
+}
+
+/** `routebook webhook redeliver ID DELIVERY`: sends it and waits for the attempt. Fails if the delivery failed. */
+export async function redeliver(session: Session, webhookId: string, deliveryId: string): Promise<Done> {
+    return outcomeOf(session, webhookId, await session.client().webhooks.redeliver(webhookId, deliveryId));
+}
+
+async function outcomeOf({ client, terminal }: Session, webhookId: string, sent: DeliveryEntry): Promise<Done> {
     const { paint } = terminal;
     const { webhooks } = client();
-    const sent = await webhooks.test(webhookId);
-    const progress = terminal.progress('sending a test event');
-    const tried = await firstAttempt(sent, async () => {
-        const { items } = await webhooks.deliveries(webhookId, { limit: 20 }).page();
-        return items.find(({ delivery_id: id }) => id === sent.delivery_id);
+    const progress = terminal.progress(`sending ${sent.type}`);
+    const tried = await nextAttempt(sent, async () => {
+        for await (const one of webhooks.deliveries(webhookId, { limit: 100 })) if (one.delivery_id === sent.delivery_id) return one;
+        return undefined;
     }).finally(() => progress.end());
     const took = `${tried.duration_ms ?? 0} ms`;
     if (tried.status === 'delivered') {
         return { result: tried, lines: [`${paint('green', '✓')} delivered: the receiver answered ${tried.code} in ${took}`] };
     }
     const why =
-        tried.attempts === 0
+        tried.attempts === sent.attempts
             ? 'It has not been sent yet: no worker is available.'
             : (tried.problem ?? `The receiver answered ${tried.code}.`);
     return { result: tried, lines: [`${paint('red', '✗')} ${why}`], isFailure: true };
@@ -83,10 +130,10 @@ export async function testWebhook({ client, terminal }: Session, webhookId: stri
 const LONGEST_MS = 15_000;
 const LOOK_MS = 300;
 
-async function firstAttempt(sent: DeliveryEntry, look: () => Promise<DeliveryEntry | undefined>): Promise<DeliveryEntry> {
+async function nextAttempt(sent: DeliveryEntry, look: () => Promise<DeliveryEntry | undefined>): Promise<DeliveryEntry> {
     const until = performance.now() + LONGEST_MS;
     let known = sent;
-    while (known.attempts === 0 && performance.now() < until) {
+    while (known.attempts === sent.attempts && performance.now() < until) {
         await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
         known = (await look()) ?? known;
     }

@@ -97,6 +97,59 @@ describe('batches and jobs on the command line and in the client', function () {
         expect([map.code, map.error['code']]).to.deep.equal([2, 'WRONG_USAGE']);
     });
 
+    it('order nothing where the results cannot be written', async () => {
+        const known = await world.app.db('batches').count();
+        const rows = write('rows.csv', 'id\n1\n');
+        const ran = await shell.run(['batch', 'run', rows, ...PRODUCT, '--out', 'no-such-folder/results.ndjson', '--json']);
+        expect([ran.code, ran.error['code']]).to.deep.equal([1, 'FILE_UNWRITABLE']);
+        expect(await world.app.db('batches').count()).to.deep.equal(known);
+        const folder = await shell.run(['batch', 'run', '.', ...PRODUCT, '--json']);
+        expect([folder.code, folder.error['code']]).to.deep.equal([1, 'FILE_UNREADABLE']);
+    });
+
+    it('are paused and resumed, with other limits too', async () => {
+        const rows = write('limited.csv', 'id\n1\n2\n');
+        const ran = await shell.run([
+            'batch',
+            'run',
+            rows,
+            ...PRODUCT,
+            '--max-credits',
+            '1',
+            '--max-age',
+            '0',
+            '--timeout',
+            '9000',
+            '--json',
+        ]);
+        expect([ran.code, ran.error['code']]).to.deep.equal([1, 'BATCH_PAUSED']);
+        const id = idOf(ran.stderr);
+        expect((await run('batch', 'pause', id)).stdout).to.include('paused');
+        expect((await run('batch', 'resume', id, '--max-credits', '2')).stdout).to.include(`routebook batch follow ${id}`);
+        expect(linesOf((await run('batch', 'follow', id)).stdout)).to.have.length(2);
+    });
+
+    it('of one call are added, with its result where one waits', async () => {
+        const added = await run('job', 'add', SHOP, 'product', '-p', 'id=4');
+        const id = /job_\w+/.exec(added.stdout)?.[0] ?? '';
+        expect((await run('job', 'show', id, '--wait', '--json')).json).to.deep.include({ status: 'succeeded', params: { id: 4 } });
+        const waited = await run(
+            'job',
+            'add',
+            SHOP,
+            'product',
+            '-p',
+            'id=5',
+            '--max-credits',
+            '1',
+            '--expires-in',
+            '60',
+            '--wait',
+            '--json',
+        );
+        expect(waited.json).to.deep.include({ status: 'succeeded', params: { id: 5 } });
+    });
+
     it('go on after Ctrl-C, which says how to come back', async () => {
         const held = write('held.ndjson', '{"params": {}}\n{"params": {}}\n');
         const waiting = shop.waiting(1);
@@ -172,6 +225,9 @@ describe('batches and jobs on the command line and in the client', function () {
         expect(batch).to.deep.include({ name: 'many', metadata: { a: 'b' } });
         expect(batch.counts.total).to.equal(10_500);
         await theirs.batches.cancel(batch.batch_id);
+        const long = Array.from({ length: 130 }, () => ({ params: { id: 0, note: 'x'.repeat(64 * 1024) } }));
+        const refused = await theirs.batches.dryRun({ defaults: { site: SHOP, endpoint: 'product' }, items: long }).catch((error) => error);
+        expect((refused as RoutebookError).code, 'more than a JSON body may have').to.equal('VALIDATION_ERROR');
         await eventually(
             () => theirs.batches.get(batch.batch_id),
             ({ status }) => status === 'cancelled',

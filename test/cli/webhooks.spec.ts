@@ -58,6 +58,17 @@ describe('webhooks on the command line and in the client', function () {
         const sent = await run('deliveries', id);
         expect(sent).to.include('webhook.test').and.include('delivered').and.include('pending').and.include('503');
         expect(await run('deliveries', id, '--status', 'delivered')).not.to.include('503');
+        const [delivery = ''] = /dlv_\w+/.exec(sent) ?? [];
+        expect(await run('redeliver', id, delivery)).to.include('the receiver answered 204');
+        expect(await run('disable', id)).to.include('disabled (caller)');
+        expect(await run('enable', id)).to.include('enabled');
+        expect(await run('change', id, '--events', 'batch.*', '--description', 'Batches'))
+            .to.include('batch.*')
+            .and.include('Batches');
+        expect(await run('rotate', id))
+            .to.match(/whsec_/)
+            .and.not.include(secret);
+        expect((await shell.run(['webhook', 'change', id])).code).to.equal(2);
         expect(await run('delete', id)).to.include('is deleted');
         const gone = await shell.run(['webhook', 'show', id, '--json']);
         expect([gone.code, gone.error['code']]).to.deep.equal([1, 'WEBHOOK_NOT_FOUND']);

@@ -11,8 +11,9 @@ from .transport import Transport, segment
 
 #: Fields of items that can be set once as defaults.
 DEFAULTS = ("site", "endpoint", "version", "timeout_ms", "max_results", "max_age", "connection")
-#: Larger batches are sent as ndjson.
+#: Larger batches are sent as ndjson. A JSON body has at most 8 MiB.
 MOST_AS_JSON = 10_000
+MOST_JSON_BYTES = 8_000_000
 
 
 class Batches:
@@ -74,7 +75,8 @@ class Batches:
     def _order(self, items: Iterable[Mapping[str, Any]], batch: Dict[str, Any], query: Json) -> Json:
         key = batch.pop("idempotency_key", None)
         rows = [dict(item) for item in items]
-        if len(rows) <= MOST_AS_JSON:
+        lines = [json.dumps(row) for row in rows]
+        if len(rows) <= MOST_AS_JSON and sum(map(len, lines)) <= MOST_JSON_BYTES:
             defaults = {name: batch.pop(name) for name in DEFAULTS if name in batch}
             body: Any = {**batch, "defaults": defaults, "items": rows}
             return self._transport.call("POST", "/v1/batches", query=query, body=body, idempotency_key=key)["data"]
@@ -85,7 +87,7 @@ class Batches:
             "POST",
             "/v1/batches",
             query={**query, **batch, "metadata": text},
-            body="\n".join(json.dumps(row) for row in rows).encode(),
+            body="\n".join(lines).encode(),
             headers={"content-type": "application/x-ndjson"},
             idempotency_key=key,
         )["data"]
