@@ -1,4 +1,4 @@
-/** Runs a command that ends by itself: a failure is one line per fault on stderr and exit code 1, never a stack. */
+/** Runs a command to its end. A failure is one line per fault on stderr and exit code 1, never a stack trace. */
 export async function runToEnd(command: () => Promise<void>): Promise<void> {
     try {
         await command();

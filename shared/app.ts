@@ -66,7 +66,7 @@ export interface App {
     readonly lists: Lists;
     /** Sites that one which was not found may have been meant to be. */
     readonly nearSites: NearSites;
-    /** Endpoints by what somebody wants to do. */
+    /** Endpoints by task. */
     readonly finder: Finder;
     /** All endpoints, the most used first. */
     readonly usedLists: UsedLists;

@@ -142,7 +142,7 @@ function placeAfter(
     return nextPlace(endpoint, place, { url: page.url, link: header, found: part.next, items: walked.here });
 }
 
-/** The result of pages that were joined. Where it was cut, the walk goes on within the last page. */
+/** The result of joined pages. If it was cut, the next call continues within the last page. */
 function joinedPages(
     { endpoint, job }: Collecting,
     pages: readonly WalkedPage[],
@@ -174,7 +174,7 @@ function placeInLastPage(pages: readonly WalkedPage[], results: number): Continu
     return { ...last.at, skip: last.at.skip + (last.part.cutAt ?? answered), delivered: last.at.delivered + answered };
 }
 
-/** A walk that goes on and finds no page: the site has no more, or its page failed. */
+/** The result of a continued call without a page: the site has no more, or its page failed. */
 function emptyResult({ billing }: Endpoint, { end, next, failure }: Stop): Collected {
     const empty = billing.results.split('.').reduceRight<Json>((inner, step) => ({ [step]: inner }), []);
     return {

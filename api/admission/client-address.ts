@@ -15,7 +15,7 @@ export function clientAddress(request: IncomingMessage, hops: number): string {
     return (claimed === undefined ? undefined : plain(claimed.trim())) ?? peer;
 }
 
-/** The peer of a connection, as limits count it: the proxy, where one stands in front. */
+/** The peer of a connection for limits: the proxy, if there is one. */
 export function peerIdentity(socket: Socket): string {
     return limitIdentity(plain(socket.remoteAddress ?? '') ?? '0.0.0.0');
 }

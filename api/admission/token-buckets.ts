@@ -6,7 +6,7 @@ const REMEMBERED = 10_000;
 export interface TokenBuckets {
     /** Takes one token, where there is one. */
     take(name: string): boolean;
-    /** Takes tokens in any case; the bucket may owe some. */
+    /** Always takes the tokens; the bucket may go into debt. */
     spend(name: string, tokens: number): void;
     /** Tokens that are spent and not refilled yet. */
     spent(name: string): number;

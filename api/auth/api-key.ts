@@ -82,7 +82,7 @@ function keyRequired(app: App): Refusal {
     );
 }
 
-/** Undefined if the key is unknown. @throws Refusal INVALID_API_KEY if the header stands twice */
+/** Undefined if the key is unknown. @throws Refusal INVALID_API_KEY if the header appears twice */
 async function findCaller(app: App, request: Request): Promise<Caller | undefined> {
     const { req } = request.raw;
     // Node keeps the first of two Authorization headers. A proxy may have checked the other one.

@@ -24,7 +24,7 @@ export function judgeRoute(
     return ofWholeWorkspace === true ? judgeWhole(scopes.listed) : undefined;
 }
 
-/** News of a whole workspace are for keys without limits: they would tell what the key may not see. */
+/** Events of the whole workspace are only for keys without limits, since they reveal what a limited key may not see. */
 function judgeWhole({ routes, effects, sites, connections }: Scopes): Refusal | undefined {
     if (!routes.includes('jobs')) return missingScope({ part: 'routes', needs: 'jobs' });
     if (sites !== null) return missingScope({ part: 'sites', needs: 'all' });

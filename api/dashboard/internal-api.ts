@@ -10,7 +10,7 @@ export interface ApiCall {
     /** A value, or JSON as text. */
     body?: object | string;
     headers?: Readonly<Record<string, string>>;
-    /** Undefined: somebody without a key. */
+    /** Undefined: a caller without a key. */
     as: Caller | undefined;
 }
 

@@ -27,7 +27,7 @@ const DASHBOARD: readonly Entry[] = [
     { path: '/dashboard/operations', label: 'Operations', audience: 'operator' },
 ];
 
-/** What stands at the top of pages for everybody. */
+/** Menu entries of public pages. */
 const PUBLIC: readonly Entry[] = [
     { path: '/registry', label: 'Registry', audience: 'anyone' },
     { path: '/docs', label: 'Docs', audience: 'anyone' },

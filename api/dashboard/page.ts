@@ -44,7 +44,7 @@ export interface Visit {
     passwords: Passwords;
     /** Path parameters; well-formed text, of any content. */
     params: Readonly<Record<string, string>>;
-    /** A query parameter that stands once and is clean text; otherwise undefined. */
+    /** A query parameter that appears once and is clean text; otherwise undefined. */
     query(name: string): string | undefined;
     /** What a form sent; empty for GET. */
     fields: Fields;
@@ -68,7 +68,7 @@ export interface Visit {
     gone: AbortSignal;
     /** Sends soon what was put into the box of mails. */
     hurryMail(): void;
-    /** Does something after the answer, whose time must not tell what it was. */
+    /** Runs work after the answer, so that the time of the answer does not reveal it. */
     later(work: () => Promise<void>): void;
 }
 
@@ -92,7 +92,7 @@ export interface Shown {
     description?: string;
     /** What the view's `it` has, beside `it.page`. */
     model: object;
-    /** HTML that was made beside the event loop. It stands where the view writes `it.page.large`. */
+    /** HTML rendered in a thread. The view inserts it as `it.page.large`. */
     large?: Uint8Array;
     /** 200 unless said otherwise. */
     status?: number;

@@ -8,7 +8,7 @@ import { DOCUMENTS } from './docs/documents.ts';
 import { libraryOf } from './docs/library.ts';
 import type { Page } from './page.ts';
 
-/** Pages of the table that search engines may list; of those with a placeholder, the ones of sites stand in a sitemap too. */
+/** Pages that search engines may list. Of pages with a placeholder, those of sites are also in a sitemap. */
 export const LISTED: readonly Page['path'][] = [
     '/',
     '/docs',

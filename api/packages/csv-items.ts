@@ -24,7 +24,7 @@ export type CsvItems =
           count: number;
           /** The line of the file on which each item begins. */
           lines: number[];
-          /** The first rows, as they stand in the file. */
+          /** The first rows of the file, unchanged. */
           first: string[][];
       };
 

@@ -58,7 +58,7 @@ export function inputOptions({ params, query, body }: AnyContract) {
     };
 }
 
-/** The `failAction` of every route: goes on, so that all problems are reported together. */
+/** The `failAction` of every route. It continues, so that all problems are reported together. */
 export const collectProblems: Lifecycle.Method = (request, h, error) => {
     request.app.problems.push(...problemsOf((error as Error & { details: ValidationErrorItem[] }).details));
     return h.continue;

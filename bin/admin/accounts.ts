@@ -86,7 +86,7 @@ export async function create(operator: Operator, options: CreateOptions): Promis
     };
 }
 
-/** A second account for somebody who has one is mostly a slip. */
+/** A second account of the same person is usually a mistake. */
 async function requireNewAddress(db: Db, address: string): Promise<void> {
     const email = readEmail(address);
     const known = email.ok ? await findByAddress(db, email.normalised) : undefined;

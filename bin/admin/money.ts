@@ -24,7 +24,7 @@ export function readLimits({ perMinute, perHour, perDay, allowance, concurrency,
     return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined));
 }
 
-/** Overrides as they stand in results and in the audit; null follows the plan. */
+/** Overrides as shown in results and in the audit log; null follows the plan. */
 export function presentLimits(overrides: Overrides): JsonObject {
     return {
         per_minute: overrides.perMinute ?? null,

@@ -28,7 +28,7 @@ export interface Operator {
     secretKeyId: string | undefined;
     /** What workers may reach beyond public https; packages are judged by it. */
     egressAllow: Config['egressAllow'];
-    /** As they stand in the audit: who works, and the name of the command. */
+    /** For the audit log: the operator and the name of the command. */
     actor: string;
     command: string;
 }

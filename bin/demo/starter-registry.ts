@@ -5,7 +5,7 @@ import { loadPackages, readPackages, requireValidPackage, STARTER_FOLDER } from 
 import { demoPackage } from './package.ts';
 import { DEMO_SITE } from './site.ts';
 
-/** Publishes every package of `schemas/`, unverified; nothing of it is called by itself. Unchanged ones cost a look-up. */
+/** Publishes every package of `schemas/`, unverified. None is called automatically. An unchanged package costs one look-up. */
 export async function loadStarterRegistry({ db, config }: App): Promise<void> {
     await loadPackages(db, readPackages(STARTER_FOLDER, config.egressAllow));
 }

@@ -20,7 +20,7 @@ export function collect(text: string, before: readonly string[] = []): string[] 
     return [...before, text];
 }
 
-/** What stands below a command's help: what else there is to know, and how it is used. */
+/** The text below a command's help: notes and examples. */
 export function examples(lines: readonly string[], about = ''): string {
     const shown = lines.map((line) => `  $ routebook ${line}`).join('\n');
     return `${about === '' ? '' : `\n${about}\n`}\nExamples:\n${shown}`;

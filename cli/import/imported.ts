@@ -6,7 +6,7 @@ import { placeNames } from './place-names.ts';
 import { shortenResponses } from './shorten-responses.ts';
 import { MAX_ENDPOINTS, mostUseful, type Part, splitOperations } from './split-operations.ts';
 
-/** What became of a document. Each operation of it stands either in `carried` or, with `scope: 'operation'`, in `notCarried`. */
+/** The result of an import. Each operation is either in `carried` or, with `scope: 'operation'`, in `notCarried`. */
 export interface Imported {
     /** The first of `packages`. */
     package: PackageDocument;
@@ -15,7 +15,7 @@ export interface Imported {
     carried: { where: string; name: string }[];
     notCarried: NotCarried[];
     counts: { operations: number; carried: number; notCarried: number };
-    /** What stands between the drafts and publishing; warnings too. */
+    /** Problems that prevent publishing the drafts, and warnings. */
     leftToDo: { site?: string; path: string; message: string }[];
 }
 

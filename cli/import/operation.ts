@@ -8,7 +8,7 @@ export interface NotCarried {
     scope: 'operation' | 'part' | 'document';
 }
 
-/** An operation that was read: the endpoint, and where it stands in the document. */
+/** An imported operation: the endpoint, and its place in the document. */
 export interface ReadOperation {
     where: string;
     endpoint: PackageEndpoint;

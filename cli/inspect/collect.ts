@@ -27,7 +27,7 @@ export interface Collection {
     granting: Granting;
     /** Origins that refused a request without a credential. */
     refusing: Set<string>;
-    /** Origins where somebody signed in. */
+    /** Origins where the user signed in. */
     signedIn: Set<string>;
     texts: SiteTexts;
     /** How much of the recording belongs to each registrable domain, and its first host that gave a page. */
@@ -74,7 +74,7 @@ export async function collect(entries: AsyncIterable<Element>, ledger: Ledger, o
     return collection;
 }
 
-/** The owner's domain of a host; addresses and names of this machine stand for themselves. */
+/** The registrable domain of a host; addresses and names of this machine stay as they are. */
 export function domainOf(host: string): string {
     return registrableDomain(host) ?? host;
 }

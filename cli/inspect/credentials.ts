@@ -13,7 +13,7 @@ export function keyOfWay({ type, name = '', prefix = '' }: Carried): string {
     return `${type} ${name} ${prefix}`;
 }
 
-/** What a recording tells of how its site grants tokens. */
+/** How a site grants tokens, according to a recording. */
 export interface Granting {
     tokenUrl: string | undefined;
     authorizationUrl: string | undefined;
@@ -54,7 +54,7 @@ export function carriedBy({ url, requestHeaders }: Exchange): Carried[] {
     return carried;
 }
 
-/** What a package cannot send by itself: a token that a page gave out for one sending, or a signature made for it. By names alone. */
+/** Names of values that a package cannot send: one-time tokens of a page, and signatures of a request. */
 export function onceOnly({ url, requestHeaders, body }: Exchange): string[] {
     const found: string[] = [];
     for (const name of requestHeaders.keys()) if (isSendableName(name)) found.push(`the header ${name}`);
@@ -98,7 +98,7 @@ function isOwn(name: string): boolean {
     return !ONE_SENDING.has(words.join('')) && !words.some((word) => ONE_SENDING.has(word));
 }
 
-/** Adds what an exchange with an authorization server tells (RFC 6749). */
+/** Adds the facts of an exchange with an authorization server (RFC 6749). */
 export function addGranting(granting: Granting, { method, url, body, status }: Exchange): void {
     const { searchParams } = url;
     if (method === 'GET' && searchParams.get('response_type') === 'code' && searchParams.has('client_id')) {

@@ -56,7 +56,7 @@ function siteAbout(drafted: readonly Drafted[], seen: SeenTexts): string | undef
 
 const CALLED_BY = 'Called by the page';
 
-/** Many routes are called by one page: only their names tell them apart. */
+/** One page calls many routes; only their names distinguish them. */
 function withName({ name }: PackageEndpoint, calledBy: string): string {
     return `${name.replaceAll('_', ' ')}, ${calledBy.charAt(0).toLowerCase()}${calledBy.slice(1)}`;
 }

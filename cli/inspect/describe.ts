@@ -17,7 +17,7 @@ export function describeEndpoint({ name, kind, hosted, params = [], response }: 
     return `${said}${kind === 'paginate' ? ', page by page' : ''}.${by}${bound}${answered}`;
 }
 
-/** One word of a page tells less than the name. */
+/** One word of a page says less than the name. */
 function leadOf(byName: string, lead: string | undefined): string {
     if (lead === undefined) return byName;
     const said = lead.replace(/[\s.:…]+$/, '');
@@ -103,7 +103,7 @@ function fieldsOf(schema: JsonSchema | undefined): { fields: string[]; isList: b
     return { fields: Object.keys(isList ? inList : properties).slice(0, MOST_FIELDS), isList };
 }
 
-/** What stands in the one field that an answer is wrapped into, such as `data` of GraphQL. */
+/** The content of an answer that is wrapped in one field, such as `data` of GraphQL. */
 function unwrap(properties: Record<string, unknown>, levels = 2): Record<string, unknown> {
     const [only, ...others] = Object.values(properties);
     const inside = others.length === 0 && levels > 0 ? propertiesOf(only) : {};

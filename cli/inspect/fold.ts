@@ -127,7 +127,7 @@ function areMembers(word: string, groups: readonly Group[], parent: Piece | unde
 const NO_MEMBERS =
     /^(?:|me|self|current|all|bulk|batch|settings|preferences|options|password|status|state|avatar|image|photo|order|read)$/i;
 
-/** Names such as `owner/repository` are one value and stand in two segments. */
+/** Names such as `owner/repository` are one value in two segments. */
 function isValueWithNext(groups: readonly Group[], place: number, seen: SeenTexts): boolean {
     return groups.some(({ segments }) => {
         const [before, here, next] = [segments[place - 1], segments[place], segments[place + 1]];
@@ -167,7 +167,7 @@ function knownFeatures(group: Group): Set<string> {
     return known;
 }
 
-/** A piece as a template shows it to tell routes apart. */
+/** A path segment as route templates show it. */
 export function textOf(piece: Piece | undefined): string {
     if (piece === undefined) return '';
     return piece.form === 'word' ? piece.core : `${piece.prefix}{}${piece.suffix}`;

@@ -9,12 +9,12 @@ export interface FormFacts {
     hidden: Set<string>;
     hasToken: boolean;
     selector: string | undefined;
-    /** The page that it stands on, where its address is the same for everybody. */
+    /** The page that contains it, if its address is the same for everybody. */
     page: string | undefined;
     isMultipart: boolean;
 }
 
-/** What one form on a page tells. @param page where it stands */
+/** The facts of one form on a page. @param page the page that contains it */
 export function factsOf(form: Form, page: URL): FormFacts {
     const fields: FormFacts['fields'] = new Map();
     for (const { name, type, isRequired, options } of form.fields) {

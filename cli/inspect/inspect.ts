@@ -28,7 +28,7 @@ import { type Settled, settle } from './settle.ts';
 export type InspectSource =
     | { har: string | Readable }
     | { openapi: string }
-    /** Entries as they stand in a HAR file (`log.entries[]`), while they come. */
+    /** Entries of a HAR file (`log.entries[]`), as a stream. */
     | { recording: AsyncIterable<unknown> };
 
 export interface InspectOptions {

@@ -33,7 +33,7 @@ export async function* streamElements(
 class ElementReader {
     readonly #path: readonly string[];
     readonly #maxBytes: number;
-    /** Open brackets, and how many of the outermost of them stand on `path`. */
+    /** Open brackets, and how many of the outermost are on `path`. */
     #depth = 0;
     #onPath = 0;
     #hasBegun = false;
@@ -85,7 +85,7 @@ class ElementReader {
         if (this.#pieces !== undefined) this.#keep(chunk.subarray(start));
     }
 
-    /** Index of the quote that ends the string, or of the chunk's last byte where the string goes on. */
+    /** Index of the quote that ends the string, or of the chunk's last byte if the string continues. */
     #skipString(chunk: Buffer, from: number): number {
         // The last chunk may have ended in an escape.
         const begin = this.#isEscaped ? from + 1 : from;

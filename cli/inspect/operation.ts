@@ -10,13 +10,13 @@ export interface Operation {
     /** What tells this operation from others at the same address. */
     key: string;
     writes: boolean;
-    /** The body around the arguments; `argumentsAt` names where they go, '' where they stand beside it. */
+    /** The body around the arguments. `argumentsAt` names their place; '' if they are at the top level. */
     fixed: JsonObject;
     argumentsAt: string;
     given: Json | undefined;
 }
 
-/** GraphQL and JSON-RPC, by their own rules; `undefined` for any other body. A text that may hold somebody's words is a `fault`. */
+/** Reads GraphQL and JSON-RPC; `undefined` for any other body. A text that may contain a user's words is a `fault`. */
 export function operationOf(body: Json, path: string): Operation | { fault: string } | undefined {
     if (Array.isArray(body) && body.length > 0 && body.every((item) => isObject(item) && (isGraphql(item, path) || isRpc(item))))
         return { fault: 'several operations are sent as one, which cannot be told apart' };
@@ -28,7 +28,7 @@ export function operationOf(body: Json, path: string): Operation | { fault: stri
 /** Fields that name what a call does where many calls have one address. */
 const NAMES_ACT = /^(?:method|action|call|cmd|command|do|op|operation|act|task|func|function|procedure)$/i;
 const ARGUMENTS = /^(?:arguments|args|params|parameters|payload|data|input)$/i;
-/** What stands beside name and arguments and says nothing to the site. */
+/** Fields beside name and arguments that do not matter to the site. */
 const MARKS = /^(?:tag|id|seq|version)$/i;
 const GATEWAY = /(?:^|[/_.-])(?:ajax|rpc|gateway|xhr|command|dispatch(?:er)?)(?:$|[/_.-])|\.(?:php|cgi|aspx?|jsp|do|ashx)$/i;
 

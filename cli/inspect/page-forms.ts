@@ -8,7 +8,7 @@ export interface Form {
     action: URL;
     encoding: string;
     fields: Field[];
-    /** Names of hidden inputs; what stands in them belongs to the page. */
+    /** Names of hidden inputs; their values come from the page. */
     hidden: { name: string; isToken: boolean; word: string | undefined }[];
     /** A selector that matches this form alone on its page, made of what its author wrote. */
     selector: string | undefined;
@@ -111,7 +111,7 @@ function hiddenOf(inputs: readonly Selection[]): Form['hidden'] {
         });
 }
 
-/** What authors write to tell their forms apart, the surest first. Ids and names that hold numbers are made new for every page. */
+/** Attributes that distinguish forms, the most reliable first. Ids and names with numbers differ from page to page. */
 function selectorOf($: CheerioAPI, form: Selection): string | undefined {
     const written = form.attr('action');
     const candidates = [

@@ -9,10 +9,10 @@ import { hashOf } from './values.ts';
 export interface Page {
     /** A page without content, which a script fills with what it fetches. */
     isShell: boolean;
-    /** It asks for a password and its heading says what for: it stands in place of what was asked for. */
+    /** Whether this is a sign-in page instead of the requested one: it has a password field, and its heading says so. */
     isLogin: boolean;
     forms: Form[];
-    /** Names of places where data stand in the page as JSON. */
+    /** Names of the places in a page that contain JSON. */
     embedded: string[];
     lists: PageList[];
     texts: PageTexts;

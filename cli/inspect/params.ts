@@ -89,7 +89,7 @@ function isValueInName(name: string): boolean {
 
 const VALUE_IN_NAME = { name: '…', why: 'its name holds a value' };
 
-/** What stood in every sending is required; one sending alone tells it only of what names a thing or the words of a search. */
+/** Values that every request had are required. With one request this holds only for ids and search words. */
 function isRequired(name: string, values: Values, sendings: number): boolean {
     if (values.sendings < sendings || isPlaceInList(name)) return false;
     return sendings > 1 || wordsOf(name).some((word) => /^(?:q|query|search|text|term|id|name|slug|code|symbol)$/.test(word));

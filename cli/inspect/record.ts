@@ -92,7 +92,7 @@ export async function* record(url: string, options: RecordOptions = {}): AsyncGe
 /** Anyone who stops a recording has seen their last click answered: that answer belongs to it. */
 const LATE_MS = 5000;
 
-/** Resolves when all that happened in the browser until now was taken: what it tells comes in the order in which it happened. */
+/** Resolves when all events of the browser up to now were processed. Events arrive in order. */
 async function waitForPending(context: BrowserContext, pending: ReadonlySet<Promise<void>>): Promise<void> {
     await Promise.allSettled(context.pages().map((page) => page.evaluate('0')));
     await Promise.allSettled(pending);

@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.ts';
 import { namesCredential, personalKind } from './harmless.ts';
 import type { Ledger } from './report.ts';
 
-/** Headers that carry who somebody is; everything in them goes. */
+/** Headers that identify a person; their values are removed. */
 const PRIVATE_HEADERS = /^(?:cookie2?|set-cookie2?|authorization|proxy-authorization|x-forwarded-.*|x-real-ip|.*client-ip|from)$/;
 /** Beyond these bounds a body is not searched for what to report; nothing of it enters a draft anyway. */
 const MAX_SEARCHED = 200_000;

@@ -34,7 +34,7 @@ const NAMING: ReadonlySet<string> = new Set([
     'u',
 ]);
 
-/** Begins with no texts; past 200,000 of them no more is remembered. */
+/** Starts empty. After 200,000 texts no more are stored. */
 export function openSeenTexts(): SeenTexts {
     const said = new Set<number>();
     const names = new Set<number>();

@@ -9,7 +9,7 @@ export interface Settled {
     removed: { endpoint: PackageEndpoint; part: string; why: string }[];
     /** Endpoints that the rules refuse whole. */
     refused: { endpoint: PackageEndpoint; why: string }[];
-    /** What stands against the rest. */
+    /** Problems that the contributor must fix. */
     leftToDo: { path: string; message: string }[];
 }
 

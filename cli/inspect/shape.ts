@@ -156,7 +156,7 @@ function foldMap(shape: Shape): Shape {
     return entries;
 }
 
-/** Names of fields with their types, three levels deep: what two answers have in common tells whether one route gave both. */
+/** Names of fields with their types, three levels deep. Two answers with enough in common come from one route. */
 export function featuresOf(shape: Shape, at = '', level = 0, features = new Set<string>()): Set<string> {
     for (const scalar of shape.scalars) if (scalar !== 'null') features.add(`${at}:${scalar === 'zero' ? 'integer' : scalar}`);
     if (shape.arrays > 0) features.add(`${at}[]`);

@@ -37,7 +37,7 @@ const BY_CODE: ReadonlyMap<string, string> = new Map([
 const UNCONFIRMED =
     'Only a person may let this happen, and this client cannot ask one. Tell the person you work for: they can raise confirm_above of the key.';
 
-/** One or two sentences that tell an agent what to do next. */
+/** The next step for an agent, in one or two sentences. */
 export function nextStepText({ code, retryable, retry_after: seconds, details = [] }: ApiError): string {
     const known = creditsToConfirm({ details }) === undefined ? BY_CODE.get(code) : UNCONFIRMED;
     const again = retryable ? `The same call may succeed ${seconds === undefined ? 'in a moment' : `in ${seconds} s`}.` : undefined;

@@ -71,7 +71,7 @@ export function judgeCursor(held: OpenedCursor, values: Values, connection: Boun
     if (held.values !== hashOf(values) || held.connection !== (connection?.connectionId ?? null)) throw new Refusal('INVALID_CURSOR');
 }
 
-/** An outcome with the cursor where its walk goes on; the same outcome where there is none. Never throws: the pages are read. */
+/** Adds the cursor for the next call to an outcome, if there is one. Never throws, since the pages are already read. */
 export async function withFetchCursor(
     app: App,
     { caller, body }: Pick<FetchOrder, 'caller' | 'body'>,

@@ -2,7 +2,7 @@ import type { FetchRequest } from '../contracts/fetch.ts';
 import type { Caller } from '../store/accounts/callers.ts';
 import type { Times } from './deadlines.ts';
 
-/** A fetch that somebody ordered. It is plain data: a process without the request can run it. */
+/** The order of a fetch. It is plain data, so that a process without the request can run it. */
 export interface FetchOrder {
     /** `op_…`: our own id of this call. It is always unique; request ids may repeat. */
     operation: string;

@@ -62,7 +62,7 @@ async function takeProbes({ circuits }: App, { operation, times }: FetchOrder, h
     return probes;
 }
 
-/** A probe tells of its host, wherever the call ended. Without one, a call tells of the host where it ended. */
+/** A probe reports its own host, wherever the call ended. Other calls report the host where they ended. */
 function endPassage({ circuits }: App, { operation, times }: FetchOrder, probes: readonly string[], outcome?: FetchOutcome): void {
     const { arrivedAt: admittedAt, deadlineAt } = times;
     const verdicts = outcome === undefined ? new Map<string, CircuitVerdict>() : hostVerdicts(outcome, { admittedAt, deadlineAt });

@@ -67,7 +67,7 @@ export function findRunning(dataDir: string): string | undefined {
     }
 }
 
-/** Starts the server, and starts it again under the same URL when it dies. @returns what stops it for good */
+/** Starts the server, and restarts it under the same URL when it dies. @returns a function that stops it permanently */
 async function keepRunning(setup: Setup, log: LifecycleLog): Promise<() => Promise<void>> {
     let isStopping = false;
     let server = startServer(setup);

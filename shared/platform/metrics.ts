@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Config } from './config.ts';
 
-/** Every metric of docs/operations.md, "Monitoring", by the part that emits it; names, helps and labels stand here and nowhere else. */
+/** Every metric of docs/operations.md, "Monitoring", by the part that emits it. The only place of names, help texts and labels. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 // prom-client exposes these three as gauges whose names end in _total, which `promtool check metrics` refuses.

@@ -41,7 +41,7 @@ async function rowsOf<Row>(db: Db, { text, ...options }: { text: string; values:
     return (await db.raw<{ rows: Row[] }>(text).options(options).timeout(timeoutMs)).rows;
 }
 
-/** A statement that is put together from parts: `:name`, in small letters, stands for a value. */
+/** A statement composed of parts. `:name`, in lower case, is a placeholder for a value. */
 export interface Composed {
     text: string;
     values: Readonly<Record<string, unknown>>;

@@ -14,7 +14,7 @@ export interface Replica {
 /** A replica that is further behind than this, in milliseconds, is not asked. */
 const NEAR_MS = 1000;
 const WATCH_EACH_MS = 200;
-/** How long the primary and the replica may take to tell where they are, in milliseconds each. */
+/** Timeout for asking the primary and the replica for their positions, in milliseconds each. */
 const WATCH_MS = 500;
 
 /**

@@ -165,7 +165,7 @@ export class SettingsReader {
         return this.#fault(name, problem, 'redis+sentinel://10.0.0.1:26379,10.0.0.2:26379/routebook');
     }
 
-    /** Paths are put behind it, so that nothing may stand behind its own path. */
+    /** Paths are appended, so the URL must end with its path. */
     publicUrl(name: string, example: string): string | undefined {
         const value = this.url(name, ['http:', 'https:'], example);
         if (value === undefined || /^[a-z]+:\/\/[^\s/\\?#@]+(\/[^\s\\?#]*)?$/i.test(value)) return value;

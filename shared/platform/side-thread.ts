@@ -32,7 +32,7 @@ const HEAP_MB = 384;
 
 /** The thread starts with the first task. @param file calls `answerTasks` */
 export function createSideThread(file: URL): SideThread {
-    /** By owner; the owner whose turn is next stands first. */
+    /** By owner; the next owner in turn is first. */
     const waiting = new Map<string, Job[]>();
     let worker: Worker | undefined;
     let isReady = false;

@@ -38,7 +38,7 @@ export interface Tracing {
     close(): Promise<void>;
 }
 
-/** What stands wherever a span is asked for and nothing is traced: it costs a call of an empty function. */
+/** The span for code that is not traced. It costs the call of an empty function. */
 export const NO_SPAN: Span = Object.freeze({
     traceId: undefined,
     context: undefined,

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 import { createLookup, type Lookup } from './resolver.ts';
 import { type DialVerdict, type EgressRules, judgeDial, type Scheme } from './rules.ts';
 
-/** What a URL asks for: a name or an IP literal (without brackets), a port, and whether TLS goes on top. */
+/** The target of a URL: a name or an IP literal (without brackets), a port, and whether it uses TLS. */
 export interface Target {
     host: string;
     port: number;

@@ -142,7 +142,7 @@ async function cutOf(app: App, run: EndedRun, monitor: MonitorRow, meta: Meta): 
     return { code: 'INSUFFICIENT_CREDITS', message: 'The credits were not enough for the complete answer.' };
 }
 
-/** Ends a run whose job was cancelled, by somebody or because its key no longer works. */
+/** Ends a run whose job was cancelled, by a user or because its key no longer works. */
 async function endCancelled(app: App, run: EndedRun): Promise<void> {
     await app.db.transaction(async (trx) => {
         const monitor = await lockMonitor(trx, run.monitorId);

@@ -3,7 +3,7 @@ import { atFirstPage, atPage, type PagePlace } from '../../shared/domain/fetch/p
 import type { PreparedForm } from '../../shared/domain/fetch/prepared-form.ts';
 import type { Endpoint, UpstreamRequest, Values } from '../../shared/domain/types.ts';
 
-/** The request of one page. A URL that the site named stands for the whole of ours; method, headers and body stay the endpoint's. */
+/** The request of one page. A URL from the site replaces the whole URL; method, headers and body stay the endpoint's. */
 export function planPage(endpoint: Endpoint, values: Values, identity: Identity, form?: PreparedForm, place?: PagePlace): UpstreamRequest {
     const at = place !== undefined && 'value' in place ? atPage(endpoint, values, place.value) : atFirstPage(endpoint, values);
     const request = buildRequest(at.endpoint, at.values, identity, form);

@@ -26,7 +26,7 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 /** No text of a number is longer. */
 const MAX_TEXT = 1000;
 
-/** Blanks and apostrophes that stand between groups of digits. */
+/** Blanks and apostrophes between groups of digits. */
 const BLANKS = " \\u00a0\\u2007\\u2009\\u202f'\\u2019";
 
 /** A sign, with a currency between it and the number; the number; and what is written behind it without a blank. */

@@ -17,7 +17,7 @@ export interface Entrance {
     notice?: Notice;
 }
 
-/** These begin with the address that a mail would go to: no mail tells of a new browser. */
+/** Sign-ins that prove the mailbox. No mail about a new browser is sent to it. */
 const PROVES_ADDRESS: readonly How[] = ['sign-up', 'mailed link'];
 
 /**

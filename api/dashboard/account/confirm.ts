@@ -30,7 +30,7 @@ export async function confirmByForm(visit: PersonalVisit): Promise<Answer> {
     return { to: ownPath(fields.get('next'), '/dashboard') };
 }
 
-/** Mails a code to somebody who has neither password nor passkey. */
+/** Mails a code to a user without password and passkey. */
 export async function mailCode(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
     if ((await hasPassword(visit)) || (await hasPasskey(visit))) return form(visit, {});

@@ -3,7 +3,7 @@ import { formats } from '../formats.ts';
 
 /** What we mail to people about their accounts: plain text, one link, and what to do if it was not them. */
 
-/** To somebody who signed up. @param link works for a week; `next` is where it leads afterwards, or empty */
+/** To a new user. @param link works for a week; `next` is where it leads afterwards, or empty */
 export function verifyMail(to: string, publicUrl: string, { linkId, next }: { linkId: string; next: string }): Mail {
     const query = next === '' ? '' : `&next=${encodeURIComponent(next)}`;
     return {
@@ -22,7 +22,7 @@ the account becomes yours, and all existing sessions and API keys are revoked.
     };
 }
 
-/** To somebody who has an account, whose address somebody signed up with. */
+/** To the owner of an account whose address was used for another sign-up. */
 export function knownMail(to: string, publicUrl: string): Mail {
     return {
         to,
@@ -37,7 +37,7 @@ If this was not you, ignore this email. The other person does not learn that you
     };
 }
 
-/** To somebody who forgot the password. @param linkId the link works once, within an hour */
+/** To a user who forgot the password. @param linkId the link works once, within an hour */
 export function resetMail(to: string, publicUrl: string, linkId: string): Mail {
     return {
         to,
@@ -72,7 +72,7 @@ If it was not you, do nothing.
     };
 }
 
-/** To somebody whose address another account asked for. */
+/** To a user whose address another account tried to use. */
 export function takenMail(to: string): Mail {
     return {
         to,
@@ -108,7 +108,7 @@ If this was not you, reset your password on the sign-in page immediately.
     };
 }
 
-/** To somebody whose account a new browser signed in to. */
+/** To a user whose account was opened in a new browser. */
 export function newBrowserMail(to: string, { browser, address, at }: { browser: string; address: string; at: Date }): Mail {
     return {
         to,
@@ -123,7 +123,7 @@ If this was not you, change your password immediately and sign that session out 
     };
 }
 
-/** To somebody without a password who has to confirm a step. @param code eight digits; it works once, for ten minutes */
+/** To a user without a password who has to confirm a step. @param code eight digits; it works once, for ten minutes */
 export function codeMail(to: string, code: string): Mail {
     return {
         to,

@@ -8,7 +8,7 @@ import { changeAddressByForm, changePasswordByForm, deleteByForm, endOneSession,
 import { showSignIn, signInByForm, signOutByForm } from './sign-in.ts';
 import { showSignUp, signUpByForm } from './sign-up.ts';
 
-/** Coming in, staying in, and leaving for good. */
+/** Signing in, sessions, and deleting the account. */
 export const accountPages = [
     openPage({ method: 'GET', path: '/signup', respond: showSignUp }),
     openPage({ method: 'POST', path: '/signup', respond: signUpByForm }),

@@ -13,7 +13,7 @@ export async function showPasskeySignIn(visit: Visit): Promise<Answer> {
     return form(visit, {});
 }
 
-/** Signs in by a passkey that verified its user: it stands for password and code. */
+/** Signs in with a passkey that verified its user; it replaces password and code. */
 export async function signInByPasskey(visit: Visit): Promise<Answer> {
     const { app, fields } = visit;
     const proven = takesPasskeys(app) ? await userOfPasskey(app, fields.get('credential') ?? '') : undefined;

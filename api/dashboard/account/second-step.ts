@@ -15,7 +15,7 @@ import type { Answer, Shown, Visit } from '../page.ts';
 import { begin, type Entrance } from './begin.ts';
 import { waitText } from './fields.ts';
 
-/** Asks for the second factor of somebody whose password was right. */
+/** Asks for the second factor after the right password. */
 export async function askForFactor(visit: Visit, { userId, revision, next }: Entrance): Promise<Answer> {
     return form(visit, { userId, next, ticket: await makeTicket(visit.app.db, { userId, revision }) }, {});
 }

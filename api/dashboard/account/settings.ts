@@ -62,7 +62,7 @@ export async function changeAddressByForm(visit: PersonalVisit): Promise<Answer>
     return { to: '/dashboard/settings', notice: 'address-pending' };
 }
 
-/** Mails the link to the new address, or tells who has it: the answer says neither, and comes as fast. */
+/** Mails the link to the new address, or a notice to the account that has it. Answer and timing are the same in both cases. */
 async function mailChange({ app, me, hurryMail }: PersonalVisit, email: Email): Promise<void> {
     if ((await takeAttempts(app.db, [['link by address', email.normalised]])) > 0) return;
     const holder = await findCredentials(app.db, email.normalised);

@@ -19,7 +19,7 @@ import { knownMail, verifyMail } from './mails.ts';
 import { mailsConfirm } from './mails-confirm.ts';
 import { newPasswordProblem } from './new-password.ts';
 
-/** The form for a new account; `invite` is the code of somebody's link. */
+/** The form for a new account; `invite` is the code of a referral link. */
 export async function showSignUp(visit: Visit): Promise<Answer> {
     if (visit.me !== undefined) return { to: '/dashboard' };
     return form(visit, {});

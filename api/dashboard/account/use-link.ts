@@ -35,7 +35,7 @@ export async function confirmWhereSignedUp(visit: Visit, link: OpenedLink): Prom
     return done && enter(visit, { userId: link.userId, revision: before.revision, next: nextOf(visit), notice: 'welcome' }, 'mailed link');
 }
 
-/** Confirms the address where the link was opened elsewhere by somebody who knows the password of the account, and signs in there. */
+/** Confirms the address in another browser, whose user knows the password of the account, and signs in there. */
 export async function confirmWithPassword(visit: Visit, link: OpenedLink): Promise<Done> {
     const read = readFields(visit.fields, { password: secret });
     if (!read.ok) return { problems: read.problems };

@@ -46,7 +46,7 @@ export async function beginUpgrade(visit: WorkspaceVisit): Promise<Answer> {
     return goToCheckout(visit, billing, read.values.plan);
 }
 
-/** Other origins that a form may lead to whose answer goes on to this path: browsers hold redirects against the form's page as well. */
+/** Other origins that a form on this path may redirect to. Browsers apply the page's policy to redirects too. */
 export function originsBehind(app: App, path: string): readonly string[] {
     const billing = billingOf(app);
     return billing !== undefined && /^\/upgrade\?/.test(path) ? [checkoutOrigin(billing)] : [];

@@ -13,7 +13,7 @@ export interface Operation {
     /** Whether it needs a key, takes one, or does not look at it. */
     auth: 'required' | 'optional' | 'ignored';
     isCounted: boolean;
-    /** What stands in the path, the query, the headers and the body. */
+    /** The values in path, query, headers and body. */
     fields: Field[];
     /** Whether the OpenAPI document shows a success, which the page takes from there when it is asked for. */
     hasExample: boolean;

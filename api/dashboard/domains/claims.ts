@@ -12,7 +12,7 @@ const AFTER_CHECK: Readonly<Record<ClaimChecked['status'], Notice>> = {
     pending: 'claim-pending',
 };
 
-/** POST /dashboard/domains: says that a domain is the workspace's own, and goes on to how it is proved. */
+/** POST /dashboard/domains: claims a domain for the workspace and shows how to prove it. */
 export async function startClaim(visit: WorkspaceVisit): Promise<Answer> {
     const read = readFields(visit.fields, { domain: line({ most: 253 }) });
     if (!read.ok) return listDomains(visit, read.problems['domain']);

@@ -6,7 +6,7 @@ import type { ApiError } from '../internal-api.ts';
 const MOST_ROWS = 100;
 const EMPTY_ROWS = 3;
 
-/** The form as it is shown: what stands in each field. */
+/** The values of the fields of the form. */
 export interface PolicyFields {
     blocked: boolean;
     writes: boolean;

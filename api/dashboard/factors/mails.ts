@@ -1,6 +1,6 @@
 import type { Mail } from '../../../shared/store/accounts/mails.ts';
 
-/** To somebody whose second factors changed. @param what `the passkey laptop was added to` */
+/** To a user whose second factors changed. @param what `the passkey laptop was added to` */
 export function factorMail(to: string, what: string): Mail {
     return {
         to,
@@ -12,7 +12,7 @@ If this was not you, change your password immediately and review your sessions a
     };
 }
 
-/** To somebody who signed in with a recovery code. */
+/** To a user who signed in with a recovery code. */
 export function recoveryMail(to: string, left: number): Mail {
     return {
         to,

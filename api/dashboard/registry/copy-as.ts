@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import type { Effect, Json, JsonObject } from '../../../shared/domain/types.ts';
 
-/** A fetch as it is written in a terminal, in programs and by an agent; each works as it stands. */
+/** Copyable code of a fetch for the terminal, programs and agents. */
 export interface CallCode {
     curl: string;
     javascript: string;

@@ -12,7 +12,7 @@ export interface FoundByTask {
     refused?: string;
 }
 
-/** Endpoints that fit what somebody typed, by GET /v1/endpoints: with its order, its threshold and its bound by address. */
+/** Endpoints for a typed task, as GET /v1/endpoints finds them: same order, threshold and limit per address. */
 export async function findByTask(
     { ask }: Visit,
     { q, category, verified }: { q: string; category: string | undefined; verified: boolean },

@@ -92,7 +92,7 @@ function codeOf(base: string, site: string, endpoint: Endpoint) {
     return hosted ? copyAs({ base, site, endpoint: name, effect, params: exampleOf(endpoint) }) : undefined;
 }
 
-/** Lines that work in a terminal once a key stands in `ROUTEBOOK_API_KEY`. */
+/** Lines that work in a terminal once `ROUTEBOOK_API_KEY` contains a key. */
 function callsOf(base: string, site: string, example: Endpoint) {
     return {
         catalog: `curl -s -G ${base}/v1/catalog/${site} --data-urlencode 'intent=what I want to do there, in a few words'`,

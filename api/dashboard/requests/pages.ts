@@ -2,7 +2,7 @@ import { openPage } from '../page.ts';
 import { ask, askForm } from './ask-for-schema.ts';
 import { listWanted, showRequest } from './show.ts';
 
-/** What people wish for: the demand for schemas that are not there, and how each request goes on. */
+/** Requested schemas: the demand for missing ones, and the state of each request. */
 export const requestPages = [
     openPage({ method: 'GET', path: '/requests', respond: listWanted }),
     openPage({ method: 'GET', path: '/requests/new', respond: askForm }),

@@ -32,7 +32,7 @@ export async function listOwn({ app, query, workspace }: WorkspaceVisit): Promis
     };
 }
 
-/** GET /dashboard/schemas/{site}: its versions and how it stands with its verification, who maintains it, and what can be done with it. */
+/** GET /dashboard/schemas/{site}: versions, verification, maintainers and actions. */
 export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, about?: string): Promise<Shown> {
     const { app, fields, query, workspace } = visit;
     const { site, registrable, siteState } = await findOwn(visit);

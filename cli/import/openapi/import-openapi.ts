@@ -136,7 +136,7 @@ function noteReferences(document: JsonObject, notCarried: NotCarried[]): void {
         notCarried.push({ where: '$ref', why: `There are ${outside.length - MAX_NOTED} more such references.`, scope: 'document' });
 }
 
-/** What stands beside the paths and has no place in a package. */
+/** Parts of the document beside the paths that a package cannot contain. */
 function noteSurroundings(document: JsonObject, notCarried: NotCarried[]): void {
     const webhooks = isObject(document['webhooks']) ? Object.keys(document['webhooks']).length : 0;
     if (webhooks > 0)

@@ -13,7 +13,7 @@ import type { SchemaReader } from './schemas.ts';
 import type { CredentialHeader } from './security.ts';
 import { keepStyle, readStructure } from './styles.ts';
 
-/** The params of an operation that do not stand in a body, or why there is no operation without one that cannot be carried. */
+/** The params of an operation outside of the body, or why the operation cannot be imported without one of them. */
 export type ReadParams =
     | {
           ok: true;

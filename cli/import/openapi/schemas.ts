@@ -20,7 +20,7 @@ interface Reading {
     level: number;
 }
 
-/** One level less than allowed stands around an answer that is a list. */
+/** One level less than allowed, since a list answer gets a level around it. */
 const MAX_LEVEL = 6;
 const MAX_PROPERTIES = 120;
 const MAX_ALTERNATIVES = 12;
@@ -100,7 +100,7 @@ export function openSchemaReader(resolver: Resolver): SchemaReader {
         return made.length === 1 && isObject(only) ? only : { anyOf: made };
     }
 
-    /** What `allOf` adds up to: objects become one, anything else stands beside. */
+    /** Merges the objects of `allOf` into one; other schemas stay separate. */
     function together(own: JsonObject, parts: Json[], reading: Reading): JsonSchema {
         const out: JsonObject = own;
         for (const part of parts.slice(0, MAX_ALTERNATIVES)) {

@@ -155,7 +155,7 @@ function readKey(id: string, scheme: JsonObject, description: string | undefined
     return fault === undefined ? { ok: true, entry: headerEntry(id, name, description) } : { ok: false, why: fault.message };
 }
 
-/** What stands before the value is often said in the description alone. */
+/** The prefix of the value is often only in the description. */
 function headerEntry(id: string, name: string, description: string | undefined): PackageAuth {
     const base = { id, ...(description === undefined ? {} : { description }) };
     if (name.toLowerCase() !== 'authorization') return { ...base, type: 'header', name };

@@ -46,7 +46,7 @@ function listSchema(list: JsonObject, schemas: SchemaReader): JsonSchema {
     return { type: 'array', items: isObject(items) && items['type'] !== undefined ? items : { type: 'string' } };
 }
 
-/** The object that a schema describes, by itself or as one of several forms. */
+/** The object that a schema describes, directly or as one of several alternatives. */
 function objectIn(schema: JsonObject, resolver: Resolver): JsonObject | undefined {
     if (typesOf(schema).includes('object')) return schema;
     const alternatives = [schema['anyOf'], schema['oneOf']].find(Array.isArray) ?? [];

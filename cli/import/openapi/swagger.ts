@@ -76,7 +76,7 @@ function formTypes(types: readonly string[], fields: readonly JsonObject[]): str
     return forms.length > 0 ? forms : [hasFile ? 'multipart/form-data' : 'application/x-www-form-urlencoded'];
 }
 
-/** Those that say what they are and where they stand. */
+/** The parameters with a name and a place. */
 function parametersOf(list: Json | undefined, resolver: Resolver): JsonObject[] {
     return (Array.isArray(list) ? list : []).flatMap((written) => {
         const parameter = resolver.resolve(written);

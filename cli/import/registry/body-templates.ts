@@ -43,7 +43,7 @@ function readJsonTemplate(text: string): ReadTemplate {
     return { ok: true, template, names: [...new Set(names)], format: 'json' };
 }
 
-/** Placeholders outside of strings stand for values of any type: they get quotes, so that the rest can be parsed. */
+/** Quotes placeholders outside of strings, which may be of any type, so that the rest can be parsed. */
 function parseTemplate(text: string): Json | undefined {
     const pieces = text.match(/"(?:[^"\\]|\\.)*"|[^"]+|"/g) ?? [];
     const quoted = pieces.map((piece) => (piece.startsWith('"') ? piece : piece.replaceAll(PLACEHOLDER, '"{{$1}}"'))).join('');

@@ -46,7 +46,7 @@ export interface ReplyChannel {
 /** The producer's side of the queue, over Redis or PostgreSQL. Every method fails fast when the store is down. */
 export interface ProducerBackend {
     add(id: string, envelope: Envelope, priority: number | undefined): Promise<void>;
-    /** Removes a waiting job, and tells workers to abort a running one. */
+    /** Removes a waiting job; signals workers to abort a running one. */
     cancel(id: string): Promise<void>;
     /** Returns those of `ids` that are still in the queue, waiting or running. */
     surviving(ids: string[]): Promise<Set<string>>;

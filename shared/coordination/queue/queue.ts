@@ -62,7 +62,7 @@ export interface Queue {
     close(): Promise<void>;
 }
 
-/** Opens the queue over Redis or PostgreSQL. The store may be down: every connection reconnects by itself. */
+/** Opens the queue over Redis or PostgreSQL. The store may be down: every connection reconnects automatically. */
 export function openQueue(options: QueueOptions): Queue {
     const { log } = options;
     const waiters = createWaiters();

@@ -40,7 +40,7 @@ export function keyHash(text: string): Buffer {
     return hash('sha256', text, 'buffer');
 }
 
-/** The first 12 characters, by which lists and logs name a key; they tell 4 of its 30 secret characters. */
+/** The first 12 characters, by which lists and logs name a key. They reveal 4 of its 30 secret characters. */
 export function keyPrefix(text: string): string {
     return text.slice(0, SHOWN_LENGTH);
 }

@@ -48,7 +48,7 @@ function wrong(message: string): { ok: false; message: string } {
     return { ok: false, message };
 }
 
-/** Scopes as `readScopes` takes them; parts that are not limited are left out, and `everything` stands for none that is. */
+/** Scopes in the form that `readScopes` reads. Unlimited parts are omitted; `everything` if no part is limited. */
 export function scopeText({ routes, effects, sites, endpoints, connections, ip_allow }: Scopes): string {
     const parts: [string, readonly string[] | null][] = [
         ['routes', routes.length === ROUTE_SCOPES.length ? null : routes],

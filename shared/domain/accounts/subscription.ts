@@ -56,7 +56,7 @@ export const UNPAID_DAYS = 7;
 export const OVER: readonly string[] = ['canceled', 'incomplete_expired'];
 const LIVE: readonly string[] = ['active', 'trialing', 'past_due', 'unpaid'];
 
-/** It is over for good, and nothing is billed any more. */
+/** It has ended permanently, and nothing is billed any more. */
 export function isOver(status: string): boolean {
     return OVER.includes(status);
 }

@@ -148,7 +148,7 @@ function hideEscaped(given: string, needles: readonly string[]): string {
     return kept === 0 ? given : parts.join('') + given.slice(kept);
 }
 
-/** A text whose \\u escapes are the characters that they stand for, and where each character began. */
+/** A text with its \\u escapes decoded, and where each character began. */
 function withoutEscapes(given: string): { plain: string; starts: Uint32Array } {
     const starts = new Uint32Array(given.length + 1);
     const parts: string[] = [];

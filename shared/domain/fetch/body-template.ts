@@ -2,7 +2,7 @@ import { valueIn } from '../json/value-in.ts';
 import type { Json, JsonObject, ParamStyle, Values } from '../types.ts';
 import { styledPairs } from './styled-pairs.ts';
 
-/** The param that a string of a body template stands for, when the whole string is a name in braces: `"{page}"` → `page`. */
+/** The param of a placeholder in a body template, which is a whole string: `"{page}"` → `page`. */
 export function placeholderIn(text: string): string | undefined {
     return /^\{([!-z|~]{1,64})\}$/.exec(text)?.[1];
 }

@@ -135,7 +135,7 @@ function textOf(name: string, value: Json): string {
     throw new Error(`the param ${name} has a value that no URL can hold`);
 }
 
-/** Header params stand behind what we ask for by ourselves, and before the package's own headers, which they never replace. */
+/** Header params come after our default headers and before the package's own headers, which they never replace. */
 function headersOf(endpoint: Endpoint, values: Values, identity: Identity, contentType: string | undefined): Record<string, string> {
     const own = Object.entries(endpoint.headers).map(([name, value]): [string, string] => [
         name.toLowerCase(),

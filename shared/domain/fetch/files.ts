@@ -65,7 +65,7 @@ function isBase64(text: string): boolean {
     return text.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(text.replace(/={1,2}$/, ''));
 }
 
-/** How many bytes a text in base64 stands for. */
+/** The number of bytes that a base64 text encodes. */
 export function decodedBytes(base64: string): number {
     const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
     return (base64.length / 4) * 3 - padding;

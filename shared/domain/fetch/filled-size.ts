@@ -12,7 +12,7 @@ const PREPARED = 1024;
 const PREFIX = 'prepare.';
 const IN_URLS = /\{((?:prepare\.)?[A-Za-z_][A-Za-z0-9_]{0,63})\}/g;
 
-/** How often each name stands in the templates; places in URLs count more. */
+/** How often each name appears in the templates; URLs count more. */
 type Places = ReadonlyMap<string, number>;
 
 const known = new WeakMap<Endpoint, Places>();

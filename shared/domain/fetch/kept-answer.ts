@@ -6,7 +6,7 @@ export interface KeptAnswer {
     body: string;
 }
 
-/** What is encrypted of an answer: `tail` is set where a figure that only the database knows stands between the two parts of the body. */
+/** The encrypted parts of an answer. `tail` is set if a figure that only the database knows goes between the two parts. */
 export interface AnswerParts {
     headers: Record<string, string>;
     head: string;

@@ -6,7 +6,7 @@ import { isVisibleAscii } from './visible-ascii.ts';
 /** Names that `prepare` may give what it extracts. */
 export const EXTRACT_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
-/** What stands for extracted values in headers, URLs and bodies. */
+/** Placeholders of extracted values in headers, URLs and bodies. */
 export const PREPARED_PLACEHOLDER = /\{prepare\.([A-Za-z_][A-Za-z0-9_]{0,63})\}/g;
 
 /** Names of the extracted values that a text has placeholders for, in order. */

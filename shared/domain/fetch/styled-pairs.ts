@@ -1,7 +1,7 @@
 import { isObject } from '../json/schema/structure.ts';
 import type { Json, ParamStyle } from '../types.ts';
 
-/** What stands between the items of a list that is written as one value; it is sent as it stands here. */
+/** Separators of a list that is written as one value; sent unencoded. */
 const SEPARATORS = { comma: ',', space: '%20', pipe: '|' } as const;
 
 /**

@@ -22,7 +22,7 @@ export class PartialValue {
     }
 }
 
-/** Levels that are indented; below them a page says no more by it. */
+/** Levels that are indented. Deeper indentation would not help a reader. */
 const MOST_LEVELS = 32;
 
 /**

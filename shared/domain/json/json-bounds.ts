@@ -15,7 +15,7 @@ export interface JsonBounds {
     freeAt?: string;
     /** A key of the outermost object whose value is data, whatever `texts` says of the rest. */
     dataAt?: string;
-    /** What levels and keys are counted from, where that is more than what somebody thinks of. */
+    /** The value that levels and keys are counted from, if it is larger than the value in question. */
     of?: string;
 }
 
@@ -151,10 +151,10 @@ function pointerTo(at: string, opened: readonly Opened[]): string {
     return [at, ...opened.map(({ names, next }) => escapePointer(names?.[next - 1] ?? String(next - 1)))].join('/');
 }
 
-/** Characters of a pointer that are shown: its steps are keys that somebody else chose, and a key may be as long as the value. */
+/** Most characters shown of a pointer. Its steps are keys of foreign data, and a key may be as long as the value. */
 const SHOWN_POINTER = 512;
 
-/** The beginning of a JSON pointer, so that what tells of a fault in a value is not many times the size of the value. */
+/** The beginning of a JSON pointer, so that an error is not many times larger than the value. */
 export function boundedPointer(pointer: string): string {
     return pointer.slice(0, SHOWN_POINTER).toWellFormed();
 }

@@ -48,7 +48,7 @@ export interface Experience {
 
 const NONE: Experience = { outcomes: new Map(), verdicts: new Map(), successRates: new Map() };
 
-/** The words of an intent that tell endpoints apart, in the form in which they are compared; `intentWords` as `checkIntent` found them. */
+/** The words of an intent that distinguish endpoints, normalised for comparison. `intentWords` come from `checkIntent`. */
 export function searchWords(intentWords: readonly string[]): string[] {
     const words = intentWords.slice(0, MAX_WORDS * 2).flatMap((word) => tokensOf(word, { skipCommon: true }));
     return [...new Set(words)].slice(0, MAX_WORDS);
@@ -92,7 +92,7 @@ function trustIn(name: string, { verdicts, successRates }: Experience): number {
     return TRUST[verdicts.get(name) ?? 'unknown'] + Math.round((successRates.get(name) ?? 0.5) * 10) / 10;
 }
 
-/** The words of an endpoint, and at the same place the weight of the field that has it; a word of several fields stands there several times. */
+/** The words of an endpoint, and at the same index the weight of the word's field. A word of several fields appears several times. */
 interface Index {
     tokens: string[];
     weights: number[];

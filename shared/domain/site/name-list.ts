@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 
-/** Names of hosts or domains: `name` stands for itself and every name below, `*.suffix` for every name below alone. */
+/** Names of hosts or domains: `name` matches itself and every name below, `*.suffix` only the names below. */
 export interface NameList {
     names: ReadonlySet<string>;
     suffixes: ReadonlySet<string>;

@@ -80,7 +80,7 @@ export function refusesCalls(
     return urls.some((template) => isTemplateBlocked(policy.blocked_paths, template));
 }
 
-/** What stands before the first placeholder is part of every URL that comes of the template. */
+/** The part before the first placeholder is in every URL that the template builds. */
 function isTemplateBlocked(paths: readonly BlockedPath[], template: string): boolean {
     const [certain = ''] = template.split('{', 1);
     return isPathBlocked(paths, certain);

@@ -1,4 +1,4 @@
-/** One line of a comparison: in both texts, only in the older one, or only in the newer one; `gap` stands for equal lines in between. */
+/** One line of a comparison: in both texts, only in the older one, or only in the newer one; `gap` replaces equal lines in between. */
 export interface DiffLine {
     kind: 'same' | 'removed' | 'added' | 'gap';
     text: string;

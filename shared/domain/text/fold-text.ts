@@ -1,7 +1,7 @@
 /** Scripts that put no space between words: they are compared by pairs of neighbours. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+/gu;
 
-/** Composed alike, and without the accents of Latin, Greek and Cyrillic; elsewhere (Devanagari, Thai, kana) marks tell words apart. */
+/** Normalised, without accents of Latin, Greek and Cyrillic. In other scripts (Devanagari, Thai, kana) marks distinguish words. */
 export function withoutAccents(text: string): string {
     return text.replace(TOO_MANY_MARKS, '$1').normalize('NFKD').replace(ACCENTS, '$1').normalize('NFC');
 }

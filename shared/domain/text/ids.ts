@@ -28,7 +28,7 @@ export type IdPrefix =
     | 'rep'
     | 'app';
 
-/** A new opaque id, `<prefix>_` and 22 base62 characters (131 bits): ids never collide and tell nothing. */
+/** A new opaque id, `<prefix>_` and 22 base62 characters (131 bits). Ids never collide and reveal nothing. */
 export function newId(prefix: IdPrefix): string {
     return `${prefix}_${randomBase62(22)}`;
 }

@@ -145,7 +145,7 @@ function contextOf(parent: string | undefined): Context {
     return isOne ? trace.setSpanContext(ROOT_CONTEXT, context) : ROOT_CONTEXT;
 }
 
-/** Never the message, which may repeat what somebody sent. */
+/** Never the message, which may repeat input. */
 function codeOf(error: unknown): string {
     if (!(error instanceof Error)) return 'INTERNAL';
     return 'code' in error && typeof error.code === 'string' ? error.code : error.name;

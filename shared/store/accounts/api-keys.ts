@@ -20,7 +20,7 @@ export interface KeyOrder {
     workspaceId: string;
     userId: string;
     name: string;
-    /** Seconds; absent: for good. */
+    /** Seconds; absent: permanently. */
     expiresIn?: number | undefined;
     scopes?: Scopes | undefined;
 }
@@ -195,7 +195,7 @@ export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): 
     });
 }
 
-/** Revokes a key for good, within a second in every process. False if there is no such key, or it was revoked before. */
+/** Revokes a key permanently, within a second in every process. False if there is no such key, or it was already revoked. */
 export async function revokeKey(db: Db, keyId: string): Promise<boolean> {
     const revoked = await db.transaction((trx) => revokeKeys(trx, (keys) => keys.where({ id: keyId }), 'revoked'));
     return revoked.length === 1;

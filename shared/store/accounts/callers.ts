@@ -39,7 +39,7 @@ export interface Caller {
 const KNOWN_MS = 700;
 /** An unknown key stays unknown, since keys are random; the time only bounds what a flood of bad keys may ask. */
 const UNKNOWN_MS = 500;
-/** Nobody waits longer for a look-up, also where it is somebody else's that has a connection and no answer (goal R9). */
+/** Longest wait for a look-up, also for one that another call has started (goal R9). */
 const ANSWER_MS = 1000;
 /** Then its connection is given up. */
 const LOOK_UP_MS = 5000;
@@ -186,7 +186,7 @@ async function findCallers(db: Db, hashes: readonly Buffer[]): Promise<(Found | 
     return found;
 }
 
-/** Rows that somebody else is writing are left to them; ten seconds are fine enough for a person's eyes. */
+/** Skips rows that another process is writing. Ten seconds are precise enough for a page. */
 async function writeUses(db: Db, keyIds: string[]): Promise<void> {
     const stale = db('api_keys')
         .whereIn('id', [...new Set(keyIds)])

@@ -131,7 +131,7 @@ export interface Referrals {
     started: number;
     /** Of them who signed up, those that earn nothing: too many came from one range of addresses or mail domain on their day. */
     uncounted: number;
-    /** Credits they earned the user, for good. */
+    /** Permanent credits that the user earned with them. */
     earned: number;
     /** Referrals that earned something in this calendar month (UTC). */
     earnedThisMonth: number;

@@ -1,7 +1,7 @@
 import { newWebToken, webTokenHash } from '../../domain/accounts/web-token.ts';
 import { type Columns, columns, type Db, fromNow, now } from '../../platform/db.ts';
 
-/** How somebody proved who they are. */
+/** How the user proved who they are. */
 export type How = 'sign-up' | 'password' | 'mailed link' | 'password and code' | 'password and recovery code' | 'passkey';
 
 export interface SignIn {
@@ -73,7 +73,7 @@ export interface TicketHolder {
     revision: number;
 }
 
-/** What stands for a right password, in the form that asks for the second factor. */
+/** The proof of the right password in the form that asks for the second factor. */
 export async function makeTicket(db: Db, { userId, revision }: TicketHolder): Promise<string> {
     const token = newWebToken();
     const expires_at = fromNow(db, `${TICKET_MINUTES} minutes`);

@@ -43,7 +43,7 @@ export async function confirmTotp(parts: TotpParts, userId: string, code: string
     return judge(parts, pending(parts.db, userId), code);
 }
 
-/** Judges a code of somebody who signs in. Callers bound the attempts. */
+/** Checks a code at sign-in. Callers limit the attempts. */
 export async function useTotp(parts: TotpParts, userId: string, code: string): Promise<TotpVerdict> {
     return judge(parts, parts.db('totp_secrets').where({ user_id: userId }).whereNotNull('confirmed_at'), code);
 }

@@ -24,7 +24,7 @@ export interface SignedIn {
     hasFetched: boolean;
     /** In the order in which they were made. */
     workspaces: Membership[];
-    /** The one that was looked at last, or the oldest; undefined for somebody who left them all. */
+    /** The last visited workspace, or the oldest; undefined for a user without any. */
     current: Membership | undefined;
 }
 

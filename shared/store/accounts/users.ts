@@ -20,7 +20,7 @@ const USER: Columns<User> = { userId: 'id', email: 'email', verifiedAt: 'verifie
 export interface Credentials {
     userId: string;
     email: string;
-    /** Null for somebody whom an operator made and who set none yet. */
+    /** Null for a user whom an operator created and who has not set a password yet. */
     passwordHash: string | null;
     isVerified: boolean;
     /** What a sign-in is judged at; sessions that end raise it. */
@@ -132,7 +132,7 @@ export async function verifyAddress(db: Db, userId: string, address: string): Pr
     return verified === 1;
 }
 
-/** Another address, which its link has proved; false if somebody else has it meanwhile. The old one earns nothing a second time. */
+/** Sets a new address that its link has confirmed; false if another account has it by now. The old address earns no second bonus. */
 export async function changeAddress(db: Db, userId: string, { address, normalised }: Extract<Email, { ok: true }>): Promise<boolean> {
     return db.transaction(async (trx) => {
         const former = await user(trx, userId).forUpdate().first('email_normalised');

@@ -30,7 +30,7 @@ export const MOST_WORKSPACES = 20;
 /** The reason why a change of members was rejected. */
 export type MemberFault = 'absent' | 'last-owner' | 'not-allowed';
 
-/** A workspace with its first owner. Its name is public (cards show it): the first one tells nothing about the address. */
+/** A workspace with its first owner. Its name is public (on cards), so the default name reveals nothing about the address. */
 export async function createWorkspace(db: Db, userId: string, name?: string): Promise<string> {
     const id = newId('wsp');
     await db('workspaces').insert({ id, name: name ?? `workspace-${id.slice(-6).toLowerCase()}` });
@@ -77,7 +77,7 @@ export async function listMembers(db: Db, workspaceId: string): Promise<Member[]
         .select(columns);
 }
 
-/** The role of a user in a workspace; undefined for somebody who does not belong to it. */
+/** The role of a user in a workspace; undefined for a user who is no member. */
 export async function roleOf(db: Db, workspaceId: string, userId: string): Promise<Role | undefined> {
     const membership = await db('memberships').where({ workspace_id: workspaceId, user_id: userId }).first('role');
     return membership?.role;
@@ -130,7 +130,7 @@ export async function changeRole(db: Db, order: MemberChange & { role: Role }): 
     return changeMember(db, order, order.role);
 }
 
-/** Takes a member out, or lets one leave (`by` is the member): the keys made here are lost at once and for good. */
+/** Removes a member, or lets one leave (`by` is the member). Their keys in this workspace are revoked permanently. */
 export async function removeMember(db: Db, order: MemberChange): Promise<MemberChanged> {
     return changeMember(db, order, undefined);
 }

@@ -28,7 +28,7 @@ export interface Connection {
     scopes: string[];
     createdAt: Date;
     lastUsedAt: Date | null;
-    /** Of an OAuth grant that ends by itself. */
+    /** For an OAuth grant that expires. */
     expiresAt: Date | null;
 }
 
@@ -59,7 +59,7 @@ function visible(db: Db, { workspaceId, userId }: Viewer) {
         .where((is) => is.where({ shared: true }).orWhere({ owner_id: userId }));
 }
 
-/** A connection that somebody may see; undefined if there is none. */
+/** A connection that the user may see; undefined if there is none. */
 export async function findConnection(db: Db, viewer: Viewer, connectionId: string): Promise<Connection | undefined> {
     if (!isConnectionId(connectionId)) return undefined;
     return visible(db, viewer).where({ id: connectionId }).first(CONNECTION);
@@ -71,7 +71,7 @@ export interface ConnectionPlace {
     connectionId: string;
 }
 
-/** A page of the connections that somebody may see, the newest first, and how many there are in all. */
+/** A page of the connections that the user may see, newest first, and their total number. */
 export async function listConnections(
     db: Db,
     viewer: Viewer,

@@ -134,7 +134,7 @@ export async function finishFlow(db: Db, flow: Flow, { sealed, scopes, expiresAt
     });
 }
 
-/** A connection of the same kind that has ended: connecting again goes on with it. */
+/** An ended connection of the same kind, which connecting again renews. */
 export async function findEnded(
     db: Db,
     { workspaceId, userId, site, authId }: { workspaceId: string; userId: string; site: string; authId: string },
@@ -148,7 +148,7 @@ export async function findEnded(
 export interface Renewed {
     sealed: Buffer;
     scopes: string[];
-    /** Null: it is renewed by itself. */
+    /** Null: it is renewed automatically. */
     expiresAt: Date | null;
 }
 

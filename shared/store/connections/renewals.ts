@@ -39,7 +39,7 @@ export async function storeRenewal(
     return (await same(db, read).update(renewed)) === 1;
 }
 
-/** Ends the connection of a grant that gives no more tokens. @returns whether the grant was still the one that was read */
+/** Ends the connection of a grant that yields no more tokens. @returns whether the grant had not changed since it was read */
 export async function endStoredGrant(
     { db, secrets }: { db: Db; secrets: Secrets },
     read: StoredGrant,

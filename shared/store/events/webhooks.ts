@@ -307,7 +307,7 @@ export async function findBacklogs(db: Db): Promise<string[]> {
     return idsOf(rows);
 }
 
-/** Stops waiting deliveries; they are sent only if somebody redelivers them. */
+/** Stops waiting deliveries; they are sent only if a user redelivers them. */
 async function stopWaiting(db: Db, webhookIds: readonly string[]): Promise<void> {
     await db('webhook_deliveries')
         .whereIn('webhook_id', webhookIds)

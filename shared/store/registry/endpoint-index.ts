@@ -55,7 +55,7 @@ async function indexSite(db: Db, site: string, describe: Indexing['describe']): 
     await db.raw('insert into endpoint_words (word) select unnest(?::text[]) on conflict do nothing', [words.toSorted()]);
 }
 
-/** Endpoints of a site are found no more, unless they are of this version. */
+/** Removes the endpoints of a site from the index, except those of this version. */
 export async function removeEndpoints(db: Db, site: string, exceptOf?: number): Promise<void> {
     const endpoints = db('endpoints').where({ site });
     if (exceptOf !== undefined) endpoints.whereNot({ version_id: exceptOf });

@@ -48,7 +48,7 @@ export interface FoundList {
     found: Slot<FoundEndpoint>[];
 }
 
-/** Finds endpoints by what somebody wants to do. */
+/** Finds endpoints by task. */
 export interface Finder {
     find(task: string, filters: FindFilters): Promise<FoundList>;
 }

@@ -17,7 +17,7 @@ export interface ProblemReport {
 
 /** Days that reports are kept. */
 const DAYS = 90;
-/** The most characters of a report that stand in the mail; all of it is on the dashboard. */
+/** Most characters of a report in the mail; the dashboard shows all of it. */
 const MAILED = 300;
 
 const REPORT: Columns<ProblemReport> = {

@@ -39,7 +39,7 @@ export async function lockRegistrable(db: Db, registrable: string): Promise<void
     await db('domains').where({ registrable }).forUpdate().select('registrable');
 }
 
-/** How a domain stands; one that nobody touched yet has the defaults. */
+/** The state of a domain; defaults if nobody has changed it. */
 export async function findDomain(db: Db, registrable: string): Promise<Domain> {
     const untouched = { registrable, credits: 1, concurrency: null, rate: null, takesCookies: true, blockedAt: null, blockReason: null };
     return (await db('domains').where({ registrable }).first(DOMAIN)) ?? untouched;

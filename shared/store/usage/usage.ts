@@ -5,7 +5,7 @@ import { type RefusalCode, refusalEntry } from '../../refusals.ts';
 import { isDayMissing, makeLogDays } from './log-days.ts';
 import { toBucket } from './traffic.ts';
 
-/** One counted call, as the request log has it. It is not money: what a call cost stands in the ledger. */
+/** One counted call of the request log. The ledger, not this log, records what a call cost. */
 export interface UsageRow {
     kind: 'catalog' | 'fetch';
     operation: string;

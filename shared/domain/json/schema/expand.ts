@@ -30,7 +30,7 @@ export function expandSchema(
         : { ok: false, problem: expansion.problem };
 }
 
-/** The pointer that a local reference stands for, or `undefined` where it leads to no schema. */
+/** The pointer of a local reference, or `undefined` if it leads to no schema. */
 export function resolveReference(ref: string, places: Places): string | undefined {
     let fragment: string;
     try {

@@ -9,7 +9,7 @@ export interface Following {
     known: Map<JsonObject, ReadonlySet<string> | undefined>;
 }
 
-/** The types of the values that a schema lets through, where it says by itself that all of them are plain ones; `undefined` elsewhere. */
+/** The types that a schema allows, if it states that all of them are plain; otherwise `undefined`. */
 export function plainTypes(schema: unknown, following: Following): ReadonlySet<string> | undefined {
     if (!isObject(schema)) return undefined;
     const { known } = following;

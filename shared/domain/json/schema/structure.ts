@@ -5,7 +5,7 @@ import { escapePointer } from '../json-bounds.ts';
 import { DYNAMIC, type Form, KEYWORDS, TYPES } from './keywords.ts';
 import { compileWithin, type PatternBudget } from './patterns.ts';
 
-/** Every schema that physically stands in a document, by its JSON pointer, and the pointers that `$anchor` names stand for. */
+/** Every schema in a document by its JSON pointer, and the pointers of its `$anchor` names. */
 export interface Places {
     schemas: Map<string, JsonSchema>;
     anchors: Map<string, string>;

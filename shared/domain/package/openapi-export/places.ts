@@ -11,9 +11,9 @@ export interface QueryPair {
 /** A URL template taken apart. */
 export interface TemplateParts {
     origin: string;
-    /** Every placeholder stands once: a second `{id}` is called `{id_2}`. */
+    /** Placeholders are unique: a second `{id}` becomes `{id_2}`. */
     path: string;
-    /** Placeholders of the path by the name that stands there: `id_2` → `id`. */
+    /** Placeholders of the path with their original names: `id_2` → `id`. */
     placeholders: ReadonlyMap<string, string>;
     query: QueryPair[];
 }

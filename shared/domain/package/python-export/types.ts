@@ -72,7 +72,7 @@ export function createTypes(names: Names): PythonTypes {
     return { of: (schema, name, objects = 'dataclass') => typeOf(schema, name, objects), classes: () => classes };
 }
 
-/** Characters of a class's name. It is made of the names of all fields that lead to it, and stands in the names of all classes below it. */
+/** Most characters of a class name. It is built from the names of all parent fields, and nested classes contain it. */
 const MOST_NAME = 100;
 
 const SCALARS: ReadonlyMap<Json, string> = new Map([

@@ -7,7 +7,7 @@ import { type Path, quoted, type Report } from './report.ts';
 import type { Subject } from './subject.ts';
 import { checkTextBody } from './text-body.ts';
 
-/** The template of the body: only where a body is sent, every stand-in has a body param, every body param a stand-in. */
+/** The template of the body. It needs a method with a body, and each placeholder has a body param and each body param a placeholder. */
 export function checkBody(subject: Subject): void {
     const { draft, at, report, params } = subject;
     if (draft.body_required === false && !params.some((param) => param.draft.source === 'body')) {

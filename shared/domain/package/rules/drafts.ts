@@ -38,7 +38,7 @@ export interface PrepareFields {
 }
 export type StepDraft = Partial<PrepareFields>;
 
-/** One step, or a list of them; `undefined` stands where one could not be read. */
+/** One step, or a list of steps; `undefined` for one that could not be read. */
 export interface PrepareDraft {
     steps: (StepDraft | undefined)[];
     isList: boolean;

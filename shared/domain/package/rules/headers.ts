@@ -192,7 +192,7 @@ function namesCredential(name: string): boolean {
     );
 }
 
-/** What stands before `key` in the names of headers with keys: `x-api-key`, `x-access-key`. */
+/** Words before `key` in the names of headers with keys: `x-api-key`, `x-access-key`. */
 const KEY_OWNERS: ReadonlySet<string> = new Set('api app access private secret auth client consumer rapidapi subscription x'.split(' '));
 
 function checkValue(name: string, value: unknown, at: Path, report: Report, { body, extracted }: Sending): void {

@@ -4,7 +4,7 @@ import type { Path, Report } from './report.ts';
 /** Texts that tools and authors write where a description is still to come. */
 const PLACEHOLDER =
     /\bsay here what\b|\bdrafted from a recording\b|\blorem ipsum\b|^\W*(?:todo|tbd|fixme|to be (?:written|described|filled in)|(?:a |your |some )?description (?:goes )?here|(?:write|add|put) (?:a |your |the )?(?:description|text) here)\W*$|^<[^<>]{0,100}>$|^\{\{[^{}]{0,100}\}\}$/i;
-/** Longer texts were written by somebody. */
+/** Longer texts were written by a person. */
 const LONGEST = 300;
 
 /** Refuses titles and descriptions that are still to be written: callers and agents choose by them. */

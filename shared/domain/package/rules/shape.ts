@@ -78,7 +78,7 @@ export function withDescription<T>(read: Reader<T>, more: JsonObject): Reader<T>
     return reader({ ...read.schema, ...more }, (value, at, report) => read(value, at, report));
 }
 
-/** A list; `undefined` stands where an item was refused, so that indices stay true. What goes past `max` is reported, not read. */
+/** Reads a list. Rejected items become `undefined`, so that indices stay correct. Items beyond `max` are reported, not read. */
 export function listOf<T>(item: Reader<T>, limits: { min?: number; max: number; of: string }): Reader<(T | undefined)[]> {
     const { min, max } = limits;
     const schema = { type: 'array', items: item.schema, ...(min !== undefined && { minItems: min }), maxItems: max };

@@ -5,7 +5,7 @@ import type { Path, Report } from './report.ts';
 import type { UrlContext } from './urls.ts';
 import type { Slot } from './values.ts';
 
-/** One endpoint being judged: its draft, where it stands, and what several rules need to know of it. */
+/** The endpoint being checked: its draft, its path, and facts that several rules need. */
 export interface Subject {
     draft: EndpointDraft;
     at: Path;

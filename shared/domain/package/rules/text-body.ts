@@ -1,7 +1,7 @@
 import { replacePlaceholders, type TextFormat, textPlaceholders } from '../../fetch/text-template.ts';
 import { type Path, quoted, type Report } from './report.ts';
 
-/** A text template, whose placeholders have to stand where their format can escape them. */
+/** A text template. Its placeholders must be at places where the format can escape them. */
 export function checkTextBody(template: string, format: TextFormat, at: Path, report: Report): void {
     if (template.trim() === '') report.add(at, 'INVALID_VALUE', 'The template of a body may not be empty.');
     if (format === 'ndjson') checkLines(template, at, report);

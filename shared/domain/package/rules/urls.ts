@@ -12,7 +12,7 @@ export function placeholdersOf(template: string): string[] {
     return [...new Set([...template.matchAll(PLACEHOLDER)].map((match) => match[1] ?? ''))];
 }
 
-/** Names that can stand between braces in a URL. */
+/** Names that can be placeholders of a URL. */
 export const PLACEHOLDER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Placeholders and pairs of the query in one URL: exports describe each of them, with all that their param says. */

@@ -4,7 +4,7 @@ import { spend } from '../patterns.ts';
 
 /** Where a walk is, and what it found. */
 export interface State {
-    /** Keys and indices from the outermost value; a key that stands for itself (`propertyNames`) has none. */
+    /** Keys and indices from the outermost value; empty for a checked key itself (`propertyNames`). */
     path: (string | number)[];
     /** Absent if the caller needs no reasons. */
     faults: { path: string; message: string; keyword: string }[] | undefined;
