@@ -1,4 +1,4 @@
-/** The guard between the workers and every foreign site (docs/api.md, "Addresses"): what is judged, who dials, and the agents that Node's client uses. */
+/** The guard between the workers and foreign sites (docs/api.md, "Addresses"): checks, connections, and the agents for Node's client. */
 export { type AddressKind, classifyAddress } from './egress/addresses.ts';
 export { GuardedAgent, type HandOver } from './egress/agent.ts';
 export { createConnector, type EgressConnector, EgressDenied, type Target } from './egress/connector.ts';

@@ -17,7 +17,7 @@ export interface InvalidKeys {
     areMany(): boolean;
 }
 
-/** The invalid keys of this process; up to GUESSES_PER_SECOND they are judged as any other call. */
+/** The invalid keys of this process. Up to GUESSES_PER_SECOND they are handled like any other call. */
 export const invalidKeysOf = perApp(({ config: { guessesPerSecond: perSecond } }): InvalidKeys => {
     const buckets = createTokenBuckets({ capacity: perSecond, perSecond });
     return { count: () => void buckets.take(''), areMany: () => buckets.spent('') > perSecond - 1 };

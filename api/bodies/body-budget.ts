@@ -20,7 +20,7 @@ export interface BodyReservation {
     came(bytes: number): void;
     /** The body is complete and waits in a queue. */
     whole(): void;
-    /** The body is complete and its call begins: from now on nobody drops it. False where such bodies have their half of the budget. */
+    /** Marks the body as complete: its call begins and it can no longer be dropped. False if complete bodies already use half of the budget. */
     runs(): boolean;
     /** Ends the reservation. */
     leave(): void;

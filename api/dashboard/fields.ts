@@ -69,7 +69,7 @@ export function oneOf<const T extends string>(allowed: readonly T[]): Reader<T> 
     };
 }
 
-/** A password as it was typed; what makes a good new one is judged elsewhere. */
+/** A password as typed. The rules for new passwords are checked elsewhere. */
 export const secret: Reader<string> = (text) => {
     if (text === '') return { ok: false, problem: 'Fill this in.' };
     const problem = textProblem(text);

@@ -1,4 +1,4 @@
-/** Lines that a page shows once, after a form was done. A cookie carries their names, so that nobody can make us show other words. */
+/** Lines that a page shows once, after a form was sent. A cookie carries their names, not their texts, so that nobody can inject a text. */
 export const NOTICES = {
     welcome: 'Your account is ready. Create an API key to make your first call.',
     'signed-out': 'You are signed out.',

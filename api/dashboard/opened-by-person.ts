@@ -1,6 +1,6 @@
 import type { Request } from '@hapi/hapi';
 
-/** How browsers say that nobody has asked for the page yet: today's header, and those of older ones. */
+/** Headers of prefetches, in current and older browsers. */
 const AHEAD = ['sec-purpose', 'purpose', 'x-moz'];
 
 /**

@@ -103,7 +103,7 @@ export interface Shown {
     /** Other origins that a form of this page may lead to, by redirect. */
     formsLeadTo?: readonly string[];
     retryAfter?: number;
-    /** What names this browser from now on. */
+    /** The new identifier of this browser. */
     browserToken?: string;
 }
 
@@ -113,7 +113,7 @@ export interface Sent {
     notice?: Notice;
     /** The token of a session that begins. */
     signIn?: string;
-    /** What names this browser from now on. */
+    /** The new identifier of this browser. */
     browserToken?: string;
     signOut?: boolean;
 }
@@ -167,7 +167,7 @@ function personal(visit: Visit): PersonalVisit {
     return { ...visit, me: visit.me };
 }
 
-/** What is not there, or not for this visitor: both look the same. */
+/** The refusal for a page that does not exist or is not for this visitor: both look the same. */
 export function pageNotFound(): Refusal {
     return new Refusal('NOT_FOUND');
 }

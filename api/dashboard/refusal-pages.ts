@@ -6,7 +6,7 @@ import { recordRefusal, toRefusal } from '../answers/refusal.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { show } from './render.ts';
 
-/** What answers machines alone, however they ask. */
+/** Paths that always answer machines, never with a page. */
 const MACHINES = /^\/(v1|mcp|webhooks|metrics|livez|readyz|assets)(\/|$)/;
 
 /** People who ask for a page get refusals as one, too; who takes JSON gets the envelope. */

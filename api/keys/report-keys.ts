@@ -6,7 +6,7 @@ import { revokeReported } from '../../shared/store/accounts/api-keys.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import type { Call, Reply } from '../serve.ts';
 
-/** What still opens something. */
+/** Kinds of secrets that still give access. */
 const REPORTED: ReadonlySet<SecretKind | undefined> = new Set(['key', 'access', 'refresh']);
 
 type ReportCall = Call<object, object, KeyReport>;

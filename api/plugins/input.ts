@@ -11,7 +11,7 @@ import type { AppPlugin } from './plugin.ts';
 
 declare module '@hapi/hapi' {
     interface RequestApplicationState {
-        /** What is wrong with the input, as far as it was judged. */
+        /** The problems found in the input so far. */
         problems: Detail[];
     }
     interface PluginSpecificConfiguration {
@@ -158,7 +158,7 @@ function singleValues({ query, raw }: Request, problems: Detail[]): Record<strin
     return single;
 }
 
-/** Query parameters with escapes that are no UTF-8, by their names as decoded; their texts hold replacement characters that nobody sent. */
+/** Decoded names of query parameters with escapes that are not UTF-8. Their decoded texts contain replacement characters that were not sent. */
 function findNamesWithBadUtf8(url: string): Set<string> {
     const names = new Set<string>();
     const [, query = ''] = /^[^?#]*\?([^#]*)/.exec(url) ?? [];

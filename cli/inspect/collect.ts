@@ -16,7 +16,7 @@ import type { Ledger } from './report.ts';
 import { openSeenTexts, type SeenTexts } from './seen-texts.ts';
 import { addressOfPage, addSiteTexts, openSiteTexts, type SiteTexts } from './site-texts.ts';
 
-/** What a recording comes to before anything is decided: groups of like exchanges, and what was seen as a value. Bounded in size. */
+/** The collected data of a recording: groups of similar exchanges, and texts that were seen as values. Bounded in size. */
 export interface Collection {
     read: number;
     groups: Map<string, Group>;
@@ -42,7 +42,7 @@ export interface CollectOptions {
 }
 
 const MAX_GROUPS = 5000;
-/** Bodies that are longer than this name nobody who signs in. */
+/** Longer bodies contain no sign-in name. */
 const MAX_NAMED = 20_000;
 /** Pages of one route that are read whole; the others have the same forms. */
 const MAX_PAGES = 12;

@@ -37,7 +37,7 @@ const SIGNED = /^(?:aws4-.*|digest|hawk|oauth|negotiate|ntlm|signature|mac)$/i;
 const SESSION = /sess|^sid$|\.sid$|[-_]sid$|auth|token|jwt/i;
 const MOST_COOKIES = 50;
 
-/** Every way in which an exchange carries a credential of its sender. Values are looked at, and none is kept. */
+/** Every way in which an exchange carries a credential of its sender. Values are read but not stored. */
 export function carriedBy({ url, requestHeaders }: Exchange): Carried[] {
     const carried: Carried[] = [];
     const authorization = requestHeaders.get('authorization');

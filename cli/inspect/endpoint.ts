@@ -8,7 +8,7 @@ import { selectOf } from './list-facts.ts';
 import { nameEndpoint, wantedEndpointName } from './naming.ts';
 import { paginationOf } from './pagination.ts';
 import { requestOf } from './params.ts';
-import { asksForWords } from './segments.ts';
+import { precedesSearchTerm } from './segments.ts';
 import { type Shape, schemaOf } from './shape.ts';
 import { enumOf } from './values.ts';
 
@@ -84,7 +84,7 @@ const SEARCH_NAMES: ReadonlySet<string> = new Set(['q', 'query', 'search', 's', 
 function searches(group: Group): boolean {
     const last = group.segments.findLast((piece) => !isVarying(piece) && piece.core !== '')?.core ?? '';
     if (group.operation !== undefined || group.method === 'HEAD') return false;
-    if (asksForWords(last.replace(/^_/, ''))) return group.method === 'GET' || (group.method === 'POST' && group.form === undefined);
+    if (precedesSearchTerm(last.replace(/^_/, ''))) return group.method === 'GET' || (group.method === 'POST' && group.form === undefined);
     const names = [...group.query.keys(), ...(group.method === 'GET' ? (group.form?.fields.keys() ?? []) : [])];
     return group.method === 'GET' && names.some((name) => SEARCH_NAMES.has(wordsOf(name).join('_')));
 }

@@ -16,7 +16,7 @@ export interface Exchange {
     answer: { type: string; text: string | undefined };
 }
 
-/** Nothing past so many characters of a body is looked at. */
+/** Only this many characters of a body are read. */
 const MAX_TEXT = 8 * 1024 * 1024;
 
 /**

@@ -2,7 +2,7 @@ import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import { shared } from './dispatch.ts';
 import { type Group, mergeGroups } from './groups.ts';
 import type { SeenTexts } from './seen-texts.ts';
-import { asksForWords, isApiRoot, isLanguage, isPlural, isRouteWord, namesPeople, type Piece } from './segments.ts';
+import { isApiRoot, isLanguage, isPlural, isRouteWord, type Piece, precedesPerson, precedesSearchTerm } from './segments.ts';
 import { featuresOf } from './shape.ts';
 
 /**
@@ -58,7 +58,7 @@ function varyingWords(
     const wasValue = (word: string) => seen.wasSaid(percentDecode(word));
     const isRoot = parent === undefined || (parent.form === 'word' && isApiRoot(parent.core));
     for (const word of open) {
-        const isAfterSearch = parent?.form === 'word' && (asksForWords(parent.core) || namesPeople(parent.core));
+        const isAfterSearch = parent?.form === 'word' && (precedesSearchTerm(parent.core) || precedesPerson(parent.core));
         if (isAfterSearch || parent?.prefix === '@' || isValueWithNext(words.get(word) ?? [], place, seen)) varying.add(word);
         else if (
             seen.wasName(percentDecode(word)) ||
@@ -118,7 +118,7 @@ function parentOf(group: Group | undefined, place: number): Piece | undefined {
     return place === 0 ? undefined : group?.segments[place - 1];
 }
 
-/** What is replaced, changed or deleted behind the name of a collection is one of its members, whatever it is called. */
+/** A PUT, PATCH or DELETE below a collection targets one of its members, whatever the segment looks like. */
 function areMembers(word: string, groups: readonly Group[], parent: Piece | undefined, place: number): boolean {
     if (parent?.form !== 'word' || !isPlural(parent.core) || NO_MEMBERS.test(word)) return false;
     return groups.some(({ method, segments }) => /^(?:PUT|PATCH|DELETE)$/.test(method) && segments.length === place + 1);

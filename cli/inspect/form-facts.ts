@@ -3,7 +3,7 @@ import type { Form } from './page-forms.ts';
 import { readSegment } from './segments.ts';
 import { addValues, mergeValues, openValues, type Values } from './values.ts';
 
-/** What all sightings of one form say together. */
+/** The merged facts of all occurrences of one form. */
 export interface FormFacts {
     fields: Map<string, { type: string; isRequired: boolean; options: Values }>;
     hidden: Set<string>;
@@ -45,7 +45,7 @@ function isPlainWord(segment: string): boolean {
     return isProgramWord(segment.replace(/\.[a-z]{2,5}$/, '')) || /^(?:v\d+|-)$/.test(segment);
 }
 
-/** What the same form tells on several pages. `one` is added to; a field that not all of them have is not required. */
+/** Merges the same form of several pages into `one`. A field that not all of them have is not required. */
 export function joinForms(one: FormFacts | undefined, other: FormFacts): FormFacts {
     if (one === undefined) return other;
     for (const [name, field] of other.fields) {

@@ -30,7 +30,7 @@ export interface Group {
     headers: Map<string, { sendings: number; value: string | undefined }>;
     /** Ways in which its requests carried a credential, by their key. */
     carried: Map<string, { way: Carried; sendings: number }>;
-    /** What requests carried that was made for one sending, such as a token against forged requests, and how many did. */
+    /** One-time values in requests, such as CSRF tokens, and how many requests had them. */
     once: Map<string, number>;
     /** The form of a page that sends it. */
     form: FormFacts | undefined;

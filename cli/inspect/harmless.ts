@@ -41,7 +41,7 @@ const PHONE =
 const IBAN = /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b/;
 const CARD = /(?<![\d.])[3-6](?:[ -]?\d){12,18}(?![\d.])/;
 
-/** What of a person a text holds, as far as its form tells; `undefined`: nothing of these kinds. Looks at the first 10,000 characters. */
+/** The kind of personal data that a text looks like; `undefined` if none. Reads the first 10,000 characters. */
 export function personalKind(text: string): string | undefined {
     const looked = text.length > 10_000 ? text.slice(0, 10_000) : text;
     if (looked.includes('@') && MAIL.test(looked)) return 'a mail address';

@@ -115,7 +115,7 @@ function isCredential(kind: string): boolean {
 
 const PERSONAL_KINDS: ReadonlySet<string> = new Set(['a mail address', 'a phone number', 'a bank account', 'a card number']);
 
-/** What a text says as JSON, or `undefined` where it is none; most are not, which is seen at their first letter. */
+/** Parses a text as JSON; `undefined` if it is none, which the first character usually shows. */
 export function parseJson(text: string): Json | undefined {
     const start = text.slice(0, 64).trimStart()[0];
     if (start === undefined || !/[[{"\dtfn-]/.test(start)) return undefined;

@@ -2,7 +2,7 @@ import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import { isProgramWord, personalKind } from './harmless.ts';
 
-/** What the form of a path segment says about it; `word` may be a part of the route or a value, which only more samples tell. */
+/** The kind of a path segment, by its form. A `word` may be part of the route or a value; only more samples decide. */
 export type SegmentForm = 'word' | 'number' | 'uuid' | 'hash' | 'date' | 'version' | 'code' | 'locale' | 'token' | 'file' | 'slug' | 'text';
 
 /** A segment as a template holds it: literal text around what varies. */
@@ -57,7 +57,7 @@ const FORMS: readonly { form: SegmentForm; fits: (text: string, place: number) =
     { form: 'slug', fits: (text) => text.split('-').length > 4 && /^[a-z0-9-]+$/i.test(text) },
 ];
 
-/** Letters and digits that nobody chose: long, and mixed without words in it. */
+/** Random letters and digits: long, mixed, and without words. */
 function isToken(text: string): boolean {
     if (findSecrets(text) !== undefined) return true;
     if (!/^[\w-]{10,}$/.test(text) || !/\d/.test(text) || !/[A-Za-z]/.test(text)) return false;
@@ -115,13 +115,13 @@ export function isApiRoot(literal: string): boolean {
     );
 }
 
-/** What stands behind these is what was looked for. */
-export function asksForWords(literal: string): boolean {
+/** Whether a search term follows this segment of a path. */
+export function precedesSearchTerm(literal: string): boolean {
     return /^(?:search|find|lookup|autocomplete|suggest|typeahead)$/i.test(literal);
 }
 
-/** What stands behind these names somebody. */
-export function namesPeople(literal: string): boolean {
+/** Whether the name of a person follows this segment of a path. */
+export function precedesPerson(literal: string): boolean {
     return /^(?:users?|members?|people|persons?|profiles?|accounts?|authors?|customers?|contacts?|u|employees?|patients?|students?|friends)$/i.test(
         literal,
     );

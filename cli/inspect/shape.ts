@@ -18,7 +18,7 @@ export interface Shape {
     longest: number;
 }
 
-/** Bounds of what is looked at, and of a schema that is made of it (docs/api.md, "Schema packages" allows 8 levels and 1,000 schemas). */
+/** Limits of the data that is read, and of the schema that is built (docs/api.md, "Schema packages" allows 8 levels and 1,000 schemas). */
 const MAX_LEVELS = 6;
 const MAX_FIELDS = 80;
 const MAX_ITEMS = 60;

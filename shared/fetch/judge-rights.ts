@@ -22,7 +22,7 @@ export async function judgeEffect(app: App, caller: Caller, found: VersionOfDoma
     throw missingScope({ part: 'effects', needs: 'write' }, `Nobody verified this endpoint or proved the site, and a ${method} may write.`);
 }
 
-/** What a call of the endpoint counts as: a POST that nobody vouched for is a write. */
+/** The effect of a call of the endpoint: a POST that no trusted party declared a read is a write. */
 export async function trustedEffect(app: App, found: VersionOfDomain & { endpoint: Endpoint }): Promise<Effect> {
     const { endpoint } = found;
     return isDoubtful(endpoint) && !(await isTrustedRead(app.db, found, endpoint.name)) ? 'write' : endpoint.effect;

@@ -40,7 +40,7 @@ export async function keepResult(
     }
 }
 
-/** What a kept result of this call is found by; undefined if none may be kept. */
+/** The key of the stored result of this call; undefined if it may not be stored. */
 export function questionFor({ body }: FetchOrder, { found, values, connection }: Admitted): string | undefined {
     return mayAsk(body, found) ? questionOf(body, found, values, connection) : undefined;
 }

@@ -1,9 +1,9 @@
 import { readlinkSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
-/** What strangers' packages are judged with: about a tenth of a core where the event loop wants all of it. */
+/** The priority of threads that check packages: about a tenth of a core when the event loop needs all of it. */
 export const PACKAGE_CHECK_NICENESS = 10;
-/** What reads answers for callers that wait: a third. */
+/** The niceness of processes that read answers of waiting callers: about a third of a core when the event loop needs all of it. */
 export const ANSWER_READER_NICENESS = 5;
 
 /** Lets the event loops of this machine go first. On Linux, where a thread has a priority of its own; elsewhere it does nothing. */

@@ -93,7 +93,7 @@ function watchLag({ url, primaryUrl, log }: { url: string; primaryUrl: string; l
     })();
     return {
         isNear: () => performance.now() - provenAt <= NEAR_MS,
-        /** Until both were looked at again. */
+        /** Distrusts the replica until both were checked again. */
         forget() {
             provenAt = Number.NEGATIVE_INFINITY;
         },

@@ -80,7 +80,7 @@ async function textOf(response: IncomingMessage, answerBytes: number): Promise<s
     return withoutIdentity(text);
 }
 
-/** Access is asked for, and nobody's identity: an id token would need the keys of its issuer. */
+/** We request access, not identity: an id token would need the keys of its issuer. */
 function withoutIdentity(text: string): string {
     if (!text.includes('"id_token"')) return text;
     const { id_token: _, ...rest } = JSON.parse(text) as Record<string, unknown>;

@@ -12,7 +12,7 @@ export interface SeenPage {
     url: string;
     /** Its Link header. */
     link: string | undefined;
-    /** What `pagination.next` found in it. */
+    /** The value of `pagination.next` in the page. */
     found: NextFound | undefined;
     /** How many results it had. */
     items: number;

@@ -70,7 +70,7 @@ function fieldsOf($: CheerioAPI, form: Matches): PreparedForm['fields'] {
 /** Inputs that are sent when they are clicked, or that a param has to name. */
 const NOT_SENT: ReadonlySet<string> = new Set(['submit', 'image', 'button', 'reset', 'password', 'file']);
 
-/** What a field is sent with as the page comes: none, one value, or several of a list with several choices. */
+/** The initial value of a field: none, one, or several for a list with multiple choices. */
 function defaultsOf($: CheerioAPI, field: Matches): string[] {
     if (field.is('select')) return chosenIn($, field);
     // Browsers write line breaks of a form as CR LF.

@@ -10,7 +10,7 @@ import { newBrowserMail } from './mails.ts';
 
 export interface Entrance {
     userId: string;
-    /** What the proof was judged at. */
+    /** The sign-in revision at the time of the proof. */
     revision: number;
     /** A path of ours. */
     next: string;

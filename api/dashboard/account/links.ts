@@ -54,7 +54,7 @@ export async function sendVerifyLink({ app, me, hurryMail }: PersonalVisit): Pro
     return { to: '/dashboard', notice: 'link-sent' };
 }
 
-/** What says that a link no longer works; a second look at the page of a used one by its own user is no fault. */
+/** The page for a link that no longer works. Its own user may open the page of a used link again. */
 export function gone({ me }: Visit): Answer {
     if (me?.isVerified === true) return { to: '/dashboard' };
     const title = 'This link no longer works';

@@ -63,7 +63,7 @@ interface Order {
     browserToken: string;
 }
 
-/** After the answer: a new account and its link, another link where nobody confirmed the address yet, or word to who has an account. */
+/** Runs after the answer: creates an account and mails its link, mails another link for an unconfirmed address, or notifies the owner of the account. */
 async function signUpByMail(visit: Visit, order: Order): Promise<void> {
     const { app, hurryMail } = visit;
     const { normalised } = order.email;

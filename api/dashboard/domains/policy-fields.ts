@@ -47,7 +47,7 @@ export function typedPolicy(fields: Fields): PolicyFields {
     };
 }
 
-/** What a form asks the API for; `rows` are the places, in the form, of the paths in the body. */
+/** The API request of a form. `rows` maps the paths of the body to fields of the form. */
 export function orderOf(fields: Fields): { body: object; rows: number[] } {
     const text = (name: string) => (fields.get(name) ?? '').toWellFormed().trim();
     const rows = sentRows(fields);

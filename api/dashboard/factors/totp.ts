@@ -33,7 +33,7 @@ export async function removeTotpByForm(visit: PersonalVisit): Promise<Answer> {
     return removedFactor(visit, 'your authenticator app');
 }
 
-/** What judging a code takes. */
+/** The data needed to check a code. */
 export function totpParts({ app }: Visit): TotpParts {
     return { db: app.db, secrets: app.secrets, now: app.clock.now() };
 }

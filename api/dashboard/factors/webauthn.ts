@@ -8,7 +8,7 @@ import type {
 import type { App } from '../../../shared/app.ts';
 import * as passkeys from '../../../shared/store/accounts/passkeys.ts';
 
-/** Who proved to be a user, and the revision of the user that it was judged at. */
+/** The user who was proved, and the user's sign-in revision at that time. */
 export interface Proven {
     userId: string;
     revision: number;

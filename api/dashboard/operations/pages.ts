@@ -4,11 +4,11 @@ import { driftedSchemas } from '../../../shared/store/registry/verification.ts';
 import { operatorPage } from '../page.ts';
 import { jobsBySite } from './jobs-by-site.ts';
 
-/** Jobs of each state that are looked at, and rows of each other list. */
+/** Most jobs per state, and most rows of each other list. */
 const MOST_JOBS = 500;
 const MOST_ROWS = 100;
 
-/** How the service is doing, for those who operate it. Nothing can be done here, and nobody's params are shown. */
+/** The state of the service, for operators. Read only; no params are shown. */
 export const operationsPages = [
     operatorPage({
         method: 'GET',

@@ -66,7 +66,7 @@ export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, ab
             ownId: workspace.workspaceId,
             /** When this workspace is removed, where that is pending: until then it changes no maintainers. */
             ownRemovalAt: own?.takesEffectAt,
-            /** What a proved owner removes goes at once. */
+            /** A removal by a proved owner takes effect at once. */
             isProvenOwner,
             /** Whether this person yanks versions and decides who maintains. */
             isManager: MANAGERS.includes(workspace.role),

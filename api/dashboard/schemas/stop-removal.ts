@@ -38,7 +38,7 @@ async function removalOfToken({ app }: Visit, token = ''): Promise<Removal | und
     return removalId === undefined ? undefined : findRemoval(app.db, removalId);
 }
 
-/** The owner who is signed in; otherwise nobody knows which of the owners opened the link. */
+/** The signed-in owner; undefined if nobody is signed in, since any owner may have opened the link. */
 function byHolder({ me, address }: Visit, { workspaceId }: Removal): By {
     const isMember = me?.workspaces.some((membership) => membership.workspaceId === workspaceId) ?? false;
     return { actor: me !== undefined && isMember ? actorOfUser(me.userId) : 'system', ip: address };

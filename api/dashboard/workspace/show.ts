@@ -58,7 +58,7 @@ export function rolesToGive(role: Role | undefined): readonly Role[] {
     return role === 'owner' ? ROLES : ROLES.filter((given) => given !== 'owner');
 }
 
-/** What a page says of a change that was not made. @throws Refusal NOT_FOUND for a member who is not there. */
+/** The text for a change that was not made. @throws Refusal NOT_FOUND for an unknown member. */
 export function faultText(fault: MemberFault): string {
     if (fault === 'absent') throw pageNotFound();
     return fault === 'last-owner'

@@ -9,7 +9,7 @@ export type ReadAnswer =
     | {
           ok: true;
           response: NonNullable<PackageEndpoint['response']>;
-          /** What has to be asked for by name, where it is no plain JSON or page. */
+          /** The Accept header, for types other than JSON and pages. */
           accept?: string;
       }
     | { ok: false; why: string };

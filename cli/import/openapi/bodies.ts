@@ -125,7 +125,7 @@ function readJson(reading: Reading): Extract<ReadBody, { ok: true }> {
     };
 }
 
-/** Lists, plain values, and objects whose fields nobody knows go as one param. */
+/** Lists, plain values, and objects with unknown fields become one param. */
 function asOneValue({ schema, required, taken, schemas, resolver }: Reading): Extract<ReadBody, { ok: true }> {
     const name = placeholder('body', new Set(taken));
     const params: PackageParam[] = [

@@ -229,7 +229,7 @@ function listExampleOf(param: JsonObject, resolver: Resolver, bound: JsonSchema)
     return value === undefined ? {} : { example: value };
 }
 
-/** What a document gives as examples, the surest first. */
+/** The examples of a document, the most reliable first. */
 export function examplesOf(param: JsonObject | undefined, resolver: Resolver): Json[] {
     const schema = resolver.resolve(schemaOf(param));
     const named = isObject(param?.['examples']) ? Object.values(param['examples']) : [];

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 
 /** Follows references inside one document. */
 export interface Resolver {
-    /** What `value` is or refers to, an object; `undefined` for a reference to nothing, to itself or to another file. */
+    /** The object that `value` is or refers to; `undefined` for a reference to nothing, to itself or to another file. */
     resolve(value: Json | undefined): JsonObject | undefined;
     /** The same, one step: where a schema's own references matter. */
     target(ref: string): Json | undefined;

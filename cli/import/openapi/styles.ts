@@ -5,7 +5,7 @@ import { plainSchema } from './plain-schema.ts';
 import type { Resolver } from './refs.ts';
 import { type SchemaReader, typesOf } from './schemas.ts';
 
-/** What a list or an object in a query or a form becomes, or why it has no place there. */
+/** The serialized form of a list or an object in a query or a form, or why it cannot be sent there. */
 export type ReadStructure =
     | { ok: true; schema: JsonSchema; style?: ParamStyle; left: { name: string; why: string }[] }
     | { ok: false; why: string };

@@ -4,7 +4,7 @@ import { FORGET_MS, type GuardRow, PROBE_PATIENCE_MS } from './guard-store.ts';
 
 /** How old the known state may be, in milliseconds. */
 const FRESH_MS = 250;
-/** How long a call waits for a newer one, in milliseconds: nobody waits long for a slow database (goal R9). */
+/** Longest wait for a newer value, in milliseconds, so that calls do not wait for a slow database (goal R9). */
 const PATIENCE_MS = 50;
 
 /** What may hold up a call. */

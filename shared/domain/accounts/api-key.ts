@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { randomBase62 } from '../text/ids.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** What our secrets begin with: an API key; what an app's grant is used by; and what is exchanged for that. */
+/** Prefixes of our secrets: API keys, and tokens and codes of apps. */
 const STARTS = { key: 'rb_live_', access: 'rb_oat_', refresh: 'rb_ort_', code: 'rb_oac_' } as const;
 export type SecretKind = keyof typeof STARTS;
 const SECRET_LENGTH = 30;

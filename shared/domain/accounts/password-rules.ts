@@ -1,7 +1,7 @@
 /** The allowed length of a password. Longer ones are no safer, and hashing them costs more. */
 export const PASSWORD_LENGTH = { least: 10, most: 200 } as const;
 
-/** The beginnings of what people choose first; digits and signs behind them help nobody. */
+/** The most common first parts of passwords. Appended digits and signs do not make them safer. */
 const COMMON = ['password', 'passwort', 'qwertyuiop', 'qwerty', 'letmein', 'iloveyou', 'administrator', 'welcome', 'routebook', 'changeme'];
 
 /**

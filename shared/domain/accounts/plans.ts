@@ -69,7 +69,7 @@ export const TOKEN_REQUESTS: Readonly<RateWindow> = { name: 'minute', limit: 120
 /** Tests of connections, by account. */
 export const CONNECTION_TESTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds: 3600 };
 
-/** Tests that a site refused, by account and site: nobody tries out credentials here. */
+/** Rejected tests by account and site, limited so that nobody can guess credentials. */
 export const REJECTED_TESTS: Readonly<RateWindow> = { name: 'hour', limit: 5, seconds: 3600 };
 
 /** The plan to offer in a 402: the next one up, and on enterprise enterprise itself (its limits are a matter of talking). */

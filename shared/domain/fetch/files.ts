@@ -79,7 +79,7 @@ export function withoutBytes(value: Json): Json {
     return { filename, content_type, bytes: decodedBytes(base64) };
 }
 
-/** The name of the param whose file brings a call over its bound; undefined if all fit. `values` are judged one by one before. */
+/** The name of the param whose file exceeds the limit of a call; undefined if all fit. Each value was checked before. */
 export function fileTooMany(endpoint: Endpoint, values: Values): string | undefined {
     let bytes = 0;
     for (const { name, source, schema } of endpoint.params) {

@@ -13,7 +13,7 @@ export interface AnswerParts {
     tail?: string;
 }
 
-/** A line of JSON, and the body behind it as it is: nobody takes a large one apart. */
+/** A line of JSON, followed by the unchanged body. A large body is never parsed. */
 export function writeParts({ headers, head, tail }: AnswerParts): string {
     const split = tail === undefined ? undefined : head.length;
     return `${JSON.stringify({ headers, split })}\n${head}${tail ?? ''}`;

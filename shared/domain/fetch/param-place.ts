@@ -56,7 +56,7 @@ function textFault({ source, segments }: Placed, bodyFormat: BodyFormat, text: s
 
 export const MAX_HEADER_TEXT = 1024;
 
-/** What XML 1.0 cannot say, not even by a reference. */
+/** Characters that XML 1.0 cannot contain, not even as references. */
 const NOT_XML = /[\u0001-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
 
 /** More segments of a path than any site has levels. */

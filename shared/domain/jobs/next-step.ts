@@ -20,7 +20,7 @@ export interface FailedAttempt {
     failures: number;
 }
 
-/** What happens to the job next: it ends, or waits for `afterMs` milliseconds. */
+/** The next state of the job: it ends, or waits for `afterMs` milliseconds. */
 export type NextStep = { step: 'end' } | { step: 'wait' | 'again'; afterMs: number };
 
 /**

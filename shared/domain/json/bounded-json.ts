@@ -76,7 +76,7 @@ function* entriesOf(value: object): Generator<readonly [string, unknown]> {
     else for (const name of Object.keys(value)) yield [name, (value as Record<string, unknown>)[name]];
 }
 
-/** @param most characters that are looked at, of a text that is longer than any budget */
+/** @param most characters to read of a text that is longer than any budget */
 function quoted(text: string, longest: number, most: number): string {
     if (text.length > longest) return JSON.stringify(`${text.slice(0, longest).toWellFormed()}…`);
     return text.length > most ? JSON.stringify(text.slice(0, most + 1)) : JSON.stringify(text);

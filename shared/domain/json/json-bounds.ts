@@ -36,7 +36,7 @@ interface Opened {
     /** Of an object. */
     names: readonly string[] | undefined;
     length: number;
-    /** The place that comes next; the one before it is being looked at. */
+    /** The next position; the one before it is being read. */
     next: number;
 }
 

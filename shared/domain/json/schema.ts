@@ -26,7 +26,7 @@ export type Validator = (value: unknown, work?: PatternWork) => Verdict;
 /** What all schemas of a package together may be. */
 export interface SchemaBudget {
     patterns: PatternBudget;
-    /** Schemas that there may still be, references put in place; below 0 nothing is looked at any more. */
+    /** Remaining number of schemas, with references resolved; below 0 nothing more is read. */
     nodes: number;
 }
 

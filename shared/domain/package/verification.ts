@@ -16,7 +16,7 @@ export type RunOutcome = 'passed' | 'failed' | 'undecided' | 'nothing';
 /** `unknown`: the failure says nothing about the schema. */
 export type FindingVerdict = 'passed' | 'failed' | 'unknown';
 
-/** What came of calling one endpoint. */
+/** The result of calling one endpoint. */
 export interface Finding {
     name: string;
     verdict: FindingVerdict;
@@ -48,7 +48,7 @@ export interface ExampleToCall {
     params: JsonObject;
 }
 
-/** What a run may call of. */
+/** The endpoints that a run may call. */
 export interface VersionToVerify {
     inOrder: Iterable<Endpoint>;
     auth: readonly PackageAuth[];

@@ -2,7 +2,7 @@ import type { FindingVerdict } from '../package/verification.ts';
 import type { Endpoint, Kind, Method } from '../types.ts';
 import { tokensOf } from './tokens.ts';
 
-/** What a match in each field is worth. A name says most, since its author had to choose one word. */
+/** The weight of a match in each field. A name counts most, since its author had to choose one word. */
 const WEIGHTS = { name: 6, description: 3, params: 2, paramTexts: 1, kind: 2 } as const;
 type Field = keyof typeof WEIGHTS;
 

@@ -24,7 +24,7 @@ export function stemsOf(text: string, { isName = false }: { isName?: boolean } =
     return wordsOf(foldCase(isName ? splitAtCase(plain) : plain)).map(stemOf);
 }
 
-/** What most packages and intents are written in: the rules of Unicode find the same words in several times as long. */
+/** ASCII, which most packages and intents use. Unicode rules find the same words and take several times as long. */
 const ASCII = /^[\x00-\x7f]*$/;
 
 function asciiWordsOf(text: string): string[] {

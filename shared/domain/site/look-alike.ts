@@ -10,7 +10,7 @@ interface ReadName {
     /** The owner's part, in Unicode: `bücher` of `xn--bcher-kva.example`. */
     label: string;
     skeleton: string;
-    /** On a private suffix, such as `a.github.io`: its label is one of many that nobody keeps an eye on. */
+    /** On a private suffix, such as `a.github.io`, where anybody can register names. */
     isPrivate: boolean;
 }
 

@@ -85,7 +85,7 @@ export async function findOffer(db: Db, secrets: Secrets, token: string): Promis
     return hash && open(db).join('workspaces as w', 'w.id', 'i.workspace_id').where({ 'i.token_hash': hash }).first(OFFER);
 }
 
-/** Uses an invitation up and makes the user a member: of two at once, one gets in. The address was judged before. */
+/** Uses up an invitation and makes the user a member. Of two concurrent calls one succeeds. The address was checked before. */
 export async function acceptOffer(
     db: Db,
     secrets: Secrets,

@@ -28,7 +28,7 @@ export async function makeLink(db: Db, { purpose, userId, address }: MailLink): 
     return id;
 }
 
-/** What a link is for, without using it up; undefined if it is unknown, used or too old. */
+/** Reads the purpose of a link without using it up; undefined if it is unknown, used or too old. */
 export async function findLink(db: Db, secrets: Secrets, token: string | undefined): Promise<MailLink | undefined> {
     const hash = await linkHashOf(secrets, token);
     return hash && queryLive(db, hash).first(LINK);
@@ -60,7 +60,7 @@ export function linkHash(id: string): Buffer {
     return webTokenHash(id);
 }
 
-/** The token of a link: nobody makes it from the database without the key ring. */
+/** The token of a link. It cannot be derived from the database without the key ring. */
 export async function tokenOfLink(secrets: Secrets, id: string): Promise<string> {
     return id + (await secrets.hmac(id, PURPOSE)).toString('base64url');
 }

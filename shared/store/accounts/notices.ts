@@ -53,7 +53,7 @@ export interface NoticeReader {
     seesPlans: boolean;
 }
 
-/** What a member sees of them: about the account that pays for the member here, the member's own keys, and for some the workspace. */
+/** The notices that a member sees: of the paying account, of the member's own keys, and for some roles of the workspace. */
 export async function listNotices(db: Db, { accountId, workspaceId, userId, seesKeys, seesPlans }: NoticeReader): Promise<Notice[]> {
     const notice: Columns<Notice> = { noticeId: 'n.id', kind: 'n.kind', facts: 'n.facts', at: 'n.at' };
     const gone = db('notices as f').whereRaw('f.account_id = n.account_id and f.subject = n.subject').where({ 'f.kind': 'allowance_100' });
@@ -84,7 +84,7 @@ export async function dismissNotice(db: Db, noticeId: string): Promise<void> {
         .update({ dismissed_at: orNow(db, 'dismissed_at') });
 }
 
-/** What is no longer so: calls succeed again. Those given after `since` stay. */
+/** Removes notices that no longer hold, since calls succeed again. Notices after `since` stay. */
 export async function endNotice(db: Db, { since, ...name }: NoticeName & { since: Date }): Promise<void> {
     await queryNotice(db, name)
         .where('at', '<', since)
@@ -117,7 +117,7 @@ export async function payersOf(db: Db, accountId: string): Promise<string[]> {
         .pluck('email');
 }
 
-/** Forgets notices that nobody is shown any more. */
+/** Deletes notices that are no longer shown. */
 export async function forgetNotices(db: Db): Promise<void> {
     await db('notices').where('at', '<', ago(db, '100 days')).delete();
 }

@@ -71,7 +71,7 @@ export async function addPasskey(
     return added.length === 1;
 }
 
-/** The passkey that an authenticator names, and the revision of its user that a sign-in is judged at. */
+/** The passkey that an authenticator names, and its user's sign-in revision. */
 export async function findPasskey(db: Db, credentialId: string): Promise<(Passkey & { revision: number }) | undefined> {
     const row = await db('passkeys as p')
         .join('users as u', 'u.id', 'p.user_id')

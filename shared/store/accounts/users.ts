@@ -23,7 +23,7 @@ export interface Credentials {
     /** Null for a user whom an operator created and who has not set a password yet. */
     passwordHash: string | null;
     isVerified: boolean;
-    /** What a sign-in is judged at; sessions that end raise it. */
+    /** The sign-in revision. It is raised when sessions are ended, so that older sign-ins fail. */
     revision: number;
 }
 

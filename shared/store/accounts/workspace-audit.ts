@@ -109,7 +109,7 @@ export async function maintainAudit(db: Db): Promise<void> {
     await db.raw('select workspace_audit_upkeep(?, ?)', [AUDIT_DAYS, IP_DAYS]);
 }
 
-/** Deletes the audit of workspaces that nobody belongs to any more, and what it says of a deleted user elsewhere. */
+/** Deletes the audit logs of workspaces without members, and a deleted user's data in other logs. */
 export async function forgetInAudit(
     db: Db,
     { userId, email, alone, others }: { userId: string; email: string; alone: readonly string[]; others: readonly string[] },

@@ -96,7 +96,7 @@ export async function dropFlow(db: Db, stateHash: Buffer): Promise<boolean> {
     return (await db('oauth_flows').where({ state_hash: stateHash, status: 'open' }).delete()) === 1;
 }
 
-/** Takes a consent whose code a worker exchanges. A code works once, so nobody tries again. */
+/** Takes a consent whose code a worker exchanges. A code works once, so it is not retried. */
 export async function takeDueFlow(db: Db): Promise<Flow | undefined> {
     const due = db('oauth_flows').where({ status: 'due' }).orderBy('created_at').limit(1).forUpdate().skipLocked();
     const [flow] = await db('oauth_flows')

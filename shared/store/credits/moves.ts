@@ -23,7 +23,7 @@ export interface HoldOrder {
     maxUnits: number;
     /** The hold is released after this time: the time to the deadline plus a grace period. */
     expiresInMs: number;
-    /** What the caller believes of the site, from memory: where that has changed, nothing is held. */
+    /** The cached state of the site. If it has changed, nothing is held. */
     siteState?: { registrable: string; revision: string } | undefined;
     /** The account or the key has a cap on what it spends a day. */
     isCapped?: boolean;

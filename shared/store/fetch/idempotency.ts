@@ -5,7 +5,7 @@ import { isOutage, retryUntilKnown } from '../../platform/pg-errors.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 
-/** What a workspace may keep in all, in bytes (docs/api.md, "Idempotency"). What is running when it is reached is still kept. */
+/** Storage limit of a workspace in bytes (docs/api.md, "Idempotency"). Calls that are running when it is reached are still stored. */
 export const KEPT_BYTES = 256 * 1024 * 1024;
 
 /** One call under a key. Keys hold per workspace and route. */

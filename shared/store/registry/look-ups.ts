@@ -102,7 +102,7 @@ export function createLookUps(db: Db, versions: Versions): LookUps {
 }
 
 interface Asked extends LookUpQuestion {
-    /** What is thought to be the latest version. */
+    /** The expected latest version. */
     known: LoadedVersion | undefined;
     health: EndpointHealth | undefined;
 }

@@ -114,7 +114,7 @@ export async function lockDomain(db: Db, registrable: string, accountId: string 
     await db('domains').insert({ registrable }).onConflict('registrable').merge();
 }
 
-/** Raw: all that a publish is judged by, in one round trip while the domain is locked. */
+/** Raw: the state that a publish depends on, in one round trip while the domain is locked. */
 const READ = `
     select exists (select from domains where registrable = :registrable and is_blocked) as "isBlocked",
            exists (select from maintainers where registrable = :registrable) as "isMaintained",
@@ -131,7 +131,7 @@ const READ = `
     left join sites s on s.site = :site
     left join versions v on v.id = s.latest_version_id`;
 
-/** Reads the state that a publish is judged by. @param withDocument also read the latest version, which may be large */
+/** Reads the state that a publish depends on. @param withDocument also read the latest version, which may be large */
 export async function readPublication(db: Db, order: PublishOrder, { withDocument }: { withDocument: boolean }): Promise<Publication> {
     const { registrable, document } = order;
     const { rows } = await db.raw<{ rows: [PublicationRow] }>(READ, {

@@ -115,7 +115,7 @@ function excludeMaintainers(made: string): string {
             where m.registrable = ${made}.registrable and (m.workspace_id = ${made}.workspace_id or b.user_id is not null))`;
 }
 
-/** Calls that count, of a day each, by site and caller: first summed up, then judged, since callers are fewer than calls. */
+/** Counting calls per day, site and caller. They are summed before they are filtered, since callers are fewer than calls. */
 function scores(since: string, day: string): string {
     return `select day, site, sum(fetches) as fetches, sum(lookups) as lookups, ln(1 + 4 * sum(fetches) + sum(lookups)) as score
         from (select ${day} as day, u.site, u.registrable, coalesce(u.account_id, u.address_hash, '') as caller, u.workspace_id, u.user_id,

@@ -5,11 +5,11 @@ export interface Movement {
     id: number;
     at: Date;
     kind: string;
-    /** What of it can be spent: more or less. */
+    /** Change of the available credits. */
     availableDelta: number;
-    /** What is put aside for calls in flight: more or less. */
+    /** Change of the credits held for calls in flight. */
     heldDelta: number;
-    /** What could be spent after it. */
+    /** The available credits after it. */
     balance: number;
     operation: string | null;
     note: string | null;

@@ -165,7 +165,7 @@ function toColumns(row: Recorded, now: number) {
     };
 }
 
-/** What a call says of its endpoint: only calls that reached the site, or failed by what the schema says of it, say anything. */
+/** The verdict of a call on its endpoint. Only calls that reached the site, or failed because of the schema, count. */
 function verdict({ kind, outcome: ended, failedPage, cached, isCallers }: UsageRow): boolean | undefined {
     const outcome = failedPage ?? ended;
     if (kind !== 'fetch' || cached === true || isCallers === true) return undefined;

@@ -18,11 +18,11 @@ export interface Inliner {
 
 /** The limit of all expanded schemas. A package has 4 MiB at most; repeated references may add as much again. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;
-/** What a small package may become: schemas that many endpoints share make it some times larger. */
+/** An export may always have this size, since shared schemas make a small package several times larger. */
 const LEAST_CHARACTERS = 256 * 1024;
 const MOST_TIMES = 4;
 
-/** The inliner of an export, with room in proportion to its package: nobody gets a file of megabytes out of a package of a few lines. */
+/** The inliner of an export. Its limit grows with the package, so that a small package cannot become a file of megabytes. */
 export function inlinerFor(document: PackageDocument): Inliner {
     return createInliner(Math.min(MOST_CHARACTERS, LEAST_CHARACTERS + MOST_TIMES * JSON.stringify(document).length));
 }

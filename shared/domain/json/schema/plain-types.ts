@@ -5,7 +5,7 @@ import { isObject } from './structure.ts';
 export interface Following {
     /** What a `$ref` points to, whatever that is. */
     follow(ref: string): unknown;
-    /** Schemas that were judged before: references may lead to one schema again and again, and back to where they began. */
+    /** Schemas already checked: references may lead to one schema many times, and in circles. */
     known: Map<JsonObject, ReadonlySet<string> | undefined>;
 }
 

@@ -1,7 +1,7 @@
 import type { Json, JsonSchema } from '../../types.ts';
 import { PLACING } from './keywords.ts';
 
-/** What is judged in a step each, whatever the value is. */
+/** Keywords that cost one step, whatever the value is. */
 const PLAIN: ReadonlySet<string> = new Set([
     ...['type', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
     ...['minLength', 'maxLength', 'pattern', 'minItems', 'maxItems'],

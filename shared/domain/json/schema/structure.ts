@@ -13,7 +13,7 @@ export interface Places {
 
 interface Walk extends Places {
     problems: Detail[];
-    /** References, judged when all places are known. */
+    /** References, checked when all places are known. */
     refs: { at: string; ref: string }[];
     patterns: PatternBudget;
     stopped: boolean;

@@ -122,7 +122,7 @@ function ofTemplate(template: Json, context: Context): { schema: JsonObject; isS
     return { schema, isSure: true };
 }
 
-/** What is absent leaves no gap in a list, so that only a list of sure items has fixed places. */
+/** Absent values leave no gap in a list, so only a list without optional items has fixed positions. */
 function ofList(items: readonly { schema: JsonObject; isSure: boolean }[]): JsonObject {
     const schemas = items.map(({ schema }) => schema);
     const least = items.filter(({ isSure }) => isSure).length;

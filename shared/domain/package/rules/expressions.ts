@@ -54,7 +54,7 @@ export function selectorFault(selector: string): string | undefined {
     });
 }
 
-/** Selectors are compiled before anything is looked at, so an empty page is enough. */
+/** Selectors are compiled before the page is read, so an empty page is enough. */
 const EMPTY_PAGE = load('');
 
 function judge(kind: string, source: string, find: () => string | undefined): string | undefined {

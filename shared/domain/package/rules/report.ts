@@ -5,7 +5,7 @@ import { findSecrets } from '../secrets-scan.ts';
 /** A place in a package: keys and indices from the outermost object. */
 export type Path = readonly (string | number)[];
 
-/** What is found wrong with one package. Past `MAX_PROBLEMS` nothing is added: the answer has to stay readable. */
+/** The problems of one package. At most `MAX_PROBLEMS` are reported, so that the answer stays readable. */
 export interface Report {
     readonly problems: Detail[];
     add(path: Path, code: DetailCode, message: string): void;
@@ -40,7 +40,7 @@ export function createReport(): Report {
     };
 }
 
-/** The JSON pointer of `path`. A key that looks like a secret, or that nobody could read, is not repeated. */
+/** The JSON pointer of `path`. A key that looks like a secret, or is unreadable, is not repeated. */
 export function pointerTo(path: Path): string {
     return path.map((step) => `/${typeof step === 'number' ? step : escapePointer(printable(step))}`).join('');
 }

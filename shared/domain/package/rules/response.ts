@@ -65,7 +65,7 @@ function isEncoding(label: string): boolean {
     }
 }
 
-/** What is no valid select for HTML is still meant as one when it has lists or objects, which JSON's never has. */
+/** An invalid `select` with lists or objects is meant for HTML, since JSON's never has them. */
 function isMadeForHtml(select: unknown, at: Path): boolean {
     if (isObject(select) && Object.values(select).some((entry) => typeof entry === 'object')) return true;
     const attempt = createReport();

@@ -19,7 +19,7 @@ export function isDataEntry(entry: object): boolean {
     return FORMS.some((form) => Object.hasOwn(entry, form));
 }
 
-/** Judges an entry that reads data; its `type` and `decimal` are judged as those of every entry. */
+/** Checks an entry that reads data. `type` and `decimal` are checked as in every entry. */
 export function checkDataEntry(entry: Record<string, unknown>, at: Path, report: Report): void {
     const form = FORMS.find((one) => Object.hasOwn(entry, one)) ?? 'json';
     for (const [key, value] of Object.entries(entry)) {

@@ -9,7 +9,7 @@ import type { Path, Report } from './report.ts';
  */
 export interface Reader<T> {
     (value: unknown, at: Path, report: Report): T | undefined;
-    /** What it takes as JSON Schema (draft 7, which editors know best): never narrower than the rule. */
+    /** The JSON Schema of the field (draft 7, which editors support best); never stricter than the rule. */
     schema: JsonObject;
 }
 

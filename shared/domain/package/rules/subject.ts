@@ -14,7 +14,7 @@ export interface Subject {
     budget: Budget;
     /** The params that could be read, each with its index. */
     params: readonly { draft: ParamDraft; at: Path }[];
-    /** What a value of each param is held against, by name; made by the rule of params, used by that of examples. */
+    /** The validator of each param by name; built by the rule for params, used by the rule for examples. */
     slots: Map<string, Slot>;
     /** `undefined` where the method could not be read. */
     effect: Effect | undefined;

@@ -115,7 +115,7 @@ function isDotSegment(segment: string): boolean {
     return plain === '.' || plain === '..';
 }
 
-/** Placeholders become letters that stay as they are, so that only the literal part is judged. */
+/** Replaces placeholders by letters that need no encoding, so that only the literal part is checked. */
 function parseFilled(template: string): URL | undefined {
     return URL.parse(fill(template)) ?? undefined;
 }

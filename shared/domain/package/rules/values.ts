@@ -5,7 +5,7 @@ import type { BodyFormat, Json, JsonSchema } from '../../types.ts';
 import type { Budget } from './budget.ts';
 import type { Path, Report } from './report.ts';
 
-/** What a default or an example is held against. */
+/** The schema that a default or an example must match. */
 export interface Slot extends Placed {
     bodyFormat: BodyFormat;
     /** A schema that was found sound, or `undefined`: without one a plain value, in the body any. */
@@ -28,7 +28,7 @@ export function fitsSchema(value: Json, { schema, isSchemaBroken }: Slot, budget
     return schema === undefined || isSchemaBroken || fits(schema, value, budget);
 }
 
-/** What takes too much work here is judged when the endpoint is called. */
+/** Values that take too much work here are checked when the endpoint is called. */
 function fits(schema: JsonSchema, value: Json, budget: Budget): boolean {
     try {
         return withinWork(budget.work, () => judgeBySchema(schema, value));

@@ -1,7 +1,7 @@
 /** One form of credential that the scan knows. */
 export interface KnownForm {
     kind: string;
-    /** Global, so that every match can be judged by `confirm`; the first group, if there is one, is what is judged. */
+    /** Global, so that `confirm` can check every match: its first group, if there is one. */
     pattern: RegExp;
     confirm?: (match: string) => boolean;
 }

@@ -7,7 +7,7 @@ export interface Side {
     takesOthers: boolean;
 }
 
-/** What a call sends may have all that its schema allows. */
+/** A call may use everything that its schema allows. */
 export const SENT: Side = { open: 'CallValue', takesOthers: true };
 /** Of what a site answers, the named fields are offered alone. */
 export const RECEIVED: Side = { open: 'Json', takesOthers: false };

@@ -88,7 +88,7 @@ const unevaluatedItems: Rule = ({ unevaluatedItems: given }, building) => {
     };
 };
 
-/** What judges lists. */
+/** Checks of lists. */
 export const ARRAY_RULES: readonly Rule[] = [
     ofCount('maxItems', 'more', (length, given) => length <= given),
     ofCount('minItems', 'fewer', (length, given) => length >= given),

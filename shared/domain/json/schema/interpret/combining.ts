@@ -17,8 +17,8 @@ function attempt({ check }: Node, value: Json, state: State, seen: Seen | undefi
     return fits;
 }
 
-/** What branches that do not fit have said is taken back once one does. */
-function forgetting(state: State, judge: () => boolean): boolean {
+/** Drops the faults of failed branches once a branch matches. */
+function dropFaultsIfFits(state: State, judge: () => boolean): boolean {
     const { faults } = state;
     const before = faults?.length ?? 0;
     const fits = judge();
@@ -30,7 +30,7 @@ const anyOf: Rule = ({ anyOf: given }, building) => {
     if (!Array.isArray(given)) return undefined;
     const nodes = given.map((one) => building.node(one as JsonSchema));
     return (value, state, seen) => {
-        const fits = forgetting(state, () => {
+        const fits = dropFaultsIfFits(state, () => {
             // Every matching branch must report the parts that it evaluated.
             if (seen === undefined) return nodes.some((node) => node.check(value, state, undefined));
             return nodes.filter((node) => attempt(node, value, state, seen)).length > 0;
@@ -44,7 +44,7 @@ const oneOf: Rule = ({ oneOf: given }, building) => {
     const nodes = given.map((one) => building.node(one as JsonSchema));
     return (value, state, seen) => {
         let fitting = 0;
-        const fits = forgetting(state, () => {
+        const fits = dropFaultsIfFits(state, () => {
             for (const node of nodes) {
                 if (attempt(node, value, state, seen) && ++fitting > 1) return false;
             }
@@ -79,5 +79,5 @@ const condition: Rule = ({ if: given, then: yes, else: no }, building) => {
     };
 };
 
-/** What judges the same value by several schemas. */
+/** Checks that apply several schemas to one value. */
 export const COMBINING_RULES: readonly Rule[] = [reference, not, anyOf, oneOf, allOf, condition];

@@ -18,12 +18,12 @@ export interface Node {
     check: Check;
 }
 
-/** What of one object or array some schema has judged: `unevaluatedProperties` and `unevaluatedItems` judge the rest. */
+/** The parts of one object or array that schemas have checked. `unevaluatedProperties` and `unevaluatedItems` apply to the rest. */
 export class Seen {
     readonly names = new Set<string>();
     readonly places = new Set<number>();
     allNames = false;
-    /** Items before it are judged. */
+    /** Items before it are checked. */
     upTo = 0;
 
     add({ names, places, allNames, upTo }: Seen): void {

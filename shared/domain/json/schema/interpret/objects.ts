@@ -117,7 +117,7 @@ const unevaluatedProperties: Rule = ({ unevaluatedProperties: given }, building)
     });
 };
 
-/** What judges objects. */
+/** Checks of objects. */
 export const OBJECT_RULES: readonly Rule[] = [
     ofCount('maxProperties', 'more', (length, given) => length <= given),
     ofCount('minProperties', 'fewer', (length, given) => length >= given),

@@ -91,7 +91,7 @@ const choices: Rule = ({ enum: given }, building) => {
     return (value, state, seen) => fits(value, state, seen) || fail(state, 'enum', 'must be equal to one of the allowed values');
 };
 
-/** What judges values by themselves. */
+/** Checks of plain values. */
 export const PLAIN_RULES: readonly Rule[] = [
     type,
     ofNumber('maximum', 'must be <=', (value, given) => value <= given),

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonSchema } from '../../../types.ts';
 import type { Check, Node } from './node.ts';
 
-/** What a rule makes its check of. */
+/** The context in which a rule builds its check. */
 export interface Building {
     /** The node of a schema within this one; the same one for the same schema. */
     node(schema: JsonSchema): Node;
