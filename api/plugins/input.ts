@@ -150,7 +150,7 @@ function singleValues({ query, raw }: Request, problems: Detail[]): Record<strin
     for (const [name, value] of Object.entries(query)) {
         const path = pointerStep(name);
         const isRepeated = Array.isArray(value);
-        if (isRepeated) problems.push({ path, code: 'REPEATED', message: 'This query parameter may stand only once.' });
+        if (isRepeated) problems.push({ path, code: 'REPEATED', message: 'This query parameter may appear only once.' });
         const fault = garbled.has(name) ? 'is not UTF-8' : textProblem(`${name}${value}`, { multiline: name === 'intent' });
         if (fault !== undefined) problems.push({ path, code: 'INVALID_VALUE', message: `This query parameter ${fault}.` });
         else if (!isRepeated) single[name] = value;

@@ -174,7 +174,7 @@ export const COMMANDS: readonly AdminCommand[] = [
     { name: 'site unblock', about: 'let a blocked domain work again', takes: [DOMAIN, REASON], work: sites.unblock },
     {
         name: 'jobs pause',
-        about: 'begin no more jobs of an account, of a site, of both together, or of all; what runs ends',
+        about: 'start no more jobs of an account, of a site, of both together, or of all; running jobs end normally',
         takes: OF_JOBS,
         work: jobs.pause,
     },

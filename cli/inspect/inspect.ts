@@ -122,7 +122,7 @@ async function draft(collection: Collection, ledger: Ledger, options: InspectOpt
     for (const { endpoint, part, why } of settled.removed) ledger.notice(endpoint.name, `its ${part} was left out: ${why}`);
     const leftToDo = [...settled.leftToDo];
     if (options.category === undefined && guess.isGuess)
-        leftToDo.push({ path: '/intent_category', message: 'Hardly anything tells the category; choose one.' });
+        leftToDo.push({ path: '/intent_category', message: 'The recording does not show the category; choose one.' });
     const found = settled.package.endpoints.map(({ name, kind, method, url, params = [] }) => ({
         name,
         kind: kind ?? 'api_call',

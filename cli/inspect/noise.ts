@@ -74,7 +74,7 @@ const RULES: readonly Rule[] = [
     },
     {
         what: 'Measuring and advertising',
-        why: 'they tell others about the visit and nothing to the caller',
+        why: 'they report the visit to others and return nothing for the caller',
         applies: ({ url, resource }) =>
             MEASURING_HOSTS.test(`${url.hostname}.`) ||
             MEASURING_PATHS.test(url.pathname) ||

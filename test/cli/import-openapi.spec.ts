@@ -232,7 +232,7 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(requestFor(imported.package, 'headed', { 'X-Tenant': 'acme' }).headers).to.include({ 'x-tenant': 'acme' });
         expect(whys(imported, 'part')).to.include({
             'GET /shops/{shop-id}/items/{id}, created[deep]': 'An object in a query or a form has one level.',
-            'GET /shops/{shop-id}/items/{id}, color': 'An object in a query or a form is known in the style deepObject alone.',
+            'GET /shops/{shop-id}/items/{id}, color': 'Objects in a query or a form are supported only in the style deepObject.',
             'GET /shops/{shop-id}/items/{id}, header User-Agent':
                 'A package may not set the header "user-agent": we say who we are ourselves. Leave it out.',
             'GET /shops/{shop-id}/items/{id}, sid': 'A package carries no cookies.',
@@ -361,9 +361,9 @@ describe('routebook import, of OpenAPI documents', function () {
             'GET /odd': 'A GET request has no body.',
         });
         expect(whys(imported, 'part')).to.deep.equal({
-            'POST /form, deep': 'An object in a query or a form is known in the style deepObject alone.',
+            'POST /form, deep': 'Objects in a query or a form are supported only in the style deepObject.',
             'POST /photo, more': 'One file of this list can be sent in a call.',
-            'POST /photo, place': 'An object in a query or a form is known in the style deepObject alone.',
+            'POST /photo, place': 'Objects in a query or a form are supported only in the style deepObject.',
         });
         const photo = { filename: 'a.png', content_type: 'image/png', base64: 'AAAA' };
         const sent = requestFor(imported.package, 'photo', { photo, title: 'x', tags: ['a', 'b'] });

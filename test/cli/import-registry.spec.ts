@@ -161,7 +161,7 @@ describe('routebook import, of packages in the format 0.1', () => {
             'endpoints[0] (get_boat), header X-Token': 'A package may not set the header "x-token": it carries a credential. Leave it out.',
             'endpoints[0] (get_boat), header X-Odd': 'Its value is put together of a text and a placeholder.',
             'endpoints[2] (reviews), html_list field own': 'It reads the item itself, and select reads what is inside the item.',
-            'endpoints[4] (mapped), response_mapping odd': 'Its path is none that select could follow as it stands.',
+            'endpoints[4] (mapped), response_mapping odd': 'select cannot follow its path as written.',
         });
         expect(whys(imported, 'part')).to.include.keys(
             'endpoints[0] (get_boat), header cookie',

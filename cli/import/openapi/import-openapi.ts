@@ -142,7 +142,7 @@ function noteSurroundings(document: JsonObject, notCarried: NotCarried[]): void 
     if (webhooks > 0)
         notCarried.push({
             where: 'webhooks',
-            why: `A package has no calls from the site to somebody else (${webhooks} webhooks).`,
+            why: `A package cannot describe calls from the site to others (${webhooks} webhooks).`,
             scope: 'document',
         });
 }

@@ -116,7 +116,7 @@ function unusedOf(credentials: readonly CredentialHeader[], { entries }: Access)
 function leftOf(operation: JsonObject, { fault }: Access): { name: string; why: string }[] {
     const left: { name: string; why: string }[] = [];
     if (fault !== undefined) left.push({ name: 'security', why: `${fault} It is for self execution alone (hosted: false).` });
-    if (isObject(operation['callbacks'])) left.push({ name: 'callbacks', why: 'A package has no calls from the site to somebody else.' });
+    if (isObject(operation['callbacks'])) left.push({ name: 'callbacks', why: 'A package cannot describe calls from the site to others.' });
     return left;
 }
 

@@ -137,7 +137,7 @@ function readScheme(name: string, scheme: JsonObject | undefined, registrable: s
         return {
             ok: true,
             entry: { ...base, type: 'bearer' },
-            why: 'How its tokens are granted stands at another address; it is carried as a bearer token that callers bring.',
+            why: 'Its tokens are described at another address. It is imported as a bearer token that callers bring.',
         };
     return { ok: false, why: `A package has no way to authenticate of type ${printableName(String(scheme['type'] ?? ''))}.` };
 }

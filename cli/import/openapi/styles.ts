@@ -25,11 +25,11 @@ export function readStructure(
     const object = objectIn(resolved, resolver);
     if (object !== undefined && style === 'deepObject') return readMembers(name, object, { resolver, schemas });
     const types = typesOf(resolved);
-    if (types.includes('object')) return { ok: false, why: 'An object in a query or a form is known in the style deepObject alone.' };
+    if (types.includes('object')) return { ok: false, why: 'Objects in a query or a form are supported only in the style deepObject.' };
     if (!types.includes('array')) return undefined;
     const items = resolver.resolve(resolved['items']);
     if (items !== undefined && typesOf(items).some((type) => type === 'object' || type === 'array'))
-        return { ok: false, why: 'A list in a query or a form holds texts, numbers and booleans alone.' };
+        return { ok: false, why: 'A list in a query or a form can contain only texts, numbers and booleans.' };
     const explode = typeof said['explode'] === 'boolean' ? said['explode'] : style === 'form';
     return { ok: true, schema: listSchema(resolved, schemas), ...listStyle(style, explode), left: [] };
 }

@@ -44,7 +44,7 @@ function nextData(paths: Json | undefined, left: ReadAnswer['left']): JsonObject
     for (const [name, path] of Object.entries(named)) {
         if (typeof path === 'string' && PLAIN_PATH.test(path) && !UNSAFE_KEYS.has(name))
             select[name] = { selector: 'script#__NEXT_DATA__', json: path.replace(/^\$\./, '') };
-        else left.push({ name: `next_data ${printableName(name)}`, why: 'Its path is none that select could follow as it stands.' });
+        else left.push({ name: `next_data ${printableName(name)}`, why: 'select cannot follow its path as written.' });
     }
     return select;
 }
@@ -62,7 +62,7 @@ function importExtract(rules: Json | undefined, left: ReadAnswer['left']): JsonO
         const { selector, attr } = isObject(rule) ? rule : { selector: rule, attr: undefined };
         const others = isObject(rule) ? Object.keys(rule).filter((key) => !['name', 'selector', 'attr'].includes(key)) : [];
         if (typeof selector !== 'string' || selector === '' || UNSAFE_KEYS.has(name) || others.length > 0)
-            left.push({ name: `extraction_rules ${printableName(name)}`, why: 'It is no selector alone; write it as select.' });
+            left.push({ name: `extraction_rules ${printableName(name)}`, why: 'It is more than a selector; write it as select.' });
         else select[name] = typeof attr === 'string' ? { selector, value: attr } : selector;
     }
     return select;
@@ -92,7 +92,7 @@ function selectOf(mapping: JsonObject, left: ReadAnswer['left']): JsonObject {
     const select: JsonObject = {};
     for (const [name, path] of Object.entries(mapping)) {
         if (typeof path === 'string' && PLAIN_PATH.test(path)) select[name] = path.replace(/^\$\./, '');
-        else left.push({ name: `response_mapping ${name}`, why: 'Its path is none that select could follow as it stands.' });
+        else left.push({ name: `response_mapping ${name}`, why: 'select cannot follow its path as written.' });
     }
     return select;
 }

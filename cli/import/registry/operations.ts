@@ -157,7 +157,7 @@ function needsOf(requirements: Json | undefined): { name: string; why: string }[
     if (typeof auth === 'string' && auth !== '' && auth !== 'public_only' && auth !== 'none')
         needs.push({
             name: 'requirements.auth',
-            why: 'A package carries no credentials, so this is for self execution alone (hosted: false).',
+            why: 'A package contains no credentials, so callers must send this request themselves (hosted: false).',
         });
     if (typeof session === 'string' && session !== '' && session !== 'none')
         needs.push({ name: 'requirements.session', why: 'A package carries no session; prepare can fetch a page first for its cookies.' });

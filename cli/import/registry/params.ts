@@ -48,7 +48,7 @@ export function readParams(
     for (const name of placeholdersOf(url)) params.set(name, createParam(name, 'path', find(name), true));
     for (const name of inBody ?? []) {
         if (params.has(name))
-            return { ok: false, why: `The param ${printableName(name)} stands in the URL and in the body, and each param has one place.` };
+            return { ok: false, why: `The param ${printableName(name)} is in the URL and in the body, but a param has one place.` };
         params.set(name, createParam(name, 'body', find(name), true));
     }
     for (const query of listOf(operation['query_params'])) addQueryParam(query, find, params, left);

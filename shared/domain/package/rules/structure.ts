@@ -213,7 +213,7 @@ const AUTH: Fields<AuthFields> = {
         read: text({
             max: 64,
             pattern: ENDPOINT_NAME,
-            hint: 'The id of an entry begins with a small letter and goes on with small letters, digits and underscores, 64 at most.',
+            hint: 'The id of an entry is a lower-case letter, followed by up to 63 lower-case letters, digits and underscores.',
         }),
         required: true,
         about: 'What connections name it by, such as api_key. Unique in the package.',
@@ -249,7 +249,7 @@ const ENDPOINT: Fields<EndpointFields> = {
         read: text({
             max: 64,
             pattern: ENDPOINT_NAME,
-            hint: 'The name of an endpoint begins with a small letter and goes on with small letters, digits and underscores, 64 at most.',
+            hint: 'The name of an endpoint is a lower-case letter, followed by up to 63 lower-case letters, digits and underscores.',
         }),
         required: true,
         about: 'What callers name it by, such as search_products. Unique in the package.',

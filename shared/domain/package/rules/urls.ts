@@ -79,7 +79,7 @@ interface Fault {
 const FAULTS: readonly Fault[] = [
     {
         applies: (_template, authority) => /[{}]/.test(authority),
-        message: 'Placeholders may stand in the path and in the query of a URL, never before: write the host out.',
+        message: 'Placeholders are allowed only in the path and the query of a URL. Write out the host.',
         hidesHost: true,
     },
     { applies: (_template, authority) => authority.includes('@'), message: 'A URL carries no user name and no password.', hidesHost: true },
@@ -92,12 +92,12 @@ const FAULTS: readonly Fault[] = [
     },
     {
         applies: (template, _authority, placeholders) => placeholders && /[{}]/.test(template.replaceAll(PLACEHOLDER, '')),
-        message: 'A brace stands alone here; a placeholder is {name} with a name of letters, digits and underscores.',
+        message: 'A brace has no counterpart. A placeholder is {name}, with a name of letters, digits and underscores.',
     },
     {
         // `%{x}` with the value 2e would become a dot when it is decoded.
         applies: (template) => /%(?![0-9A-Fa-f]{2})/.test(template),
-        message: 'A percent sign stands before two hex digits; write a percent sign itself as %25.',
+        message: 'A percent sign must be followed by two hex digits. Write a literal percent sign as %25.',
     },
     {
         applies: (template) => pathOf(template).split('/').some(isDotSegment),
