@@ -82,8 +82,12 @@ export async function openWorker(app: App, { isWarm = true, ...options }: Worker
     };
     // What the first jobs need is there before they come.
     await Promise.all([connect(partsOfJobs(app)), isWarm && reader.start()]);
+    let lastLiveAt = Number.NEGATIVE_INFINITY;
     const consumer = app.queue.consume(
-        (job, signal, trace, afterwards) => runWatched(app, job, trace, (span) => runFetchJob(tools, job, signal, { span, afterwards })),
+        (job, signal, trace, afterwards) => {
+            lastLiveAt = performance.now();
+            return runWatched(app, job, trace, (span) => runFetchJob(tools, job, signal, { span, afterwards }));
+        },
         { concurrency: config.workerConcurrency, onDeath: (job) => recordDeath(app, job) },
     );
     const report = () =>
@@ -101,7 +105,7 @@ export async function openWorker(app: App, { isWarm = true, ...options }: Worker
             fleetSlots: createFleetSlots(app),
             paceFor: tools.paceFor,
         },
-        { all: config.workerConcurrency, live: () => consumer.inFlight() },
+        { all: config.workerConcurrency, live: () => consumer.inFlight(), lastLiveAt: () => lastLiveAt },
     );
     const monitors = startMonitors(app, reader);
     const timer = setInterval(() => {

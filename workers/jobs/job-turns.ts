@@ -7,6 +7,7 @@ import { type AttemptEnd, endCancelling, expireJobs, type HoldEnd, type LostJob,
 import { sweepJobs } from '../../shared/store/jobs/retention.ts';
 import { sealError } from '../../shared/store/jobs/sealed.ts';
 import { type Repeated, repeat } from '../repeat.ts';
+import { createJobWindow, watchLoopDelay } from './job-window.ts';
 import { type JobTools, runQueuedJob } from './run-queued-job.ts';
 import { openAttempts, openSlice, type Slice } from './slice.ts';
 
@@ -21,26 +22,27 @@ export interface Slots {
     all: number;
     /** The number of running live calls. */
     live(): number;
+    /** When the last live call began, on the clock of `performance.now`. */
+    lastLiveAt(): number;
 }
 
 /**
- * Claims due jobs and runs them in slots that live calls leave free. Live calls have their own slots and never wait for a job. Each second it
- * renews leases, takes jobs back from dead workers and expires jobs.
+ * Claims due jobs and runs them in slots that live calls leave free, and fewer of them while they would slow live calls down. Live calls
+ * have their own slots and never wait for a job. Each second it renews leases, takes jobs back from dead workers and expires jobs.
  */
 export function startJobs(given: Omit<JobTools, 'attempts'>, slots: Slots): Repeated {
     const { app } = given;
     const tools: JobTools = { ...given, attempts: openAttempts(app) };
     const { db, log, config } = app;
-    const running = new Map<string, { stop: AbortController; done: Promise<void> }>();
+    const running = new Map<string, { job: ClaimedJob; stop: AbortController; done: Promise<void> }>();
     const accounts = createBackoffs();
     const sites = createBackoffs();
     const status = watchConnection(log, 'jobs');
     let isStopped = false;
 
-    const free = () => {
-        const mayTake = Math.max(1, Math.floor(slots.all * config.workerJobShare));
-        return Math.min(MOST, mayTake - running.size, slots.all - slots.live() - running.size);
-    };
+    const loop = watchLoopDelay();
+    const window = createJobWindow(Math.max(1, Math.floor(slots.all * config.workerJobShare)), loop.delay);
+    const free = () => Math.min(MOST, window.size() - running.size, slots.all - slots.live() - running.size);
     const begin = (job: ClaimedJob, slice: Slice) => {
         const stop = new AbortController();
         const done = runQueuedJob(tools, slice, job, stop.signal)
@@ -64,7 +66,7 @@ export function startJobs(given: Omit<JobTools, 'attempts'>, slots: Slots): Repe
                 running.delete(job.operation);
                 if (!isStopped) void looking.now();
             });
-        running.set(job.operation, { stop, done });
+        running.set(job.operation, { job, stop, done });
     };
     const look = async () => {
         try {
@@ -87,14 +89,20 @@ export function startJobs(given: Omit<JobTools, 'attempts'>, slots: Slots): Repe
         }
     };
     const looking = oneAtATime(look);
-    const looks = repeat(LOOK_MS, looking.now);
+    const looks = repeat(LOOK_MS, () => {
+        window.adapt(performance.now() - slots.lastLiveAt());
+        return looking.now();
+    });
     // Renewed separately, since the other work may take longer than a lease.
     const renewals = repeat(BEAT_MS, async () => {
-        const mine = [...running.keys()];
+        const mine = [...running.values()];
         if (mine.length === 0) return;
         try {
-            const kept = await renewLeases(db, mine);
-            for (const operation of mine) if (!kept.has(operation)) running.get(operation)?.stop.abort();
+            const kept = await renewLeases(
+                db,
+                mine.map(({ job }) => job),
+            );
+            for (const { job, stop } of mine) if (!kept.has(job.operation)) stop.abort();
         } catch (error) {
             status.down(error);
         }
@@ -115,6 +123,7 @@ export function startJobs(given: Omit<JobTools, 'attempts'>, slots: Slots): Repe
         async stop() {
             isStopped = true;
             await looks.stop();
+            loop.stop();
             await looking.idle();
             await Promise.all([...running.values()].map(({ done }) => done));
             await Promise.all([renewals.stop(), care.stop()]);

@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db.ts';
-import type { ClaimedJob } from './claims.ts';
+import { type ClaimedJob, lockClaimed } from './claims.ts';
 
 /** The result of starting a job. `limit`: its batch would exceed max_credits. `paused`: its batch is not running. */
 export type StartResult = 'begun' | 'gone' | 'paused' | { limit: { held: number } };
@@ -41,17 +41,11 @@ export interface StartOrder extends Pick<ClaimedJob, 'jobId' | 'operation' | 'ba
 export async function beginAttempts(db: Db, batchId: string | null, jobs: readonly StartOrder[]): Promise<StartResult[]> {
     return db.transaction(async (trx) => {
         // Items first, then their batch, as everywhere.
-        const still: { operation: string }[] = await trx('jobs')
-            .whereIn(
-                'operation',
-                jobs.map(({ operation }) => operation),
-            )
-            .where({ status: 'queued' })
-            .where('expires_at', '>', trx.raw('app_now()'))
-            .orderBy('job_id')
-            .forUpdate()
-            .select('operation');
-        const waiting = new Set(still.map(({ operation }) => operation));
+        const rows: { operation: string; may_begin: boolean }[] = await lockClaimed(trx, jobs).select(
+            'operation',
+            trx.raw("status = 'queued' and expires_at > app_now() as may_begin"),
+        );
+        const waiting = new Set(rows.filter((row) => row.may_begin).map(({ operation }) => operation));
         const room = batchId === null ? undefined : await lockRoom(trx, batchId);
         const begun = jobs.map((job): StartResult => {
             if (!waiting.has(job.operation)) return 'gone';

@@ -147,17 +147,23 @@ export async function claimJobs(db: Db, operations: readonly string[], { account
     });
 }
 
-/** Renews the leases of these operations and returns those that this worker still holds. The others were cancelled or taken back. */
-export async function renewLeases(db: Db, operations: readonly string[]): Promise<Set<string>> {
-    // Locked in the order of their ids, as everywhere: otherwise a begin or an end of the same items may deadlock with this.
-    const mine = db('jobs')
-        .whereIn('operation', [...operations])
+/**
+ * Selects and locks claimed jobs, if they still belong to these operations. Locked in the order of their ids, as everywhere: otherwise two
+ * transactions with the same items may deadlock. They are found by id alone: a condition on `status` would tempt a server without statistics
+ * to read an index of all queued jobs.
+ */
+export function lockClaimed(db: Db, jobs: readonly Pick<ClaimedJob, 'jobId' | 'operation'>[]): ReturnType<Db> {
+    return db('jobs')
+        .whereRaw('job_id = any(?) and operation = any(?)', [jobs.map(({ jobId }) => jobId), jobs.map(({ operation }) => operation)])
         .orderBy('job_id')
-        .forUpdate()
-        .select('job_id');
+        .forUpdate();
+}
+
+/** Renews the leases of these jobs and returns the operations that this worker still holds. The others were cancelled or taken back. */
+export async function renewLeases(db: Db, jobs: readonly Pick<ClaimedJob, 'jobId' | 'operation'>[]): Promise<Set<string>> {
     const kept = await db('jobs')
-        .whereIn('job_id', mine)
-        .whereIn('operation', [...operations])
+        .whereIn('job_id', lockClaimed(db, jobs).select('job_id'))
+        .whereRaw('operation = any(?)', [jobs.map(({ operation }) => operation)])
         .update({ lease_until: db.raw(LEASE) })
         .returning('operation');
     return new Set(kept.map(({ operation }) => operation));

@@ -2,6 +2,7 @@ import type { Effect } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 import { move, type Settlement } from '../credits/moves.ts';
 import { endQueuedItems } from './batch-ends.ts';
+import { lockClaimed } from './claims.ts';
 import { lockJobAccounts } from './job-accounts.ts';
 import { type AttemptEnd, type HoldEnd, type JobEnd, type LockedJob, lockedColumns, writeEnds } from './write-ends.ts';
 
@@ -25,16 +26,8 @@ export type EndedAttempt = { end: AttemptEnd; hold: HoldEnd } | undefined;
 /** Ends attempts with their holds and jobs in one transaction. All must be items of one batch, or one single job. */
 export async function endAttempts(db: Db, attempts: readonly EndingAttempt[]): Promise<EndedAttempt[]> {
     return db.transaction(async (trx) => {
-        const rows: LockedJob[] = await trx('jobs')
-            .whereIn(
-                'operation',
-                attempts.map(({ operation }) => operation),
-            )
-            .where({ status: 'running' })
-            .orderBy('job_id')
-            .forUpdate()
-            .select(lockedColumns(trx));
-        const jobs = new Map(rows.map((job) => [job.operation, job]));
+        const rows: LockedJob[] = await lockClaimed(trx, attempts).select(lockedColumns(trx));
+        const jobs = new Map(rows.filter(({ status }) => status === 'running').map((job) => [job.operation, job]));
         const settlements = attempts.filter(({ operation }) => jobs.has(operation)).map(({ operation, charge }) => ({ operation, charge }));
         const holds = await endHolds(trx, settlements);
         const ended: EndedAttempt[] = [];
@@ -116,6 +109,7 @@ export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => 
     const lost = await db('jobs')
         .whereNotNull('operation')
         .where('lease_until', '<=', db.raw('fleet_now()'))
+        .orderBy('lease_until')
         .limit(limit)
         .select<{ job_id: string; operation: string }[]>('job_id', 'operation');
     let begun = 0;
@@ -138,27 +132,32 @@ export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => 
 
 /** Expires up to `limit` jobs, and the items of at most one batch. A job that had an attempt keeps its failure. */
 export async function expireJobs(db: Db, limit = 500): Promise<number> {
-    const item = await db('jobs')
-        .where({ status: 'queued', operation: null })
+    // By expiry alone: with more conditions, a server without statistics reads an index of all queued items.
+    const late = await db('jobs')
+        .where({ status: 'queued' })
         .where('expires_at', '<=', db.raw('app_now()'))
-        .whereNotNull('batch_id')
-        .first<{ batch_id: string }>('batch_id');
-    if (item !== undefined) await db.transaction((trx) => endQueuedItems(trx, item.batch_id, 'expired'));
+        .orderBy('expires_at')
+        .limit(limit)
+        .select<Pick<LockedJob, 'job_id' | 'batch_id' | 'operation'>[]>('job_id', 'batch_id', 'operation');
+    const unclaimed = late.filter(({ operation }) => operation === null);
+    const batchId = unclaimed.find((job) => job.batch_id !== null)?.batch_id ?? null;
+    if (batchId !== null) await db.transaction((trx) => endQueuedItems(trx, batchId, 'expired'));
+    const single = unclaimed.filter((job) => job.batch_id === null).map(({ job_id: jobId }) => jobId);
+    if (single.length === 0) return 0;
     return db.transaction(async (trx) => {
-        const late: LockedJob[] = await trx('jobs')
-            .where({ status: 'queued', operation: null, batch_id: null })
-            .where('expires_at', '<=', trx.raw('app_now()'))
+        const locked: LockedJob[] = await trx('jobs')
+            .whereIn('job_id', single)
             .orderBy('job_id')
-            .limit(limit)
             .forUpdate()
             .skipLocked()
             .select(lockedColumns(trx));
-        await lockJobAccounts(trx, late);
+        const open = locked.filter(({ status, operation }) => status === 'queued' && operation === null);
+        await lockJobAccounts(trx, open);
         await writeEnds(
             trx,
-            late.map((job) => ({ job, end: { status: 'expired' } })),
+            open.map((job) => ({ job, end: { status: 'expired' } })),
         );
-        return late.length;
+        return open.length;
     });
 }
 
