@@ -28,15 +28,6 @@ export const BATCH_ROW = columns(
     'expired',
 );
 
-/** Reserves the next places in the results of a batch, which locks its row. Returns the last one. @param ends number of places */
-export async function nextEnd(trx: Db, batchId: string, ends: number): Promise<number | null> {
-    const [batch] = await trx('batches')
-        .where({ batch_id: batchId })
-        .update({ ends: trx.raw('ends + ?', [ends]) })
-        .returning<{ ends: number }[]>('ends');
-    return batch?.ends ?? null;
-}
-
 /** Raw: the items that end. Items that a worker is about to start are not expired. */
 const ENDING: Readonly<Record<'cancelled' | 'expired', string>> = {
     cancelled: "status = 'queued'",

@@ -3,7 +3,7 @@ import type { Effect } from '../../domain/types.ts';
 import type { Columns, Db } from '../../platform/db.ts';
 import type { MovedRow } from '../credits/moves.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
-import { closeBatch, nextEnd } from './batch-ends.ts';
+import { closeBatch } from './batch-ends.ts';
 
 /** What happens to a job after an attempt. */
 export type AttemptEnd =
@@ -100,8 +100,7 @@ export async function writeEnds(trx: Db, ends: readonly JobEnd[]): Promise<void>
     }
     if (again.length > 0) await queueAgain(trx, again);
     if (finals.length === 0) return;
-    const last = batchId === null ? null : await nextEnd(trx, batchId, finals.length);
-    await writeFinals(trx, finals, last === null ? null : last - finals.length);
+    await writeFinals(trx, finals, batchId);
     if (batchId === null) await recordEvents(trx, await eventsOf(trx, finals));
     else await closeBatch(trx, batchId);
 }
@@ -169,11 +168,14 @@ async function queueAgain(trx: Db, rows: readonly Again[]): Promise<void> {
     );
 }
 
-/** @param before the last reserved place in the results of the batch; null without a batch */
-async function writeFinals(trx: Db, rows: readonly Final[], before: number | null): Promise<void> {
+/** Reserves places in the results of the batch, which locks its row, and writes the ends. */
+async function writeFinals(trx: Db, rows: readonly Final[], batchId: string | null): Promise<void> {
     await trx.raw(
-        `update jobs j
-         set status = n.status, waiting_for = null, finished_at = app_now(), end_number = :before + n.place,
+        `with reserved as (
+             update batches set ends = ends + :count where batch_id = :batchId returning ends - :count as before
+         )
+         update jobs j
+         set status = n.status, waiting_for = null, finished_at = app_now(), end_number = (select before from reserved) + n.place,
              result = coalesce(n.result, j.result), question = coalesce(n.question, j.question),
              credits_used = coalesce(n.credits, j.credits_used), remaining = coalesce(n.remaining, j.remaining), ${COMMON}
          from unnest(${COMMON_ARRAYS}, cast(:statuses as text[]), cast(:results as bytea[]), cast(:questions as text[]),
@@ -182,7 +184,8 @@ async function writeFinals(trx: Db, rows: readonly Final[], before: number | nul
          where j.job_id = n.job_id`,
         {
             ...commonColumns(rows),
-            before,
+            batchId,
+            count: rows.length,
             statuses: rows.map(({ status }) => status),
             results: rows.map(({ result }) => result),
             questions: rows.map(({ question }) => question),
