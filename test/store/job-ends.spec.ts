@@ -125,7 +125,7 @@ describe('the turn of a job', () => {
             await db('jobs')
                 .where({ batch_id: expired })
                 .update({ expires_at: db.raw('app_now()') });
-            await expireJobs(db);
+            await expireJobs(db, 10);
         } finally {
             db.off('query-response', count);
         }
