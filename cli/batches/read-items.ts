@@ -26,12 +26,24 @@ export async function readItems(
     const rows = rowsOf(file, text.replace(/^\uFEFF/, ''));
     if (rows.values.length === 0) throw new CommandFault('NO_ITEMS', `${file} has no items.`);
     const known = new Set(params.map(({ name }) => name));
+    // A short row lacks its last columns.
+    if (rows.areTexts) judgeColumns(file, [...new Set(rows.values.flatMap((row) => Object.keys(row as JsonObject)))], map, known);
     return rows.values.map((row, at) => {
         if (!isObject(row)) throw new CommandFault('INVALID_ITEM', `Item ${at + 1} of ${file} is not an object.`);
         return rows.areTexts || !isObject(row['params'])
             ? itemOf(row, { map, known, params, areTexts: rows.areTexts })
             : (row as BatchItem);
     });
+}
+
+/** @throws CommandFault if a mapped column is missing, or no column is a param */
+function judgeColumns(file: string, columns: readonly string[], map: ReadonlyMap<string, string>, known: ReadonlySet<string>): void {
+    const missing = [...map.keys()].find((column) => !columns.includes(column));
+    if (missing !== undefined) throw wrongUsage(`${file} has no column ${missing}; it has ${columns.join(', ')}`);
+    const isUsed = (column: string) => column === NAME || map.has(column) || known.has(column);
+    if (known.size === 0 || columns.some(isUsed)) return;
+    const names = [...known].join(', ');
+    throw new CommandFault('NO_PARAMS', `No column of ${file} is a param of the endpoint (${names}). Map one: --map ${columns[0]}=param`);
 }
 
 /** `column=param` pairs. */
@@ -72,7 +84,8 @@ function rowsOf(file: string, text: string): Rows {
     try {
         return { values: readCsv(text).items, areTexts: true };
     } catch (error) {
-        throw new CommandFault('INVALID_CSV', error instanceof Error ? error.message : String(error));
+        const message = error instanceof Error ? error.message : String(error);
+        throw new CommandFault('INVALID_CSV', message.replace('of the answer', `of ${file}`));
     }
 }
 

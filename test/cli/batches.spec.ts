@@ -93,8 +93,15 @@ describe('batches and jobs on the command line and in the client', function () {
         expect(ran.stderr).to.include('/items/1/params/id');
         const none = await shell.run(['batch', 'run', 'no-such.csv', ...PRODUCT, '--json']);
         expect([none.code, none.error['code']]).to.deep.equal([1, 'FILE_NOT_FOUND']);
-        const map = await shell.run(['batch', 'run', 'two.csv', ...PRODUCT, '--map', 'id', '--json']);
-        expect([map.code, map.error['code']]).to.deep.equal([2, 'WRONG_USAGE']);
+        const ids = write('ids.csv', 'id\n1\n');
+        for (const pair of ['id', 'sku=id']) {
+            const map = await shell.run(['batch', 'run', ids, ...PRODUCT, '--map', pair, '--json']);
+            expect([map.code, map.error['code']]).to.deep.equal([2, 'WRONG_USAGE']);
+        }
+        const columns = await shell.run(['batch', 'run', write('sku.csv', 'sku\n1\n'), ...PRODUCT]);
+        expect(columns.stderr).to.include('No column of sku.csv is a param of the endpoint (id)').and.include('--map sku=param');
+        const quotes = await shell.run(['batch', 'run', write('quotes.csv', 'id\n"1\n'), ...PRODUCT]);
+        expect(quotes.stderr).to.include('Row 2 of quotes.csv has quotes that do not end.');
     });
 
     it('order nothing where the results cannot be written', async () => {
