@@ -5,6 +5,7 @@ export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         alter table webhooks add enabled_at timestamptz not null default app_now();
         update webhooks set enabled_at = created_at;
+        analyze webhooks;
     `);
 }
 
