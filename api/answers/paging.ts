@@ -38,3 +38,8 @@ export async function readPage({ app, query }: Call<unknown, PageQuery, unknown>
         }),
     };
 }
+
+/** A page of items that are written already: large ones are not parsed for it. */
+export function textPage(items: readonly string[], pagination: Pagination): { text: string; isKept: false } {
+    return { text: `{"success":true,"data":[${items.join(',')}],"meta":${JSON.stringify({ pagination })}}`, isKept: false };
+}

@@ -1,16 +1,16 @@
 import type { Monitor, MonitorChange, MonitorParams, MonitorRun, MonitorsQuery } from '../../shared/contracts/monitor-fields.ts';
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import { readerOf } from '../../shared/fetch/present-job.ts';
-import { cutPage } from '../../shared/platform/db.ts';
+import { eachInTurn } from '../../shared/platform/turns.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { cancelJob } from '../../shared/store/jobs/ends.ts';
 import * as store from '../../shared/store/monitors/monitors.ts';
 import { runningJob } from '../../shared/store/monitors/runs.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
-import { readPage } from '../answers/paging.ts';
+import { readPage, textPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../serve.ts';
-import { presentChange, presentMonitors, presentRun } from './present-monitor.ts';
+import { presentMonitors, presentRun, writeChange, writeMonitors } from './present-monitor.ts';
 
 type MonitorCall<Query = object> = Call<MonitorParams, Query, undefined>;
 
@@ -21,9 +21,8 @@ export async function listMonitors(call: Call<object, MonitorsQuery, undefined>)
     const reader = readerOf(call.caller as Caller);
     const page = await readPage(call, 'getMonitors', [reader.workspaceId, query.status ?? null]);
     const place = { status: query.status, limit: page.limit, before: page.from as number | undefined };
-    const { monitors, total } = await store.listMonitors(app.browse, reader, place);
-    const { shown, last } = cutPage(monitors, page.limit);
-    return { answer: await presentMonitors(app, shown), pagination: await page.end(last?.number, total) };
+    const { shown, last, total } = await store.listMonitors(app.browse, reader, place);
+    return textPage(await writeMonitors(app, shown), await page.end(last?.number, total));
 }
 
 /** GET /v1/monitors/{monitor_id} */
@@ -46,32 +45,31 @@ export async function deleteMonitor(call: MonitorCall): Promise<Reply<{ monitor_
 
 /** GET /v1/monitors/{monitor_id}/changes */
 export async function listChanges(call: MonitorCall<PageQuery>): Promise<Reply<MonitorChange[]>> {
-    return list(call, 'getMonitorChanges', store.listChanges, (row) => presentChange(call.app, row));
+    return list(call, 'getMonitorChanges', store.listChanges, (row) => writeChange(call.app, row));
 }
 
 /** GET /v1/monitors/{monitor_id}/runs */
 export async function listRuns(call: MonitorCall<PageQuery>): Promise<Reply<MonitorRun[]>> {
-    return list(call, 'getMonitorRuns', store.listRuns, (row) => presentRun(call.app, row));
+    return list(call, 'getMonitorRuns', store.listRuns, async (row) => JSON.stringify(await presentRun(call.app, row)));
 }
 
 type Lister<Row> = (
     db: Parameters<typeof store.listRuns>[0],
     id: string,
     place: { limit: number; before?: number | undefined },
-) => Promise<{ rows: Row[]; total: number }>;
+) => Promise<store.NumberedPage<Row>>;
 
-async function list<Row extends { number: number }, Shown>(
+async function list<Row extends { number: number }>(
     call: MonitorCall<PageQuery>,
     route: string,
     read: Lister<Row>,
-    show: (row: Row) => Promise<Shown>,
-): Promise<Reply<Shown[]>> {
+    write: (row: Row) => Promise<string>,
+): Promise<{ text: string; isKept: false }> {
     await countInWindow(call, 'reads');
     const { monitorId } = await mustFind(call);
     const page = await readPage(call, route, monitorId);
-    const { rows, total } = await read(call.app.db, monitorId, { limit: page.limit, before: page.from as number | undefined });
-    const { shown, last } = cutPage(rows, page.limit);
-    return { answer: await Promise.all(shown.map(show)), pagination: await page.end(last?.number, total) };
+    const { shown, last, total } = await read(call.app.db, monitorId, { limit: page.limit, before: page.from as number | undefined });
+    return textPage(await eachInTurn(shown, write), await page.end(last?.number, total));
 }
 
 /** @throws Refusal MONITOR_NOT_FOUND */

@@ -1,10 +1,10 @@
 import type { App } from '../../shared/app.ts';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
-import type { Monitor, MonitorChange, MonitorRun } from '../../shared/contracts/monitor-fields.ts';
-import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import type { Monitor, MonitorRun } from '../../shared/contracts/monitor-fields.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { openCall } from '../../shared/fetch/begin-monitor-run.ts';
 import { errorObject } from '../../shared/fetch/error-object.ts';
+import { eachInTurn } from '../../shared/platform/turns.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
 import { openError } from '../../shared/store/jobs/sealed.ts';
 import { type ChangeRow, lastRuns, type MonitorRow, type RunRow } from '../../shared/store/monitors/monitors.ts';
@@ -17,6 +17,15 @@ export async function presentMonitors(app: App, rows: readonly MonitorRow[]): Pr
         rows.map(({ monitorId }) => monitorId),
     );
     return Promise.all(rows.map((row) => present(app, row, runs.get(row.monitorId))));
+}
+
+/** The same as JSON texts, one after the other: each may have params of 2 MiB. */
+export async function writeMonitors(app: App, rows: readonly MonitorRow[]): Promise<string[]> {
+    const runs = await lastRuns(
+        app.db,
+        rows.map(({ monitorId }) => monitorId),
+    );
+    return eachInTurn(rows, async (row) => JSON.stringify(await present(app, row, runs.get(row.monitorId))));
 }
 
 async function present(app: App, row: MonitorRow, last: RunRow | undefined): Promise<Monitor> {
@@ -73,14 +82,14 @@ async function errorOf(app: App, { code, error, runId }: RunRow): Promise<JsonOb
     return errorObject(new Refusal(code as RefusalCode, message, extras), runId, app.publicUrl()) as JsonObject;
 }
 
-export async function presentChange({ secrets }: App, row: ChangeRow): Promise<MonitorChange> {
+/** A change as JSON text, with its diff as it is stored. */
+export async function writeChange({ secrets }: App, row: ChangeRow): Promise<string> {
     const diff = await openText(secrets, 'diff', row.diff);
-    return {
-        change_id: row.changeId,
-        at: row.at.toISOString(),
-        diff: diff === undefined ? { added: [], removed: [], changed: [] } : (parseExact(diff) as unknown as MonitorChange['diff']),
+    const head = JSON.stringify({ change_id: row.changeId, at: row.at.toISOString() });
+    const tail = JSON.stringify({
         diff_truncated: row.diffTruncated || diff === undefined,
         before_run: row.beforeRun,
         after_run: row.afterRun,
-    };
+    });
+    return `${head.slice(0, -1)},"diff":${diff ?? '{"added":[],"removed":[],"changed":[]}'},${tail.slice(1)}`;
 }

@@ -135,6 +135,9 @@ export function columnList(columns: Readonly<Record<string, string>>): string {
         .join(', ');
 }
 
+/** The most bytes of what the rows of one page hold, unless one row alone has more. */
+export const PAGE_BYTES = 8 * 1024 * 1024;
+
 /** A page of rows, of which one more than `limit` was read where there is one; `last`: behind which row the next page begins. */
 export function cutPage<Row>(rows: readonly Row[], limit: number): { shown: Row[]; last: Row | undefined } {
     const shown = rows.slice(0, limit);

@@ -7,6 +7,7 @@ import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
 import { changePlan } from '../../shared/store/credits/credits.ts';
 import { lockMonitor, type MonitorRow } from '../../shared/store/monitors/monitors.ts';
 import { addEndedRun } from '../../shared/store/monitors/runs.ts';
+import { sealText } from '../../shared/store/monitors/sealed.ts';
 import { blockDomain, unblockDomain } from '../../shared/store/registry/sites.ts';
 import { beginDueRun } from '../../workers/monitors/begin-due-run.ts';
 import { endRun } from '../../workers/monitors/end-run.ts';
@@ -422,6 +423,26 @@ describe('a monitor', function () {
     it('is refused like a fetch where its endpoint is not there', async () => {
         expect(codeOf(await order({ endpoint: 'none' }))).to.equal('ENDPOINT_NOT_FOUND');
         expect(codeOf(await order({ site: 'nowhere.test' }))).to.equal('SITE_NOT_FOUND');
+    });
+
+    it('lists changes by pages of some MiB at most, each change once', async () => {
+        const monitor = await made();
+        const { db, secrets } = world.app;
+        const ids = ['chg_1', 'chg_2', 'chg_3'];
+        for (const change_id of ids) {
+            const text = JSON.stringify({ added: ['x'.repeat(5_000_000)], removed: [], changed: [] });
+            const place = { change_id, monitor_id: monitor.monitor_id, diff_truncated: false, before_run: 'run_1', after_run: 'run_2' };
+            await db('monitor_changes').insert({ ...place, diff: await sealText(secrets, 'diff', text) });
+        }
+        const page = async (query: string) => {
+            const { body } = await ada.call('GET', at(monitor, `/changes?limit=100${query}`));
+            const { pagination } = body['meta'] as { pagination: { next_cursor: string | null; total: number } };
+            return { ids: (body['data'] as { change_id: string }[]).map(({ change_id }) => change_id), ...pagination };
+        };
+        const first = await page('');
+        expect(first).to.deep.include({ ids: ['chg_3', 'chg_2'], total: 3 });
+        expect(await page(`&cursor=${first.next_cursor}`)).to.deep.include({ ids: ['chg_1'], next_cursor: null, total: 3 });
+        await remove(monitor);
     });
 
     it('of another workspace is not there', async () => {

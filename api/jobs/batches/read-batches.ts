@@ -12,7 +12,7 @@ import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { findBatch, listBatches as list } from '../../../shared/store/jobs/batches.ts';
 import { type EndedRow, listEnded } from '../../../shared/store/jobs/jobs.ts';
 import { countInWindow } from '../../admission/count-in-window.ts';
-import { readPage } from '../../answers/paging.ts';
+import { readPage, textPage } from '../../answers/paging.ts';
 import type { Call, Reply } from '../../serve.ts';
 import { waitForEnd } from '../wait-for-end.ts';
 
@@ -75,7 +75,7 @@ export async function readResults(call: OneBatch<ResultsQuery>): Promise<Reply<E
         total: status === undefined || status === 'queued' || status === 'running' ? ended : batch[status],
     };
     const items = await eachInTurn(rows, present);
-    return { text: `{"success":true,"data":[${items.join(',')}],"meta":${JSON.stringify({ pagination })}}`, isKept: false };
+    return textPage(items, pagination);
 }
 
 function acceptsLines({ header }: OneBatch<ResultsQuery>): boolean {

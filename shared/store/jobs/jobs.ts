@@ -1,6 +1,6 @@
 import type { Scopes } from '../../domain/accounts/scopes.ts';
 import type { JobStatus, WaitingFor } from '../../domain/jobs/states.ts';
-import { columns, countSome, type Db } from '../../platform/db.ts';
+import { columns, countSome, type Db, PAGE_BYTES } from '../../platform/db.ts';
 
 /** A job as it is stored. */
 export interface JobRow {
@@ -119,9 +119,6 @@ export async function listJobs(
 export interface EndedRow extends FullJobRow {
     endNumber: number;
 }
-
-/** The most bytes of results of one page, unless a single result is larger. */
-const PAGE_BYTES = 8 * 1024 * 1024;
 
 /** Items of a batch that have ended, in the order of their ends, behind `after`; at most `limit`, and fewer where their results are large. */
 export async function listEnded(

@@ -1,7 +1,7 @@
 import { KEPT_CHANGES, KEPT_RUNS } from '../../domain/monitors/bounds.ts';
 import type { MonitorStatus, PausedReason, RunStatus, SkippedReason } from '../../domain/monitors/states.ts';
 import type { Effect } from '../../domain/types.ts';
-import { columns, countRows, type Db, toColumns } from '../../platform/db.ts';
+import { columns, countRows, cutPage, type Db, PAGE_BYTES, toColumns } from '../../platform/db.ts';
 import type { Reader } from '../jobs/jobs.ts';
 
 /** A monitor as it is stored. */
@@ -156,18 +156,41 @@ export async function listMonitors(
     db: Db,
     reader: Reader,
     { status, limit, before }: { status?: MonitorStatus | undefined; limit: number; before?: number | undefined },
-): Promise<{ monitors: MonitorRow[]; total: number }> {
+): Promise<NumberedPage<MonitorRow>> {
     const found = visible(db, reader);
     if (status !== undefined) found.where({ 'm.status': status });
     const total = await countRows(found.clone());
     if (before !== undefined) found.where('m.number', '<', before);
+    const sized = found.select({ ...ROW, ...sizesOf(db, 'm', 'request') });
+    return { ...(await readFitting<MonitorRow>(db, sized, limit)), total };
+}
+
+/** A page, newest first. */
+export interface NumberedPage<Row> {
+    shown: Row[];
+    /** Behind which row the next page begins. */
+    last: Row | undefined;
+    total: number;
+}
+
+/** Columns of a row: the bytes that the rows before it hold, and how many rows there are. */
+function sizesOf(db: Db, table: 'm' | 'c', column: 'request' | 'diff') {
+    const bytes = `octet_length(${table}.${column})`;
     return {
-        monitors: await found
-            .orderBy('m.number', 'desc')
-            .limit(limit + 1)
-            .select(ROW),
-        total,
+        bytesBefore: db.raw(`sum(${bytes}) over (order by ${table}.number desc) - ${bytes}`),
+        found: db.raw('count(*) over ()'),
     };
+}
+
+/** The newest rows, at most `limit`, and fewer where they hold more than a page may. @param sized with `sizesOf` */
+async function readFitting<Row extends { number: number }>(db: Db, sized: ReturnType<typeof visible>, limit: number) {
+    const rows = (await db
+        .from(sized.as('r'))
+        .where('r.bytesBefore', '<', PAGE_BYTES)
+        .orderBy('r.number', 'desc')
+        .limit(limit)
+        .select('r.*')) as unknown as (Row & { found: number })[];
+    return { shown: rows as Row[], last: (rows[0]?.found ?? 0) > rows.length ? rows.at(-1) : undefined };
 }
 
 function visible(db: Db, { workspaceId, userId, scopes: { effects, sites, endpoints, connections } }: Reader) {
@@ -241,33 +264,26 @@ interface Place {
     before?: number | undefined;
 }
 
-export async function listRuns(db: Db, monitorId: string, { limit, before }: Place): Promise<{ rows: RunRow[]; total: number }> {
+export async function listRuns(db: Db, monitorId: string, { limit, before }: Place): Promise<NumberedPage<RunRow>> {
     const found = db('monitor_runs as r').where({ 'r.monitor_id': monitorId });
     // Older runs may still count towards the credits of the day, but are not shown.
     found.where('r.number', '>', lastPrunedNumber(db, 'monitor_runs', monitorId));
     const total = await countRows(found.clone());
     if (before !== undefined) found.where('r.number', '<', before);
-    return {
-        rows: await found
-            .orderBy('r.number', 'desc')
-            .limit(limit + 1)
-            .select(RUN),
-        total,
-    };
+    const rows: RunRow[] = await found
+        .orderBy('r.number', 'desc')
+        .limit(limit + 1)
+        .select(RUN);
+    return { ...cutPage(rows, limit), total };
 }
 
-export async function listChanges(db: Db, monitorId: string, { limit, before }: Place): Promise<{ rows: ChangeRow[]; total: number }> {
+export async function listChanges(db: Db, monitorId: string, { limit, before }: Place): Promise<NumberedPage<ChangeRow>> {
     const found = db('monitor_changes as c').where({ 'c.monitor_id': monitorId });
     const total = await countRows(found.clone());
     if (before !== undefined) found.where('c.number', '<', before);
     const row = columns('c', 'change_id', 'number', 'at', 'diff', 'diff_truncated', 'before_run', 'after_run');
-    return {
-        rows: await found
-            .orderBy('c.number', 'desc')
-            .limit(limit + 1)
-            .select(row),
-        total,
-    };
+    const sized = found.select({ ...row, ...sizesOf(db, 'c', 'diff') });
+    return { ...(await readFitting<ChangeRow>(db, sized, limit)), total };
 }
 
 /** Counts monitors by status, and returns how long the oldest due run has been due. */
