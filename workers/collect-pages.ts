@@ -31,7 +31,7 @@ interface Stop {
 
 /**
  * Collects page after page (docs/api.md, "Schema packages"), from the first or from where an earlier call stopped. It stops without a next page, where
- * `pagination.end` says so, at a page it has seen, at a page with the results of the one before, at a status that sites give beyond their
+ * `pagination.end` says so, at a later page with nothing in it, at a page it has seen, at a page with the results of the one before, at a status that sites give beyond their
  * last page, or when the requested pages or results are there. The result is the first page with the results of all pages. Another page
  * that fails fails the whole call, or with `partial` ends the walk.
  */
@@ -84,6 +84,7 @@ async function walk(collecting: Collecting, pages: WalkedPage[]): Promise<Stop> 
         const { page } = answer;
         const part = await readOne(collecting, page, { ids, skip: at.skip, left: Math.max(0, job.maxResults - items) });
         if (!part.ok) return stopAtFailure(at, part);
+        if (part.items === undefined && part.isNothing === true && !isFirst) return { end: 'empty' };
         if (part.items === undefined) return stopAtFailure(at, withoutResults(endpoint));
         // A page that goes on was there before by itself.
         if (at.skip === 0 && at.before !== undefined && part.fingerprint === at.before) {

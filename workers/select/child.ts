@@ -47,7 +47,7 @@ function perform(task: Task): Omit<TaskAnswer & { ok: true }, 'ok'> {
     if (task.what === 'join') return joinParts(task.texts, task.schema, task.wanted);
     if (task.what === 'prepare') {
         const { page, wanted } = task;
-        return { text: JSON.stringify(html?.prepareFromHtml(page, wanted) ?? { found: extractPlain(page, wanted) }) };
+        return { text: JSON.stringify(html?.prepareFromMarkup(page, wanted) ?? { found: extractPlain(page, wanted) }) };
     }
     if (task.what === 'watch') return readWatched(task);
     const { next, ...part } = readPart(task.page, task.rules, task, parse, { isMeasured: true });

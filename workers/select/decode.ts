@@ -26,6 +26,17 @@ export function typeOfBody(
 }
 
 /**
+ * The type of the page of a step of `prepare`, which names none: a form is HTML, and JSON is JSON although many sites label it as a page.
+ * @returns undefined where the Content-Type decides as usual
+ */
+export function typeOfStep(body: Uint8Array, contentType: string | undefined, { hasForm }: { hasForm: boolean }): ResponseType | undefined {
+    if (hasForm) return 'html';
+    const { essence } = readContentType(contentType);
+    if (/^(?:application|text)\/(?!xhtml)(?:[\w.-]+\+)?xml$/.test(essence)) return 'xml';
+    return essence === 'text/html' && guessType(body) === 'json' ? 'json' : undefined;
+}
+
+/**
  * Decodes a body by the charset of its endpoint, else as browsers do (WHATWG, "Encoding" and "HTML"), JSON too: by its byte order mark, else
  * the charset of its Content-Type, else the `meta` of HTML or the declaration of XML, else as UTF-8. A charset that does not exist counts as none; bytes that do not fit become U+FFFD.
  */

@@ -67,9 +67,16 @@ function* blocksIn(within: Matches, { selector = 'script', value = 'textContent'
     }
 }
 
+/** A block, and the nodes of its list or `@graph`; a list may hold blocks with a `@graph` each. */
 function nodesOf(block: Json): Json[] {
-    const graph = isObject(block) ? (block as JsonObject)['@graph'] : block;
-    return Array.isArray(graph) ? [block, ...graph] : [block];
+    if (Array.isArray(block)) return [block, ...block.flatMap((node) => [node, ...graphOf(node)])];
+    return [block, ...graphOf(block)];
+}
+
+/** One node alone needs no list (JSON-LD, "Named Graphs"). */
+function graphOf(node: Json): Json[] {
+    const graph = isObject(node) ? (node as JsonObject)['@graph'] : undefined;
+    return graph === undefined ? [] : [graph].flat();
 }
 
 /** `@type` may be a list, an address or have a prefix: `https://schema.org/Product`, `schema:Product`. */

@@ -6,6 +6,7 @@ import { baseOf, loadHtml } from './html.ts';
 import { readForm } from './read-form.ts';
 import type { RawPage } from './read-page.ts';
 import { selectOne } from './select-html.ts';
+import { loadXml } from './xml.ts';
 
 /** What a step of `prepare` takes from its page. */
 export interface WantedOfStep {
@@ -21,10 +22,11 @@ export interface PreparedPage {
     found: Record<string, Json>;
 }
 
-/** Reads the form and the values of a page of HTML. @throws InvalidResponse */
-export function prepareFromHtml(page: RawPage, { path, form, extract }: WantedOfStep): PreparedPage {
-    const $ = loadHtml(decode(page));
-    const base = baseOf($, page.url);
+/** Reads the form and the values of a page of HTML, or the values of XML. @throws InvalidResponse */
+export function prepareFromMarkup(page: RawPage, { path, form, extract }: WantedOfStep): PreparedPage {
+    const isXml = page.type === 'xml';
+    const $ = isXml ? loadXml(decode(page)) : loadHtml(decode(page));
+    const base = isXml ? page.url : baseOf($, page.url);
     const found = Object.entries(extract).map(([name, entry]): [string, Json] => [
         name,
         selectOne($, entry, { path: `${path}/extract/${escapePointer(name)}`, base }),

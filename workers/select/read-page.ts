@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cutResults, resultsAt, withResults, wrapResult } from '../../shared/domain/fetch/wrap-result.ts';
+import { cutResults, isNullAt, resultsAt, withResults, wrapResult } from '../../shared/domain/fetch/wrap-result.ts';
 import { hasRounded, mayRound, parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { isFaithful } from '../../shared/domain/json/faithful-json.ts';
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
@@ -132,6 +132,8 @@ export interface Part {
     text: string;
     /** `undefined` without a list of results. */
     items: number | undefined;
+    /** Without a list, since the answer has no body or null in its place: the page of a site that has nothing more to say. */
+    isNothing?: true | undefined;
     /** Those of `items` that are in `text`: without those that an earlier call answered, and with `unique` without those that were there before. */
     kept?: number | undefined;
     /** With `unique`: the place in the list of the first item that the call may not have any more. */
@@ -174,7 +176,7 @@ export function readPart(
     parse: ParseBody = parsePlain,
     { isMeasured = false }: { isMeasured?: boolean } = {},
 ): Part {
-    if (isEmptyAnswer(page) && !isEmptyList(page)) return { text: '{}', items: undefined, next: undefined };
+    if (isEmptyAnswer(page) && !isEmptyList(page)) return { text: '{}', items: undefined, isNothing: true, next: undefined };
     const parsed = isEmptyAnswer(page) ? parsedShape({ items: [] }) : parse(textOf(page, rules), page, rules);
     const found = next === undefined ? undefined : parsed.next(next);
     if (found !== undefined) refuseLongNext(found);
@@ -192,6 +194,7 @@ export function readPart(
     return {
         text,
         items: items?.length,
+        isNothing: (rules.select === undefined && isNullAt(data, results)) || undefined,
         kept,
         cutAt,
         ids: fresh?.ids,

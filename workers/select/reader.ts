@@ -6,7 +6,7 @@ import { giveBack } from '../garbage.ts';
 import type { Page } from '../upstream/answers.ts';
 import { botChallengeOf } from '../upstream/bot-challenges.ts';
 import type { Task, TaskAnswer } from './child.ts';
-import { typeOfBody } from './decode.ts';
+import { typeOfBody, typeOfStep } from './decode.ts';
 import { canJudgeInline, canReadInline, costsItsSize, hasInlineRules, isInlineExpression } from './inline.ts';
 import { type Refused, refusable, TOO_MUCH } from './invalid-response.ts';
 import { MAX_OUTPUT, TOO_LONG } from './measure.ts';
@@ -160,9 +160,9 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
             const heavy = isHeavy(page, rules) || !areInline;
             const answer = await askOf(answered, { what: 'part', page, rules, ...wanted }, heavy, turn);
             if (!answer.ok) return answer;
-            const { text, items, kept, cutAt, ids, fingerprint, next, total, isLast, isLogin } = answer;
+            const { text, items, isNothing, kept, cutAt, ids, fingerprint, next, total, isLast, isLogin } = answer;
             const found = next === undefined ? undefined : (parseExact(next) as NextFound);
-            return withSize({ text, items, kept, cutAt, ids, fingerprint, next: found, total, isLast, isLogin });
+            return withSize({ text, items, isNothing, kept, cutAt, ids, fingerprint, next: found, total, isLast, isLogin });
         },
         async join(texts, { response: { schema } }, wanted, bytes, turn = createReadingTurn()) {
             if (bytes > MAX_OUTPUT) return toRefused(TOO_LONG);
@@ -172,7 +172,11 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
             return contentOf(await ask({ what: 'join', texts, schema, wanted }, { bytes, isHeavy }, turn));
         },
         async prepare(answered, wanted, turn = createReadingTurn()) {
-            const page = rawPage(answered, { type: wanted.form === undefined ? undefined : 'html' }, true);
+            const page = rawPage(
+                answered,
+                { type: typeOfStep(answered.body, answered.headers['content-type'], { hasForm: wanted.form !== undefined }) },
+                true,
+            );
             const answer = await askOf(answered, { what: 'prepare', page, wanted }, true, turn);
             return answer.ok ? { ok: true, ...(parseExact(answer.text) as unknown as PreparedPage) } : answer;
         },

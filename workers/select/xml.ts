@@ -22,7 +22,8 @@ export const parseXml: ParseBody = (text, { url }) => {
     };
 };
 
-function loadXml(text: string): CheerioAPI {
+/** Loads XML. @throws InvalidResponse as `walkXml` */
+export function loadXml(text: string): CheerioAPI {
     const handler = new DomHandler(null, { xmlMode: true });
     walkXml(text, handler);
     return load(handler.root as Document, { xml: true });

@@ -10,9 +10,19 @@ export function wrapResult(value: Json | undefined): JsonObject {
 
 /** The array at a dotted path (`billing.results`) of `data`; `undefined` where there is none. Own keys of objects only. */
 export function resultsAt(data: JsonObject, path: string): Json[] | undefined {
+    const found = foundAt(data, path);
+    return Array.isArray(found) ? found : undefined;
+}
+
+/** Whether `null` stands where the array should, as programs in Go write an empty one. */
+export function isNullAt(data: JsonObject, path: string): boolean {
+    return foundAt(data, path) === null;
+}
+
+function foundAt(data: JsonObject, path: string): Json | undefined {
     let here: Json | undefined = data;
     for (const step of path.split('.')) here = isObject(here) && Object.hasOwn(here, step) ? here[step] : undefined;
-    return Array.isArray(here) ? here : undefined;
+    return here;
 }
 
 export interface Cut {
