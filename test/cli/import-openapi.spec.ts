@@ -324,6 +324,9 @@ describe('routebook import, of OpenAPI documents', function () {
                     },
                 },
                 '/message': { post: { ...operation('message'), requestBody: body('text/plain', { type: 'string' }) } },
+                '/settings': { put: { ...operation('settings'), requestBody: body('application/x-yaml', { type: 'string' }) } },
+                '/lines': { post: { ...operation('lines'), requestBody: body('application/x-ndjson', { type: 'string' }) } },
+                '/upload': { post: { ...operation('upload'), requestBody: body('application/octet-stream', { format: 'binary' }) } },
                 '/picture': { post: { ...operation('picture'), requestBody: body('image/png', { type: 'string' }) } },
                 '/maybe': { post: { ...operation('maybe'), requestBody: body('multipart/form-data', { type: 'object' }, false) } },
                 '/odd': { get: { ...operation('odd'), requestBody: body('application/json', person) } },
@@ -357,13 +360,14 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(requestFor(imported.package, 'restart')).to.deep.include({ body: null, type: undefined });
         expect(requestFor(imported.package, 'restart', { hard: false }).body).to.deep.equal({ hard: false });
         expect(whys(imported, 'operation')).to.deep.equal({
-            'POST /picture': 'Its body is image/png, and a package takes JSON, forms and plain texts over.',
+            'POST /picture': 'Its body is image/png, and a package takes JSON, forms and texts over.',
             'GET /odd': 'A GET request has no body.',
         });
         expect(whys(imported, 'part')).to.deep.equal({
             'POST /form, deep': 'Objects in a query or a form are supported only in the style deepObject.',
             'POST /photo, more': 'One file of this list can be sent in a call.',
             'POST /photo, place': 'Objects in a query or a form are supported only in the style deepObject.',
+            'POST /upload, the body': 'It is sent as a text: bytes that are none cannot be given.',
         });
         const photo = { filename: 'a.png', content_type: 'image/png', base64: 'AAAA' };
         const sent = requestFor(imported.package, 'photo', { photo, title: 'x', tags: ['a', 'b'] });
@@ -377,6 +381,12 @@ describe('routebook import, of OpenAPI documents', function () {
             body: 'hello',
             type: 'text/plain; charset=utf-8',
         });
+        for (const [name, type] of [
+            ['settings', 'application/x-yaml'],
+            ['lines', 'application/x-ndjson'],
+            ['upload', 'application/octet-stream'],
+        ] as const)
+            expect(requestFor(imported.package, name, { body: 'a: 1' })).to.deep.include({ body: 'a: 1', type });
     });
 
     it('asks for the kind of answer that the document has', () => {
@@ -465,9 +475,10 @@ describe('routebook import, of OpenAPI documents', function () {
     it('bounds schemas: cycles end, 3.0 and 3.1 mean the same, lists stand in items', () => {
         const node = {
             type: 'object',
-            required: ['id', 'gone'],
+            required: ['id', 'gone', 'kind'],
             properties: {
                 id: { type: 'integer' },
+                kind: { type: 'string', default: 'leaf' },
                 next: { $ref: '#/components/schemas/Node' },
                 secret: { type: 'string', writeOnly: true },
             },
@@ -500,7 +511,7 @@ describe('routebook import, of OpenAPI documents', function () {
                 },
             },
         });
-        const one = { type: 'object', required: ['id'], properties: { id: { type: 'integer' }, next: {} } };
+        const one = { type: 'object', required: ['id'], properties: { id: { type: 'integer' }, kind: { type: 'string' }, next: {} } };
         expect(endpoint(imported, 'one').response?.schema).to.deep.equal(one);
         expect(endpoint(imported, 'many').response?.schema).to.deep.equal({
             type: 'object',

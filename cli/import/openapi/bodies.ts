@@ -49,14 +49,14 @@ export function readBody(
         types.find((type) => /^application\/[\w.-]+\+json\b/i.test(type) || type === '*/*' || type === 'application/*');
     const form = types.find((type) => /^application\/x-www-form-urlencoded\b/i.test(type));
     const multipart = types.find((type) => /^multipart\/form-data\b/i.test(type));
-    const plain = types.find((type) => /^text\/plain\b/i.test(type));
+    const plain = TEXTS.map((pattern) => types.find((type) => pattern.test(type))).find((type) => type !== undefined);
     const type = json ?? form ?? multipart ?? plain;
     if (type === undefined)
         return without(
             body,
             types.length === 0
                 ? 'Its body has no content.'
-                : `Its body is ${types.slice(0, 3).map(printableName).join(', ')}, and a package takes JSON, forms and plain texts over.`,
+                : `Its body is ${types.slice(0, 3).map(printableName).join(', ')}, and a package takes JSON, forms and texts over.`,
         );
     const media = isObject(content[type]) ? content[type] : {};
     const read = {
@@ -70,8 +70,16 @@ export function readBody(
     };
     const contentType = json !== undefined && /\+json/.test(json) ? (json.split(';', 1)[0] ?? json).trim().toLowerCase() : undefined;
     if (json !== undefined) return { ...readJson(read), contentType };
-    return type === plain ? asText(read) : readForm(read, body, type === form ? 'form' : 'multipart');
+    return type === plain ? asText(read, type) : readForm(read, body, type === form ? 'form' : 'multipart');
 }
+
+/** Bodies that a call gives as one text, the surest first. */
+const TEXTS: readonly RegExp[] = [
+    /^text\/plain\b/i,
+    /^text\/(?!xml\b|json\b|html\b)[\w.+-]+/i,
+    /^application\/(?:(?:[\w.-]+\+|x-)?yaml|(?:x-)?ndjson|jsonl)\b/i,
+    /^application\/octet-stream\b/i,
+];
 
 function without(body: JsonObject, why: string): ReadBody {
     if (body['required'] === true) return { ok: false, why };
@@ -135,10 +143,15 @@ function asOneValue({ schema, required, taken, schemas, resolver }: Reading): Ex
 }
 
 /** A text is one param, and its template is nothing but that. */
-function asText({ schema, required, taken, resolver }: Reading): ReadBody {
+function asText({ schema, required, taken, resolver }: Reading, type: string): ReadBody {
+    const essence = (type.split(';', 1)[0] ?? type).trim().toLowerCase();
     const name = placeholder('body', new Set(taken));
     const params: PackageParam[] = [{ name, source: 'body', required, ...readDescription(schema, resolver), schema: { type: 'string' } }];
-    return { ok: true, params, template: `{${name}}`, format: 'text', contentType: undefined, isOptional: !required, left: [] };
+    const left = /octet-stream$/.test(essence)
+        ? [{ name: 'the body', why: 'It is sent as a text: bytes that are none cannot be given.' }]
+        : [];
+    const contentType = essence === 'text/plain' ? undefined : essence;
+    return { ok: true, params, template: `{${name}}`, format: 'text', contentType, isOptional: !required, left };
 }
 
 function readForm(reading: Reading, body: JsonObject, format: 'form' | 'multipart'): ReadBody {

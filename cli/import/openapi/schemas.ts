@@ -27,7 +27,7 @@ const MAX_ALTERNATIVES = 12;
 const MAX_ENUM = 200;
 /** All patterns of a package together; the rules allow 30,000 instructions. */
 const MAX_INSTRUCTIONS = 20_000;
-const FORMATS: ReadonlySet<string> = new Set(['date', 'date-time', 'uuid', 'ipv4', 'ipv6']);
+const FORMATS: ReadonlySet<string> = new Set(['date', 'date-time', 'time', 'uuid', 'email', 'uri', 'ipv4', 'ipv6']);
 const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Reads the schemas of one document, all patterns of which share one budget. */
@@ -80,7 +80,9 @@ export function openSchemaReader(resolver: Resolver): SchemaReader {
         const kept = Object.entries(properties)
             .filter(([key, value]) => !UNSAFE_KEYS.has(key) && resolver.resolve(value)?.[hidden] !== true)
             .slice(0, MAX_PROPERTIES);
-        const names = new Set(kept.map(([key]) => key));
+        // The receiver of an answer assumes the default where a field lacks, and some servers leave it out.
+        const given = kept.filter(([, value]) => reading.side === 'request' || resolver.resolve(value)?.['default'] === undefined);
+        const names = new Set(given.map(([key]) => key));
         const needed = Array.isArray(required)
             ? required.filter((name): name is string => typeof name === 'string' && names.has(name))
             : [];
