@@ -407,7 +407,7 @@ describe('routebook import, of OpenAPI documents', function () {
             ['get_either', undefined],
             ['get_csv', { accept: 'text/csv' }],
             ['get_text', undefined],
-            ['get_any', undefined],
+            ['get_any', { accept: 'application/json, */*;q=0.5' }],
         ]);
     });
 

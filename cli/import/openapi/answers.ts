@@ -55,7 +55,9 @@ const OTHERS: readonly (readonly [ResponseType, RegExp])[] = [
 /** Servers that speak a media type of their own answer 406 to others. */
 function acceptOf(type: string): { accept?: string } {
     const [essence = ''] = type.toLowerCase().split(';', 1);
-    const isUsual = ['application/json', '*/*', 'text/plain'].includes(essence.trim());
+    // Nothing says that the server speaks of it as JSON.
+    if (essence.trim() === '*/*') return { accept: 'application/json, */*;q=0.5' };
+    const isUsual = ['application/json', 'text/plain'].includes(essence.trim());
     return isUsual || !/^[\w.+-]+\/[\w.+-]+$/.test(essence.trim()) ? {} : { accept: essence.trim() };
 }
 

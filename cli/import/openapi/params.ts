@@ -106,7 +106,7 @@ function addPathParam(
     for (let count = 2; taken.has(unique); count++) unique = `${plain}_${count}`;
     taken.add(unique);
     out.placeholders.set(name, unique);
-    const schema = plainSchema(schemas.ofRequest(schemaOf(param)));
+    const schema = withoutEmpty(plainSchema(schemas.ofRequest(schemaOf(param))));
     out.params.push({
         name: unique,
         source: 'path',
@@ -117,6 +117,13 @@ function addPathParam(
     });
     if (param === undefined)
         out.left.push({ name: printableName(name), why: 'The document does not describe it; it was taken for a text.' });
+}
+
+/** A segment of a path is never empty. */
+function withoutEmpty(schema: JsonSchema): JsonSchema {
+    const choices = isObject(schema) ? schema['enum'] : undefined;
+    const left = Array.isArray(choices) ? choices.filter((choice) => choice !== '') : [];
+    return left.length === 0 ? schema : { ...(schema as JsonObject), enum: left };
 }
 
 function addQueryParam(param: JsonObject, out: Collected, resolver: Resolver, schemas: SchemaReader): string | undefined {
