@@ -1,5 +1,6 @@
 import { isOnDomain, registrableDomain } from '../../shared/domain/site/site-name.ts';
 import type { Json } from '../../shared/domain/types.ts';
+import { type AnswerFields, addAnswerFields } from './answer-fields.ts';
 import { addGranting, carriedBy, type Granting, onceOnly, openGranting, signsIn } from './credentials.ts';
 import { DispatchWords } from './dispatch.ts';
 import { type Exchange, readEntry } from './exchange.ts';
@@ -30,6 +31,7 @@ export interface Collection {
     /** Origins where the user signed in. */
     signedIn: Set<string>;
     texts: SiteTexts;
+    answerFields: AnswerFields;
     /** How much of the recording belongs to each registrable domain, and its first host that gave a page. */
     domains: Map<string, { weight: number; pageHost: string | undefined }>;
 }
@@ -55,6 +57,7 @@ export async function collect(entries: AsyncIterable<Element>, ledger: Ledger, o
         choices: new DispatchWords(),
         seen: openSeenTexts(),
         texts: openSiteTexts(),
+        answerFields: new Map(),
         granting: openGranting(),
         refusing: new Set(),
         signedIn: new Set(),
@@ -131,7 +134,10 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
     addExchange(group, exchange, { body, json, page, carried, once: onceOnly(raw) }, options.keepsSamples);
     const caller = URL.parse(exchange.requestHeaders.get('referer') ?? '');
     if (page === undefined && caller !== null) addText(group.pages.callers, collection.texts.titles.get(addressOfPage(caller)) ?? '');
-    if (json !== undefined) collection.seen.remember(json);
+    if (json !== undefined) {
+        collection.seen.remember(json);
+        addAnswerFields(collection.answerFields, json, exchange.url);
+    }
     for (const form of page?.forms ?? []) takeForm(collection, form, { url: exchange.url, title: page?.texts.title ?? '' }, ledger);
 }
 

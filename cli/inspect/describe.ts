@@ -8,13 +8,21 @@ import { wordsOf } from './harmless.ts';
  */
 export function describeEndpoint({ name, kind, hosted, params = [], response }: PackageEndpoint, lead?: string): string {
     const said = leadOf(sentence(name.split('_')), lead);
-    const selected = selectedFields(response?.select);
-    const { fields, isList } = selected.length > 0 ? { fields: selected, isList: true } : fieldsOf(response?.schema);
+    const { fields, isList } = answeredFields({ response });
     const answered = fields.length === 0 ? '' : isList ? ` Each item has ${joinNames(fields)}.` : ` Answers with ${joinNames(fields)}.`;
     const asked = params.filter(({ required }) => required).map((param) => wordsOf(param.name).join(' '));
     const by = asked.length === 0 ? '' : ` Needs ${joinNames(asked.slice(0, MOST_FIELDS))}.`;
     const bound = hosted === false ? ' Its requests carry a token that is made for each of them.' : '';
     return `${said}${kind === 'paginate' ? ', page by page' : ''}.${by}${bound}${answered}`;
+}
+
+/** The names of the fields of what an endpoint answers with. */
+export function answeredFields({ response }: { response?: PackageEndpoint['response'] | undefined }): {
+    fields: string[];
+    isList: boolean;
+} {
+    const selected = selectedFields(response?.select);
+    return selected.length > 0 ? { fields: selected, isList: true } : fieldsOf(response?.schema);
 }
 
 /** One word of a page says less than the name. */

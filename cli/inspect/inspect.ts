@@ -14,7 +14,7 @@ import { addAuth } from './auth.ts';
 import { guessCategory } from './category.ts';
 import { type Collection, collect, domainOf } from './collect.ts';
 import { describeSite } from './describe.ts';
-import { describeByPages } from './describe-pages.ts';
+import { describeBySite } from './describe-by-site.ts';
 import { settleDispatch } from './dispatch.ts';
 import { draftEndpoint } from './endpoint.ts';
 import type { ExampleCandidate } from './example-candidate.ts';
@@ -92,7 +92,7 @@ async function draft(collection: Collection, ledger: Ledger, options: InspectOpt
     const { site, domain } = siteOf(collection, options);
     const routes = routesOf(collection, domain, ledger);
     const drafted = draftAll(routes, ledger);
-    const described = describeByPages(drafted, collection.texts, collection.seen);
+    const described = describeBySite(drafted, collection);
     const guess = guessCategory([site, ...routes.flatMap(wordsOf)]);
     const whole: PackageDocument = {
         format: 'routebook/1',
@@ -130,6 +130,7 @@ async function draft(collection: Collection, ledger: Ledger, options: InspectOpt
         url,
         samples: groups.get(name)?.sendings ?? 0,
         byPages: [name, ...params.map((param) => `${name} ${param.name}`)].filter((one) => described.byPages.has(one)).length,
+        byAnswers: [name, ...params.map((param) => `${name} ${param.name}`)].filter((one) => described.byAnswers.has(one)).length,
     }));
     return { package: settled.package, report: { read: collection.read, found, ...ledger.lines(), leftToDo } };
 }
@@ -195,6 +196,7 @@ function fromDocument(document: unknown, options: InspectOptions): Inspected {
         url,
         samples: 0,
         byPages: 0,
+        byAnswers: 0,
     }));
     return {
         package: imported,

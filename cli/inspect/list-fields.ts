@@ -37,7 +37,13 @@ export function fieldsOf($: CheerioAPI, items: readonly Node[]): Map<string, Jso
     const said = new Set<string>();
     for (const { entry, wanted, values } of [...seen.values()].sort((a, b) => a.rank - b.rank)) {
         const column = values.join(' ');
-        if (values.length < items.length * MOSTLY || new Set(values).size < 2 || said.has(column) || fields.size >= MAX_FIELDS) continue;
+        if (
+            values.length < items.length * MOSTLY ||
+            (items.length > 1 && new Set(values).size < 2) ||
+            said.has(column) ||
+            fields.size >= MAX_FIELDS
+        )
+            continue;
         said.add(column);
         fields.set(freeName(wanted, fields), entry);
     }

@@ -111,6 +111,15 @@ function graphqlOf(body: JsonObject): Operation | { fault: string } {
     };
 }
 
+/** How a GraphQL operation uses one of its variables: as `the argument first (Int)`. */
+export function argumentOf(operation: Operation | undefined, variable: string): string | undefined {
+    const query = operation?.protocol === 'graphql' ? operation.fixed['query'] : undefined;
+    if (typeof query !== 'string' || !/^[A-Za-z_]\w{0,63}$/.test(variable)) return undefined;
+    const type = new RegExp(`\\$${variable}\\s*:\\s*([\\w!\\[\\]]{1,80})`).exec(query)?.[1];
+    const argument = new RegExp(`([A-Za-z_]\\w{0,63})\\s*:\\s*\\$${variable}\\b`).exec(query)?.[1];
+    return type === undefined || argument === undefined ? undefined : `the argument ${argument} (${type})`;
+}
+
 function firstField(query: string): string | undefined {
     return /\{\s*([A-Za-z_]\w*)/.exec(query)?.[1];
 }

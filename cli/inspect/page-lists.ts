@@ -1,6 +1,6 @@
 import type { CheerioAPI } from 'cheerio';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import { isAuthorsName } from './author-names.ts';
+import { isAuthorsName, namedByAuthor } from './author-names.ts';
 import { fieldsOf, MAX_INSIDE, MOSTLY } from './list-fields.ts';
 import { classesOf, lineOf, type Node, tagOf } from './page-elements.ts';
 
@@ -16,6 +16,7 @@ export interface PageList {
 }
 
 const MAX_PARENTS = 2500;
+const MAX_COLUMNS = 60;
 /** The most groups of siblings that are examined. */
 const MAX_GROUPS = 12;
 const MAX_ITEMS = 40;
@@ -35,7 +36,11 @@ export function listsOf($: CheerioAPI): PageList[] {
     const least = (page.sizes.get(body)?.text ?? 0) * MUCH;
     const groups = [...page.content]
         .flatMap((parent) => siblingsIn($, parent).map((items) => ({ parent, items, text: textOf(items, page) })))
-        .filter(({ text, items }) => text >= least && (page.sizes.get(items[0] as Node)?.nodes ?? 0) <= MAX_INSIDE * 4)
+        .filter(
+            ({ text, items, parent }) =>
+                (text >= least || (tagOf($(items.slice(0, 1))) === 'tr' && hasHeadings($, parent))) &&
+                (page.sizes.get(items[0] as Node)?.nodes ?? 0) <= MAX_INSIDE * 4,
+        )
         .sort((a, b) => b.text - a.text)
         .slice(0, MAX_GROUPS);
     const found = new Map<string, PageList>();
@@ -73,10 +78,15 @@ function measure(body: Node): Measured {
         const isChrome = top.isChrome || (node !== body && startsChrome(node));
         stack.push({ node, isChrome, isLeft: true });
         const elements = inside.filter((child) => child.type === 'tag') as Node[];
-        if (!isChrome && elements.length > 1 && page.content.size < MAX_PARENTS) page.content.add(node);
+        if (!isChrome && (elements.length > 1 || isBody(node)) && page.content.size < MAX_PARENTS) page.content.add(node);
         for (const node of elements) stack.push({ node, isChrome, isLeft: false });
     }
     return page;
+}
+
+/** The body of a table may have one row. */
+function isBody(node: Node): boolean {
+    return 'name' in node && node.name === 'tbody';
 }
 
 function startsChrome(node: Node): boolean {
@@ -108,7 +118,15 @@ function siblingsIn($: CheerioAPI, parent: Node): Node[][] {
         if (alike === undefined) kinds.set(kind, [child]);
         else alike.push(child);
     }
-    return [...kinds].filter(([kind, nodes]) => nodes.length >= leastOf(kind)).map(([, nodes]) => nodes);
+    const isHeaded = kinds.has('tr') && hasHeadings($, parent);
+    return [...kinds].filter(([kind, nodes]) => nodes.length >= (isHeaded ? 1 : leastOf(kind))).map(([, nodes]) => nodes);
+}
+
+/** Whether an author named the columns of a table: then each row is an item, however few and short they are. */
+function hasHeadings($: CheerioAPI, parent: Node): boolean {
+    const row = $(parent).closest('table').children('thead').first().children('tr').first();
+    const cells = row.children('th').slice(0, MAX_COLUMNS).toArray();
+    return cells.length > 1 && cells.some((cell) => namedByAuthor(lineOf($(cell).text())) !== undefined);
 }
 
 /** Two rows make a list. Two blocks may be neighbours for other reasons. */
@@ -124,7 +142,7 @@ function listOf($: CheerioAPI, parent: Node, siblings: readonly Node[], page: Me
     const looked = items.slice(0, MAX_ITEMS);
     const texts = looked.map((item) => lineOf($(item).text()));
     const filled = texts.filter((text) => text.length > 1);
-    if (filled.length < items.length * MOSTLY || new Set(filled).size < filled.length * 0.7) return undefined;
+    if (filled.length < looked.length * MOSTLY || new Set(filled).size < filled.length * 0.7) return undefined;
     const fields = fieldsOf($, looked);
     const isLink = looked.every((item) => tagOf($(item)) === 'a');
     const asks = looked.filter((item) => $(item).find('input:not([type=hidden], [type=checkbox]), select, textarea').length > 0).length;

@@ -12,6 +12,8 @@ export interface InspectReport {
         samples: number;
         /** How many of it and its params are described in the words of pages. */
         byPages: number;
+        /** How many more by the fields of answers or the text of a GraphQL operation. */
+        byAnswers: number;
     }[];
     dropped: { what: string; why: string }[];
     redacted: { where: string; kind: string }[];

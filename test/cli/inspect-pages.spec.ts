@@ -61,6 +61,42 @@ describe('routebook inspect reads pages', () => {
         for (const topic of TOPICS) expect(text).not.to.include(topic);
     });
 
+    it('describes params by fields of answers that had their values, which it never repeats', async () => {
+        const boats = [
+            { id: 70001, name: 'harbour-queen', ownerId: 31, pages: 2 },
+            { id: 70002, name: '@fleet/tug', ownerId: 32, pages: 3 },
+        ];
+        const { package: drafted, report } = await inspectCalls([
+            { url: `${SHOP}/api/boats`, json: boats },
+            { url: `${SHOP}/api/boats?page=2`, json: boats },
+            { url: `${SHOP}/api/boats/70001`, json: boats[0] },
+            { url: `${SHOP}/api/boats/70002`, json: boats[1] },
+            { url: `${SHOP}/api/trips?ownerId=31&level=2`, json: [{ harbour: 'x' }] },
+            { url: `${SHOP}/api/docs/@fleet/tug`, json: { readme: 'long' } },
+            {
+                method: 'POST',
+                url: `${SHOP}/graphql`,
+                body: { query: 'query Crew($first: Int!) { crew(limit: $first) { name } }', variables: { first: 5 } },
+                json: { data: { crew: [{ name: 'Ada' }] } },
+            },
+        ]);
+        const described = Object.fromEntries(
+            drafted.endpoints.flatMap(({ url, params = [] }) =>
+                params.map(({ name, description }) => [`${url.replace(SHOP, '')} ${name}`, description]),
+            ),
+        );
+        expect(described).to.deep.include({
+            '/api/boats/{boat_id} boat_id': 'The id of the boat, as the field “id” of list_boats gives it.',
+            '/api/trips ownerId': 'The id of the owner, as the field “ownerId” of list_boats gives it.',
+            '/api/trips level': 'The level.',
+            '/api/boats page': 'Which page of the list, by number.',
+            '/api/docs/@{scope}/{name} scope': 'Which scope, as the field “name” of list_boats gives it.',
+            '/graphql first': 'The first, as the argument limit (Int!) of the operation.',
+        });
+        expect(report.found.find(({ name }) => name === 'list_boats')).to.deep.include({ byPages: 0, byAnswers: 1 });
+        expect(JSON.stringify(drafted)).not.to.match(/harbour-queen|7000\d|tug|Ada/);
+    });
+
     it('takes menus, footers and choices of a form for no list', () => {
         const menu = TOPICS.map((topic) => `<li><a href="/${topic}">About ${topic}, a long text</a></li>`).join('');
         const options = TOPICS.map((topic) => `<option>${topic}</option>`).join('');
@@ -75,6 +111,17 @@ describe('routebook inspect reads pages', () => {
         const [list] = listsOf(load(`<body><table id="stock"><tr><th>Name</th><th>In stock</th></tr>${rows}</table></body>`));
         expect(list?.items).to.equal(TOPICS.length);
         expect([...(list?.fields.keys() ?? [])]).to.include.members(['name', 'in_stock']);
+    });
+
+    it('reads long tables, and headed ones with a single short row', () => {
+        const table = (rows: number) =>
+            `<body><p>${'Some words about it. '.repeat(100)}</p><table id="stock"><thead><tr><th></th><th>Name</th><th>In stock</th></tr></thead>
+            <tbody>${Array.from({ length: rows }, (_, place) => `<tr><td><input type=checkbox></td><td><a href="/${place}">No ${place}</a></td><td>${place}</td></tr>`).join('')}</tbody></table>`;
+        for (const rows of [1, 150]) {
+            const [list] = listsOf(load(table(rows)));
+            expect(list?.items).to.equal(rows);
+            expect([...(list?.fields.keys() ?? [])]).to.deep.equal(['name', 'url', 'in_stock']);
+        }
     });
 
     it('takes no name of a thing for the heading of a column', () => {

@@ -1,9 +1,12 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import type { PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
-import { describeEndpoint, describeParam, isPlaceInList, joinNames } from './describe.ts';
+import type { Collection } from './collect.ts';
+import { answeredFields, describeEndpoint, describeParam, isPlaceInList, joinNames } from './describe.ts';
+import { findInAnswers, hashesOf } from './describe-values.ts';
 import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
+import { argumentOf } from './operation.ts';
 import { addText, type Texts } from './page-facts.ts';
 import { findMajority, isQuotable, sharedText, siteParts } from './quotable.ts';
 import type { SeenTexts } from './seen-texts.ts';
@@ -15,34 +18,47 @@ export interface Drafted {
     group: Group;
 }
 
-/** The site's description, and what else pages describe: endpoints by name, and params as `endpoint param`. */
+/** The site's description, and what else the site describes: endpoints by name, and params as `endpoint param`. */
 export interface Described {
     site: string | undefined;
     byPages: ReadonlySet<string>;
+    /** Described by fields of answers or by the text of a GraphQL operation, and not by pages. */
+    byAnswers: ReadonlySet<string>;
 }
 
 /**
  * Describes endpoints and params with texts of the site's pages: titles, headings, meta descriptions, labels and link texts that contain no
- * data. The rest is described by its names.
+ * data. Params without such texts are described by the fields of answers that had their values, the rest by its names.
  */
-export function describeByPages(drafted: readonly Drafted[], texts: SiteTexts, seen: SeenTexts): Described {
+export function describeBySite(
+    drafted: readonly Drafted[],
+    { texts, seen, answerFields }: Pick<Collection, 'texts' | 'seen' | 'answerFields'>,
+): Described {
     const byPages = new Set<string>();
+    const byAnswers = new Set<string>();
     const ofSite = siteParts(drafted.map(({ group }) => group.pages.titles));
     const about = siteAbout(drafted, seen);
-    const links = linksByRoute(drafted, texts);
+    const routeOf = openRoutes(drafted);
+    const links = linksByRoute(routeOf, texts);
     for (const one of drafted) {
         const { endpoint, group } = one;
         const here = links.get(one) ?? { texts: new Map(), targets: new Set<string>(), from: new Set<Drafted>(), params: new Map() };
+        let place = 0;
         for (const param of endpoint.params ?? []) {
-            const described = describeParamByPages(param, one, here, texts, seen);
-            param.description = described ?? describeParam(param);
-            if (described !== undefined) byPages.add(`${endpoint.name} ${param.name}`);
+            const hashes = hashesOf(param, group, param.source === 'path' ? place++ : 0);
+            const ofPages = describeParamByPages(param, one, here, texts, seen);
+            const ofAnswers =
+                ofPages === undefined ? describeParamByAnswers(param, one, { hashes, fields: answerFields, routeOf }) : undefined;
+            param.description = ofPages ?? ofAnswers ?? describeParam(param);
+            if (ofPages !== undefined) byPages.add(`${endpoint.name} ${param.name}`);
+            else if (ofAnswers !== undefined) byAnswers.add(`${endpoint.name} ${param.name}`);
         }
         const lead = leadOf(group, here, ofSite, about).find((text) => text !== '' && isQuotable(text, seen)) ?? leadOfLinks(one, here);
         endpoint.description = describeEndpoint(endpoint, lead?.startsWith(CALLED_BY) === true ? withName(endpoint, lead) : lead);
         if (lead !== undefined) byPages.add(endpoint.name);
+        else if (answeredFields(endpoint).fields.length > 0) byAnswers.add(endpoint.name);
     }
-    return { site: about, byPages };
+    return { site: about, byPages, byAnswers };
 }
 
 /** The description that most pages of a site carry. */
@@ -106,15 +122,19 @@ interface RouteLinks {
     params: Map<string, { texts: Texts; from: Set<Drafted> }>;
 }
 
-function linksByRoute(drafted: readonly Drafted[], { links }: SiteTexts): Map<Drafted, RouteLinks> {
+/** Finds the read of an address. */
+function openRoutes(drafted: readonly Drafted[]): (url: URL) => Drafted | undefined {
     const reads = drafted.filter(({ group }) => group.method === 'GET');
     const byLength = Map.groupBy(reads, ({ group }) => group.segments.length);
     const known = new Map<string, Drafted | undefined>();
-    const routeOf = (url: URL) => {
+    return (url) => {
         const address = `${url.origin}${url.pathname}${url.search}`;
         if (!known.has(address)) known.set(address, findMatch(byLength, url));
         return known.get(address);
     };
+}
+
+function linksByRoute(routeOf: (url: URL) => Drafted | undefined, { links }: SiteTexts): Map<Drafted, RouteLinks> {
     const found = new Map<Drafted, RouteLinks>();
     for (const link of links) {
         if (link.to.pathname === link.from.pathname && link.to.search === link.from.search) continue;
@@ -152,6 +172,19 @@ function findMatch(byLength: ReadonlyMap<number, readonly Drafted[]>, url: URL):
         if (fits && weight > (best?.weight ?? -1)) best = { one, weight };
     }
     return best?.one;
+}
+
+/** Describes a param by the field of an answer that had its value, or by its place in a GraphQL operation. */
+function describeParamByAnswers(
+    param: PackageParam,
+    one: Drafted,
+    found: Parameters<typeof findInAnswers<Drafted>>[2],
+): string | undefined {
+    const argument = param.source === 'body' ? argumentOf(one.group.operation, param.name) : undefined;
+    if (argument !== undefined) return `${bareOf(param)} as ${argument} of the operation.`;
+    const { field, route } = findInAnswers(param, one, found) ?? {};
+    if (field === undefined || route === undefined) return undefined;
+    return `${bareOf(param)} as the field “${field}” ${route === one ? 'of its answers has it' : `of ${route.endpoint.name} gives it`}.`;
 }
 
 /** Describes a param by the label of a field of its name, or by the pages that link with it. */

@@ -1,0 +1,76 @@
+import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
+import type { PackageParam } from '../../shared/domain/types.ts';
+import type { AnswerField, AnswerFields } from './answer-fields.ts';
+import { isVarying } from './fold.ts';
+import type { Group } from './groups.ts';
+import { wordsOf } from './harmless.ts';
+import { singular } from './segments.ts';
+import type { Shape } from './shape.ts';
+import { hashOf } from './values.ts';
+
+/** The field of an answer that had the value of a param, and the route that answered: the param's own or another. */
+export interface FoundInAnswers<Route> {
+    field: string;
+    route: Route;
+}
+
+/**
+ * Finds the field of an answer that had a value of a param. A common value proves nothing, unless field and param have a word in common.
+ * @param hashes of the values that the param had
+ * @param routeOf the route of an address
+ */
+export function findInAnswers<Route extends { group: Group }>(
+    param: PackageParam,
+    own: Route,
+    { hashes, fields, routeOf }: { hashes: Iterable<number>; fields: AnswerFields; routeOf: (url: URL) => Route | undefined },
+): FoundInAnswers<Route> | undefined {
+    let best: (FoundInAnswers<Route> & { rank: number }) | undefined;
+    for (const hash of hashes) {
+        for (const one of fields.get(hash) ?? []) {
+            const route = routeOf(one.from);
+            // A thing by its id says that id again.
+            if (route === undefined || (route === own && param.source === 'path')) continue;
+            const rank = rankOf(param, one, route.group);
+            if ((one.isCommon && rank === 0) || rank < (best?.rank ?? 0) || (rank === best?.rank && best.route !== own)) continue;
+            best = { field: one.field, route, rank };
+        }
+    }
+    if (best !== undefined) return best;
+    // A filter is often called as the field that it compares.
+    return param.source !== 'path' && hasField(own.group.shape, param.name) ? { field: param.name, route: own } : undefined;
+}
+
+/** The hashes of the values that a param had, as those of answers are made. @param place of a path param, among those of the path */
+export function hashesOf({ name, source }: PackageParam, { segments, query, body }: Group, place: number): Iterable<number> {
+    if (source === 'query') return query.get(name)?.different ?? [];
+    if (source === 'body') return body?.fields.get(name)?.values.different ?? [];
+    const piece = segments.filter(isVarying)[place];
+    if (piece === undefined) return [];
+    const at = segments.indexOf(piece);
+    // Names such as `@scope/name` are one value and stand in two segments.
+    const pairs = [segments.slice(at - 1, at + 1), segments.slice(at, at + 2)].filter(
+        ([first, next]) => first?.prefix === '@' && next !== undefined,
+    );
+    const texts = [piece.core, ...pairs.map((pair) => pair.map(({ prefix, core }) => `${prefix}${core}`).join('/'))];
+    return texts.map((text) => hashOf(JSON.stringify(percentDecode(text))));
+}
+
+/** How much a field and a param have in common by their names: `post_id` and the `id` of posts, too. */
+function rankOf({ name }: PackageParam, { field }: AnswerField, from: Group): number {
+    const wanted = wordsOf(name).map(singular);
+    const here = wordsOf(field).map(singular);
+    if (wanted.join(' ') === here.join(' ')) return 4;
+    const things = from.segments.filter((piece) => !isVarying(piece)).flatMap(({ core }) => wordsOf(core).map(singular));
+    const isOfThing = wanted.some((word) => things.includes(word));
+    if (isOfThing && here.at(-1) === wanted.at(-1)) return 3;
+    if (isOfThing && /^(?:id|name|key|slug|code)$/.test(here.at(-1) ?? '')) return 2;
+    return here.some((word) => wanted.includes(word)) ? 1 : 0;
+}
+
+const MAX_LEVELS = 3;
+
+function hasField({ fields, items, entries }: Shape, name: string, level = 0): boolean {
+    if (fields.has(name)) return true;
+    if (level >= MAX_LEVELS) return false;
+    return [items, entries, ...fields.values()].some((inside) => inside !== undefined && hasField(inside, name, level + 1));
+}
