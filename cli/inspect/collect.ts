@@ -12,6 +12,7 @@ import { noiseOf } from './noise.ts';
 import { readPage } from './page.ts';
 import { addText } from './page-facts.ts';
 import type { Form } from './page-forms.ts';
+import { addTokenSources, preparedHeaders, type TokenSources } from './page-tokens.ts';
 import { parseJson, redact } from './redact.ts';
 import type { Ledger } from './report.ts';
 import { openSeenTexts, type SeenTexts } from './seen-texts.ts';
@@ -31,6 +32,8 @@ export interface Collection {
     /** Origins where the user signed in. */
     signedIn: Set<string>;
     texts: SiteTexts;
+    /** Tokens that pages gave out. */
+    tokens: TokenSources;
     answerFields: AnswerFields;
     /** How much of the recording belongs to each registrable domain, and its first host that gave a page. */
     domains: Map<string, { weight: number; pageHost: string | undefined }>;
@@ -57,6 +60,7 @@ export async function collect(entries: AsyncIterable<Element>, ledger: Ledger, o
         choices: new DispatchWords(),
         seen: openSeenTexts(),
         texts: openSiteTexts(),
+        tokens: new Map(),
         answerFields: new Map(),
         granting: openGranting(),
         refusing: new Set(),
@@ -124,6 +128,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
         return;
     }
     if (page !== undefined) addSiteTexts(collection.texts, page, exchange.url);
+    if (page !== undefined && exchange.method === 'GET') addTokenSources(collection.tokens, page.tokens, exchange.url);
     if (page?.isShell === true && exchange.method === 'GET') {
         ledger.drop('Pages without content', 'a script fills them, and what it fetches is described instead');
         if (group.sendings === 0 && group.form === undefined) collection.groups.delete(keyOf(collection, exchange, body));
@@ -131,7 +136,12 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
         return;
     }
     weigh(collection, domain, exchange, page === undefined ? 1 : 5);
-    addExchange(group, exchange, { body, json, page, carried, once: onceOnly(raw) }, options.keepsSamples);
+    addExchange(
+        group,
+        exchange,
+        { body, json, page, carried, once: onceOnly(raw), tokens: preparedHeaders(raw, collection.tokens) },
+        options.keepsSamples,
+    );
     const caller = URL.parse(exchange.requestHeaders.get('referer') ?? '');
     if (page === undefined && caller !== null) addText(group.pages.callers, collection.texts.titles.get(addressOfPage(caller)) ?? '');
     if (json !== undefined) {

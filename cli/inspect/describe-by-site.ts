@@ -182,6 +182,7 @@ function describeParamByAnswers(
 ): string | undefined {
     const argument = param.source === 'body' ? argumentOf(one.group.operation, param.name) : undefined;
     if (argument !== undefined) return `${bareOf(param)} as ${argument} of the operation.`;
+    if (isPlaceInList(param.name)) return undefined;
     const { field, route } = findInAnswers(param, one, found) ?? {};
     if (field === undefined || route === undefined) return undefined;
     return `${bareOf(param)} as the field “${field}” ${route === one ? 'of its answers has it' : `of ${route.endpoint.name} gives it`}.`;

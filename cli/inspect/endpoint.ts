@@ -1,5 +1,5 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
-import type { JsonObject, JsonSchema, Kind, Method, PackageEndpoint } from '../../shared/domain/types.ts';
+import type { Extract, JsonObject, JsonSchema, Kind, Method, PackageEndpoint } from '../../shared/domain/types.ts';
 import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
 import { wordsOf } from './harmless.ts';
@@ -36,19 +36,21 @@ export function draftEndpoint(group: Group, names: Set<string>): DraftedEndpoint
         if (isObject(param.schema) && param.schema['type'] === 'string') param.schema = { ...param.schema, ...closed };
     }
     const isPrepared = isForm && needsPage(group);
-    const once = isPrepared ? [] : onceOf(group);
+    const tokens = isPrepared ? undefined : tokensOf(group);
+    const once = isPrepared ? [] : onceOf(group).filter((what) => tokens?.covered.has(what) !== true);
     const endpoint: PackageEndpoint = {
         name,
         kind,
         description: '',
         method: group.method as Method,
         url: request.url,
-        ...headersOrNone(group),
+        ...headersOrNone(group, tokens?.headers),
         params: request.params,
         ...(request.body === undefined ? {} : { body: request.body }),
         ...bodyFormat(group, kind),
         ...(once.length > 0 ? { hosted: false } : {}),
         ...(isPrepared ? { prepare: { url: group.form?.page ?? '', form: group.form?.selector ?? 'form' } } : {}),
+        ...(tokens === undefined ? {} : { prepare: tokens.prepare }),
         ...effectOf(group, kind, paging !== undefined),
         response: responseOf(group, isPage),
         ...(paging ?? {}),
@@ -105,8 +107,8 @@ function bodyFormat(group: Group, kind: Kind): Pick<PackageEndpoint, 'body_forma
     return format === undefined || format === usual ? {} : { body_format: format };
 }
 
-function headersOrNone(group: Group): { headers?: Record<string, string> } {
-    const headers = headersOf(group.headers, group.sendings, group.body?.format);
+function headersOrNone(group: Group, prepared: Record<string, string> = {}): { headers?: Record<string, string> } {
+    const headers = { ...headersOf(group.headers, group.sendings, group.body?.format), ...prepared };
     return Object.keys(headers).length === 0 ? {} : { headers };
 }
 
@@ -140,6 +142,23 @@ function dataSchema(shape: Shape): JsonSchema | undefined {
 /** What every request of a route carried that was made for it alone. */
 function onceOf({ once, sendings }: Group): string[] {
     return [...once].flatMap(([what, carried]) => (carried >= sendings ? [what] : []));
+}
+
+/** What takes the token of a header from the page or the cookie that gave it out, if every request had one. */
+function tokensOf({
+    tokens,
+    sendings,
+}: Group):
+    | { headers: Record<string, string>; prepare: { url: string; extract: Record<string, Extract> }; covered: ReadonlySet<string> }
+    | undefined {
+    const [found] = [...tokens].filter(([, token]) => token.sendings >= sendings);
+    if (found === undefined) return undefined;
+    const [name, { source }] = found;
+    return {
+        headers: { [name]: '{prepare.token}' },
+        prepare: { url: source.page, extract: { token: source.extract } },
+        covered: new Set([`the header ${name}`]),
+    };
 }
 
 function onceNotes(once: readonly string[]): string[] {

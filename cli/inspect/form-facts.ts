@@ -33,7 +33,7 @@ export function factsOf(form: Form, page: URL): FormFacts {
 }
 
 /** Whether an address holds nothing that was said by the visitor. */
-function isFixed(page: URL): boolean {
+export function isFixed(page: URL): boolean {
     const segments = page.pathname.slice(1).split('/');
     return (
         page.search === '' &&

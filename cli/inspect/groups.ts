@@ -10,6 +10,7 @@ import { isDispatch } from './is-dispatch.ts';
 import { namedOf, type Operation, operationOf } from './operation.ts';
 import type { Page } from './page.ts';
 import { addPage, mergePages, openPages, type PageFacts } from './page-facts.ts';
+import type { TokenSource } from './page-tokens.ts';
 import { parseJson } from './redact.ts';
 import { type Piece, readSegment } from './segments.ts';
 import { addShape, mergeShape, openShape, type Shape } from './shape.ts';
@@ -32,6 +33,8 @@ export interface Group {
     carried: Map<string, { way: Carried; sendings: number }>;
     /** One-time values in requests, such as CSRF tokens, and how many requests had them. */
     once: Map<string, number>;
+    /** Headers whose token a page or a cookie gave out, and how many requests had one. */
+    tokens: Map<string, { source: TokenSource; sendings: number }>;
     /** The form of a page that sends it. */
     form: FormFacts | undefined;
     answers: { json: number; html: number; text: number; none: number };
@@ -94,6 +97,7 @@ export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' 
         headers: new Map(),
         carried: new Map(),
         once: new Map(),
+        tokens: new Map(),
         form: undefined,
         answers: { json: 0, html: 0, text: 0, none: 0 },
         shape: openShape(),
@@ -148,7 +152,15 @@ export function addExchange(
         page,
         carried,
         once,
-    }: { body: SentBody; json: Json | undefined; page: Page | undefined; carried: readonly Carried[]; once: readonly string[] },
+        tokens,
+    }: {
+        body: SentBody;
+        json: Json | undefined;
+        page: Page | undefined;
+        carried: readonly Carried[];
+        once: readonly string[];
+        tokens: readonly [name: string, source: TokenSource][];
+    },
     keepsSamples: boolean,
 ): void {
     group.sendings++;
@@ -157,6 +169,7 @@ export function addExchange(
     for (const [name, value] of exchange.requestHeaders) addHeader(group.headers, name, { sendings: 1, value: fixedHeader(name, value) });
     for (const way of carried) addCarried(group, way, 1);
     for (const what of once) addOnce(group, what, 1);
+    for (const [name, source] of tokens) addToken(group, name, { source, sendings: 1 });
     addAnswer(group, exchange, json, page);
     if (keepsSamples && group.sample === undefined) group.sample = sampleOf(exchange);
 }
@@ -172,6 +185,10 @@ function addCarried({ carried }: Group, way: Carried, sendings: number): void {
 
 function addOnce({ once }: Group, what: string, sendings: number): void {
     if (once.has(what) || once.size < MOST_WAYS) once.set(what, (once.get(what) ?? 0) + sendings);
+}
+
+function addToken({ tokens }: Group, name: string, { source, sendings }: { source: TokenSource; sendings: number }): void {
+    tokens.set(name, { source, sendings: (tokens.get(name)?.sendings ?? 0) + sendings });
 }
 
 function addQuery(group: Group, url: URL): void {
@@ -242,6 +259,7 @@ export function mergeGroups(group: Group, more: Group): void {
     for (const [name, header] of more.headers) addHeader(group.headers, name, header);
     for (const { way, sendings } of more.carried.values()) addCarried(group, way, sendings);
     for (const [what, sendings] of more.once) addOnce(group, what, sendings);
+    for (const [name, token] of more.tokens) addToken(group, name, token);
     if (more.form !== undefined) group.form = joinForms(group.form, more.form);
     if (more.body !== undefined) mergeBodies(group, more.body);
     for (const sort of ['json', 'html', 'text', 'none'] as const) group.answers[sort] += more.answers[sort];

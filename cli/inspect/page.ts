@@ -3,6 +3,7 @@ import { saysLogin } from '../../shared/domain/fetch/login-words.ts';
 import { type Form, readForms } from './page-forms.ts';
 import { listsOf, type PageList } from './page-lists.ts';
 import { type PageTexts, textsOf } from './page-texts.ts';
+import { tokensOf } from './page-tokens.ts';
 import { hashOf } from './values.ts';
 
 /** What a page shows about the routes of its site. */
@@ -16,6 +17,8 @@ export interface Page {
     embedded: string[];
     lists: PageList[];
     texts: PageTexts;
+    /** Tokens against forged requests, by their hashes. */
+    tokens: { selector: string; hash: number }[];
     /** Hashes of the elements with their classes: pages of one route have much in common. */
     skeleton: Set<number>;
 }
@@ -36,10 +39,11 @@ export function readPage(html: string, url: URL): Page {
     const isLogin = forms.some(({ asksForPassword }) => asksForPassword) && headingsOf($).some(saysLogin);
     const lists = listsOf($);
     const texts = textsOf($, url);
+    const tokens = tokensOf($);
     $('script, style, noscript, template, svg, head, pre, code, textarea').remove();
     const text = $('body').text().replaceAll(/\s+/g, ' ').trim();
     const isEmpty = hasScripts && forms.length === 0 && text.length < LITTLE_TEXT && embedded.length === 0;
-    return { isShell: isEmpty || isTemplate(text), isLogin, forms, embedded, lists, texts, skeleton };
+    return { isShell: isEmpty || isTemplate(text), isLogin, forms, embedded, lists, texts, tokens, skeleton };
 }
 
 /** Whether the text of a page has places that a script is to fill. An article may show one or two, a page that is all filled no more. */

@@ -94,6 +94,31 @@ describe('routebook inspect says how a recording was authenticated', () => {
         expect(needs).to.deep.equal({ '/orders': undefined });
     });
 
+    it('and takes the token of a request from the page or the cookie that gave it out', async () => {
+        const html = `<html><head><title>Shop</title><meta name="csrf-token" content="${SECRET}"></head><body><h1>Orders of the day</h1>
+            <p>Long enough to be read by somebody.</p></body></html>`;
+        const write = (path: string, headers: Record<string, string>) => ({ ...call(path, headers), method: 'POST', body: { total: 1 } });
+        const cookie = { 'X-XSRF-TOKEN': `${SECRET}=`, Cookie: `XSRF-TOKEN=${SECRET}%3D`, Referer: `${SHOP}/carts/open` };
+        const { package: draft } = await inspectCalls([
+            { url: `${SHOP}/orders/new`, html },
+            write('/orders', { 'X-CSRF-Token': SECRET }),
+            write('/carts', cookie),
+            write('/notes', { 'X-CSRF-Token': 'a-token-that-no-page-had' }),
+        ]);
+        const of = (path: string) => draft.endpoints.find(({ url }) => url === `${SHOP}${path}`);
+        expect(of('/orders')).to.deep.include({
+            headers: { 'x-csrf-token': '{prepare.token}' },
+            prepare: { url: `${SHOP}/orders/new`, extract: { token: { selector: 'meta[name="csrf-token"]', value: 'content' } } },
+        });
+        expect(of('/orders')?.hosted).not.to.equal(false);
+        expect(of('/carts')).to.deep.include({
+            headers: { 'x-xsrf-token': '{prepare.token}' },
+            prepare: { url: `${SHOP}/carts/open`, extract: { token: { cookie: 'XSRF-TOKEN' } } },
+        });
+        expect(of('/notes')?.hosted).to.equal(false);
+        expect(JSON.stringify(draft)).not.to.include(SECRET);
+    });
+
     it('and drafts what needs a token of one request as described only, and says so', async () => {
         const write = (path: string, headers = {}, body: object = {}) => ({
             method: 'POST',
