@@ -1,4 +1,6 @@
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { isOnDomain, registrableDomain } from '../../shared/domain/site/site-name.ts';
+import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { type AnswerFields, addAnswerFields } from './answer-fields.ts';
 import { addGranting, carriedBy, type Granting, onceOnly, openGranting, signsIn } from './credentials.ts';
@@ -6,6 +8,7 @@ import { DispatchWords } from './dispatch.ts';
 import { type Exchange, readEntry } from './exchange.ts';
 import { factsOf, joinForms } from './form-facts.ts';
 import { addExchange, addressOf, type Group, openGroup, readBody, type SentBody } from './groups.ts';
+import { isProgramWord } from './harmless.ts';
 import { DISPATCHERS, mayDispatch, ONE_ADDRESS } from './is-dispatch.ts';
 import type { Element } from './json-elements.ts';
 import { noiseOf } from './noise.ts';
@@ -16,7 +19,7 @@ import { addTokenSources, preparedHeaders, type TokenSources } from './page-toke
 import { parseJson, redact } from './redact.ts';
 import type { Ledger } from './report.ts';
 import { openSeenTexts, type SeenTexts } from './seen-texts.ts';
-import { addressOfPage, addSiteTexts, openSiteTexts, type SiteTexts } from './site-texts.ts';
+import { addRefusal, addressOfPage, addSiteTexts, openSiteTexts, type SiteTexts } from './site-texts.ts';
 
 /** The collected data of a recording: groups of similar exchanges, and texts that were seen as values. Bounded in size. */
 export interface Collection {
@@ -102,7 +105,8 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
     if (noise !== undefined) {
         ledger.drop(noise.what, noise.why);
         // What was refused was still sent: its credentials are in the recording.
-        redact({ ...raw, answer: { ...raw.answer, text: undefined } }, ledger);
+        const sent = redact({ ...raw, answer: { ...raw.answer, text: undefined } }, ledger);
+        if (raw.status === 400 || raw.status === 422) addRefusal(collection.texts, jsonIn(raw) ?? null, givenIn(sent));
         return;
     }
     const exchange = redact(raw, ledger);
@@ -112,7 +116,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
         ledger.drop(label, body.why);
         return;
     }
-    const json = /json/.test(exchange.answer.type) && exchange.answer.text !== undefined ? parseJson(exchange.answer.text) : undefined;
+    const json = jsonIn(exchange);
     const group = groupFor(collection, exchange, body);
     if (group === undefined) {
         ledger.drop(label, `the recording holds more than ${MAX_GROUPS} different addresses`);
@@ -149,6 +153,20 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
         addAnswerFields(collection.answerFields, json, exchange.url);
     }
     for (const form of page?.forms ?? []) takeForm(collection, form, { url: exchange.url, title: page?.texts.title ?? '' }, ledger);
+}
+
+function jsonIn({ answer: { type, text } }: Exchange): Json | undefined {
+    return /json/.test(type) && text !== undefined ? parseJson(text) : undefined;
+}
+
+/** The params that a request gave, and the segments of its path without a name. */
+function givenIn(exchange: Exchange): [name: string, value: string][] {
+    const { pathname, searchParams } = exchange.url;
+    const values = namedValues(exchange);
+    const segments = pathname.split('/').map((segment): [string, string] => ['', percentDecode(segment)]);
+    const fields = isObject(values) ? Object.entries(values) : [];
+    const texts = fields.map(([name, value]): [string, string] => [name, typeof value === 'string' ? value : JSON.stringify(value)]);
+    return [...segments.filter(([, value]) => !isProgramWord(value)), ...searchParams, ...texts];
 }
 
 function namedValues({ body }: Exchange): Json {

@@ -193,22 +193,28 @@ function describeParamByPages(
     param: PackageParam,
     { group, endpoint }: Drafted,
     links: RouteLinks,
-    { labels }: SiteTexts,
+    { labels, hints }: SiteTexts,
     seen: SeenTexts,
 ): string | undefined {
     const { name, source } = param;
-    const label = [...(labels.get(name) ?? [])].sort(([, a], [, b]) => b - a).find(([text]) => isQuotable(text, seen))?.[0];
+    const label = mostUsual(labels.get(name), seen);
+    const hint = source === 'path' ? undefined : mostUsual(hints.get(name), seen);
+    const byHint = hint === undefined ? undefined : `${describeParam(param)} ${hint}.`;
     if (label !== undefined && (source !== 'path' || group.form !== undefined)) return withLabel(param, label);
-    if (source === 'body') return undefined;
+    if (source === 'body') return byHint;
     const given = source === 'path' ? links : links.params.get(name);
-    if (given === undefined) return undefined;
+    if (given === undefined) return byHint;
     if (isPlaceInList(name)) {
         const texts = [...given.texts.keys()].filter((text) => text.length <= 24 && isQuotable(text, seen)).slice(0, 4);
         if (texts.length > 0) return `${describeParam(param)} Links give it: ${texts.map((text) => `“${text}”`).join(', ')}.`;
     }
     const pages = [...given.from].filter(({ endpoint: one }) => one !== endpoint);
     const sources = (pages.length > 0 ? pages : [...given.from]).map(({ endpoint: one }) => one.name);
-    return sources.length === 0 ? undefined : `${bareOf(param)} as links of ${joinNames([...new Set(sources)].slice(0, 3))} give it.`;
+    return sources.length === 0 ? byHint : `${bareOf(param)} as links of ${joinNames([...new Set(sources)].slice(0, 3))} give it.`;
+}
+
+function mostUsual(texts: Texts | undefined, seen: SeenTexts): string | undefined {
+    return [...(texts ?? [])].sort(([, a], [, b]) => b - a).find(([text]) => isQuotable(text, seen))?.[0];
 }
 
 function bareOf(param: PackageParam): string {

@@ -1,5 +1,6 @@
 import type { CheerioAPI } from 'cheerio';
 import { withAmpersands } from './exchange.ts';
+import { namesPeoplesWords } from './harmless.ts';
 
 /** Texts and links of a page. Which of them may appear in a draft is decided later (said.ts). */
 export interface PageTexts {
@@ -10,6 +11,8 @@ export interface PageTexts {
     links: { to: URL; text: string }[];
     /** Labels of form fields, by the names of the fields. */
     labels: Map<string, string>;
+    /** Sentences on form fields without a label: what they let choose, or the button that sends them. */
+    hints: Map<string, string>;
 }
 
 const MAX_LINKS = 300;
@@ -19,7 +22,7 @@ const LONGEST = 200;
 /** Reads the texts of a page. @param url its address */
 export function textsOf($: CheerioAPI, url: URL): PageTexts {
     const base = URL.parse($('base[href]').first().attr('href') ?? '', url) ?? url;
-    const links = $('a[href]')
+    const links = $('a[href], head > link[href][title]')
         .toArray()
         .slice(0, MAX_LINKS)
         .flatMap((element) => {
@@ -34,6 +37,7 @@ export function textsOf($: CheerioAPI, url: URL): PageTexts {
         about: lineOf($('meta[name="description" i], meta[property="og:description" i]').first().attr('content') ?? ''),
         links,
         labels: labelsOf($),
+        hints: hintsOf($),
     };
 }
 
@@ -62,6 +66,43 @@ function labelsOf($: CheerioAPI): Map<string, string> {
 }
 
 const HINTS = ['aria-label', 'placeholder', 'title'];
+const MOST_CHOICES = 5;
+const MOST_OPTIONS = 12;
+
+function hintsOf($: CheerioAPI): Map<string, string> {
+    const hints = new Map<string, string>();
+    for (const element of $('input[name], select[name], textarea[name]').toArray().slice(0, MAX_FIELDS)) {
+        const field = $(element);
+        const name = field.attr('name') ?? '';
+        const hint = element.tagName === 'select' ? choicesOf($, field) : buttonOf(field);
+        if (!hints.has(name) && hint !== '') hints.set(name, hint);
+    }
+    return hints;
+}
+
+function choicesOf($: CheerioAPI, field: ReturnType<CheerioAPI>): string {
+    const options = field
+        .find('option')
+        .slice(0, MOST_OPTIONS + 1)
+        .toArray();
+    // Long lists, and those of people, are data.
+    if (options.length > MOST_OPTIONS || namesPeoplesWords(field.attr('name') ?? '')) return '';
+    const texts = options.map((option) => lineOf($(option).text())).filter((text) => /\p{L}{2}/u.test(text));
+    const choices = texts.slice(0, MOST_CHOICES).map((text) => `“${text}”`);
+    return choices.length < 2 ? '' : `Choices are ${choices.join(', ')}${texts.length > MOST_CHOICES ? ' and others' : ''}`;
+}
+
+/** The button beside the only field that a form shows. */
+function buttonOf(field: ReturnType<CheerioAPI>): string {
+    const form = field.closest('form');
+    const type = (field.attr('type') ?? 'text').toLowerCase();
+    const shown = form.find('input[name], select[name], textarea[name]').slice(0, MAX_FIELDS);
+    const others = shown.not(field).not('[type=hidden i], [type=submit i], [type=button i], [type=checkbox i], [type=radio i]');
+    if (form.length === 0 || others.length > 0 || !/^(?:text|search|url|email|number)$/.test(type)) return '';
+    const button = form.find('button:not([type]), button[type="submit" i], input[type="submit" i]').first();
+    const text = lineOf(button.text() || (button.attr('value') ?? ''));
+    return /\p{L}{2}/u.test(text) ? `Sent by the button “${text}”` : '';
+}
 
 function lineOf(text: string): string {
     return text.slice(0, 1000).replaceAll(/\s+/g, ' ').trim().slice(0, LONGEST);

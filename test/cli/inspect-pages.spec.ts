@@ -97,6 +97,28 @@ describe('routebook inspect reads pages', () => {
         expect(JSON.stringify(drafted)).not.to.match(/harbour-queen|7000\d|tug|Ada/);
     });
 
+    it('describes params without a label by choices, the button of their form, and what the site says against them', async () => {
+        const form = `<form action="/find"><input name="q"><input type="submit" value="Search articles"></form>
+            <form action="/list"><select name="view"><option value="m">Modern view</option><option value="c">Compact view</option></select>
+            <select name="owner"><option>Ada Lovelace</option><option>Grace Hopper</option></select></form>`;
+        const { package: drafted } = await inspectCalls([
+            { url: `${SHOP}/`, html: page('Welcome', `<h1>Welcome</h1><p>Long enough to be read by somebody.</p>${form}`) },
+            { url: `${SHOP}/find?q=rope`, html: articles(TOPICS.slice(0, 3)) },
+            { url: `${SHOP}/list?view=m&owner=x`, html: articles(TOPICS.slice(0, 3)) },
+            { url: `${SHOP}/api/rates?unit=knots&area=`, json: { rate: 1 } },
+            { url: `${SHOP}/api/rates?unit=&area=`, status: 422, json: { errors: [{ message: 'The unit is needed for rates.' }] } },
+            { url: `${SHOP}/api/rates?unit=&area=bay`, status: 400, json: { error: 'The area bay is not known.' } },
+        ]);
+        const described = drafted.endpoints.flatMap(({ params = [] }) => params.map(({ name, description }) => [name, description]));
+        expect(Object.fromEntries(described)).to.deep.include({
+            q: 'Words to look for. Sent by the button “Search articles”.',
+            view: 'The view. Choices are “Modern view”, “Compact view”.',
+            unit: 'The unit. The site says of it: “The unit is needed for rates”.',
+            area: 'The area.',
+        });
+        expect(JSON.stringify(drafted)).not.to.match(/Ada|Grace|bay/);
+    });
+
     it('takes menus, footers and choices of a form for no list', () => {
         const menu = TOPICS.map((topic) => `<li><a href="/${topic}">About ${topic}, a long text</a></li>`).join('');
         const options = TOPICS.map((topic) => `<option>${topic}</option>`).join('');
