@@ -5,6 +5,7 @@ import { openQueue, type Queue } from './coordination/queue/queue.ts';
 import { type Clock, createClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import { type Db, openDb } from './platform/db.ts';
+import { createEmbedder, type Embedder } from './platform/embedder.ts';
 import { type Cleanup, createCleanup } from './platform/lifecycle.ts';
 import type { Log } from './platform/log.ts';
 import { createMetrics, type Metrics } from './platform/metrics.ts';
@@ -68,6 +69,8 @@ export interface App {
     readonly nearSites: NearSites;
     /** Endpoints by task. */
     readonly finder: Finder;
+    /** Makes vectors of texts; undefined where EMBEDDINGS_URL is not set. */
+    readonly embedder: Embedder | undefined;
     /** All endpoints, the most used first. */
     readonly usedLists: UsedLists;
     /** What the catalog knows of a site, read again for every call, in one query a tick. */
@@ -212,6 +215,7 @@ export function openApp(
         lists,
         nearSites: createNearSites(read, lists),
         finder: createFinder(read, shippedPhrases),
+        embedder: config.embeddings && createEmbedder(config.embeddings),
         usedLists: createUsedLists(read),
         lookUps: createLookUps(db, versions),
         usage,

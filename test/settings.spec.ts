@@ -59,6 +59,10 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
     RESERVED_DOMAINS: ['/nowhere/at-all', '/'],
     EGRESS_HOSTS: ['a=1.2.3.4=5', 'a', 'a=', '=1.2.3.4', 'a=b.example'],
     CLAIM_RESOLVERS: ['192.0.2.53', 'dns.example:53', '192.0.2.53:0', '192.0.2.53:99999', '2001:db8::53:53', '[192.0.2.53]:53'],
+    EMBEDDINGS_URL: ['models.example/v1', 'ftp://models.example', 'https://'],
+    EMBEDDINGS_MODEL: ['a model'],
+    EMBEDDINGS_KEY: ['a key'],
+    EMBEDDINGS_PER_MINUTE: ['-1', 'many'],
     OTEL_EXPORTER_OTLP_ENDPOINT: ['http://collector example:4318', 'collector:4318'],
 };
 

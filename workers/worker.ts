@@ -13,6 +13,7 @@ import { startConsents } from './credentials/consents.ts';
 import { type CallCredential, createCallCredential, type Opened } from './credentials/credential.ts';
 import { createGrants, type Grants } from './credentials/grants.ts';
 import { createGuardedFetch } from './credentials/guarded-fetch.ts';
+import { startEmbedding } from './index/embed-endpoints.ts';
 import { startIndexing } from './index/index-endpoints.ts';
 import { startJobs } from './jobs/job-turns.ts';
 import { startMonitors } from './monitors/watch-monitors.ts';
@@ -96,6 +97,7 @@ export async function openWorker(app: App, { isWarm = true, ...options }: Worker
     const claimChecks = startClaimChecks(app, options);
     const documents = startReadingDocuments(app, options);
     const indexing = startIndexing(app);
+    const embedding = startEmbedding(app);
     const spreading = startSpreadingEvents(app);
     const deliveries = startDeliveries(app, options);
     const jobs = startJobs(
@@ -130,6 +132,7 @@ export async function openWorker(app: App, { isWarm = true, ...options }: Worker
             tokenFetch.close();
             await monitors.stop();
             await indexing.stop();
+            await embedding?.stop();
             await spreading.stop();
             await deliveries.stop();
             await consumer.close();

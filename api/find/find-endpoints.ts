@@ -12,6 +12,7 @@ import { PlaceGone } from '../../shared/store/registry/search.ts';
 import { type Page, readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../serve.ts';
 import { countFind } from './count-find.ts';
+import { meaningOf } from './embed-task.ts';
 import { presentFound } from './present-endpoint.ts';
 import { suggestRequest } from './suggest-request.ts';
 
@@ -51,16 +52,19 @@ async function listAll(call: FindCall, filters: FindFilters, page: Page): Promis
     return { answer: rows.map((row) => presentFound(row, undefined)), pagination: await page.end(next, total), meta: metaOf(call, total) };
 }
 
-/** Names the ranking in a cursor. */
+/** The ranking, in a cursor: what began by words alone goes on so. */
 const BY_WORDS = 'words';
+const BY_MEANING = 'meaning';
 
 async function findByTask(
     call: FindCall,
     { task, filters, page }: { task: string; filters: FindFilters; page: Page },
 ): Promise<Reply<FoundEndpoint[]>> {
-    const { browse, finder } = call.app;
-    const from = placeIn(page.from);
-    const { search, found } = await finder.find(task, filters);
+    const { app, caller } = call;
+    const { browse, finder } = app;
+    const { ranking, from } = placeIn(page.from);
+    const meaning = ranking === BY_WORDS ? undefined : meaningOf(app, caller, task);
+    const { search, found, isByMeaning } = await finder.find(task, filters, meaning);
     const { rows: shown, next } = pageOf(found, from, page.limit);
     const rows = await endpointRows(
         browse,
@@ -68,16 +72,17 @@ async function findByTask(
     );
     const scores = new Map(shown.map(({ id, score }) => [id, score]));
     return {
-        answer: search === undefined ? [] : rows.map((row) => presentFound(row, { search, score: scores.get(row.id) ?? 0 })),
-        pagination: await page.end(next === undefined ? undefined : [BY_WORDS, next], found.length),
+        answer: rows.map((row) => presentFound(row, { terms: search?.terms ?? [], score: scores.get(row.id) ?? 0 })),
+        pagination: await page.end(next === undefined ? undefined : [isByMeaning ? BY_MEANING : BY_WORDS, next], found.length),
         meta: metaOf(call, found.length, search),
     };
 }
 
 /** The slot where a page begins. Cursors are sealed, so their content is trusted. */
-function placeIn(from: Json | undefined): number {
-    const [, place] = (from ?? [BY_WORDS, 0]) as [string, number];
-    return place;
+function placeIn(place: Json | undefined): { ranking: string | undefined; from: number } {
+    if (place === undefined) return { ranking: undefined, from: 0 };
+    const [ranking, from] = place as [string, number];
+    return { ranking, from };
 }
 
 /** Records the words of the task in a look-up session. Fetches of that session later improve the ranking for similar tasks. */

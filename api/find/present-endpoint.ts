@@ -6,9 +6,9 @@ import { stemsOf } from '../../shared/domain/search/tokens.ts';
 import { shippedPhrases } from '../../shared/platform/phrases.ts';
 import type { EndpointRow } from '../../shared/store/registry/list-endpoints.ts';
 
-/** The search, and how well an endpoint fits it. */
+/** What was searched for, and how well an endpoint fits it. */
 export interface Fit {
-    search: Search;
+    terms: Search['terms'];
     score: number;
 }
 
@@ -36,7 +36,7 @@ export function presentFound(row: EndpointRow, fit: Fit | undefined): FoundEndpo
         needs_connection: entry.needsConnection ?? false,
         hosted,
         score: fit === undefined ? null : Math.round(fit.score * 1000) / 1000,
-        matched: fit === undefined ? [] : matchedIn(row, fit.search),
+        matched: fit === undefined ? [] : matchedIn(row, fit.terms),
         fetch:
             hosted && example !== null
                 ? { site, endpoint, params: example, ...(effect === 'write' ? { dry_run: true as const } : {}) }
@@ -45,7 +45,7 @@ export function presentFound(row: EndpointRow, fit: Fit | undefined): FoundEndpo
 }
 
 /** The fields that contain words of the task. */
-function matchedIn({ name, site, intentCategory, entry }: EndpointRow, { terms }: Search): FoundEndpoint['matched'] {
+function matchedIn({ name, site, intentCategory, entry }: EndpointRow, terms: Search['terms']): FoundEndpoint['matched'] {
     const sought = new Set(terms.filter(({ isTelling }) => isTelling).flatMap(wordsOf));
     const texts: Record<(typeof MATCHED)[number], string[]> = {
         endpoint: [name],

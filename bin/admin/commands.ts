@@ -10,6 +10,7 @@ import { TOP_DIMENSIONS } from '../../shared/store/usage/usage-report.ts';
 import { STARTER_FOLDER } from '../starter-packages.ts';
 import * as accounts from './accounts.ts';
 import { type AdminCommand, argument, hostNames, idOf, line, option, orDefault, positiveNumber, wholeNumber } from './command.ts';
+import * as embeddings from './embeddings.ts';
 import * as jobs from './jobs.ts';
 import * as keys from './keys.ts';
 import * as maintenance from './maintenance.ts';
@@ -35,6 +36,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
     schema: 'versions of schemas',
     maintainer: 'workspaces that may publish on a domain',
     registry: 'what Routebook itself maintains',
+    embeddings: 'ranks of endpoints by meaning',
     request: 'requests for schemas',
     jobs: 'calls that are answered later',
     usage: 'what is called',
@@ -235,6 +237,13 @@ export const COMMANDS: readonly AdminCommand[] = [
         takes: [],
         work: registry.status,
     },
+    {
+        name: 'embeddings rebuild',
+        about: 'have vectors made for all endpoints, by the model of EMBEDDINGS_MODEL',
+        takes: [],
+        work: embeddings.rebuild,
+    },
+    { name: 'embeddings status', about: 'tell whether tasks are ranked by meaning too', takes: [], work: embeddings.status },
     {
         name: 'request list',
         about: 'list requests for schemas, newest first',

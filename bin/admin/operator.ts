@@ -28,6 +28,7 @@ export interface Operator {
     secretKeyId: string | undefined;
     /** What workers may reach beyond public https; packages are judged by it. */
     egressAllow: Config['egressAllow'];
+    embeddings: Config['embeddings'];
     /** For the audit log: the operator and the name of the command. */
     actor: string;
     command: string;
@@ -37,7 +38,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 /** Opens DATABASE_URL, or the embedded database that runs on DATA_DIR; close `db` afterwards. */
 export async function openOperator(command: string, env?: Env): Promise<Operator> {
-    const { databaseUrl, dataDir, secretKeys, egressAllow } = readConfig(env);
+    const { databaseUrl, dataDir, secretKeys, egressAllow, embeddings } = readConfig(env);
     const url = databaseUrl ?? findRunning(dataDir);
     if (url === undefined) {
         throw new AdminFault('SERVICE_UNAVAILABLE', `no database runs on ${dataDir}: set DATABASE_URL, or start one with npm start`);
@@ -46,7 +47,7 @@ export async function openOperator(command: string, env?: Env): Promise<Operator
     const keys = secretKeys.length > 0 ? secretKeys : readSecretKeys(dataDir);
     // The services warn of a ring in the database at each start; a command need not.
     const secrets = createSecrets({ db, keys, log: { warn: () => undefined } });
-    return { db, secrets, secretKeyId: keys[0]?.id, egressAllow, actor: `operator ${loginName()}`, command };
+    return { db, secrets, secretKeyId: keys[0]?.id, egressAllow, embeddings, actor: `operator ${loginName()}`, command };
 }
 
 /** A change and its entry in the audit, both or neither. `before` and `after` never hold a key. */

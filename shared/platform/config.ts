@@ -2,6 +2,7 @@ import type { SecretKey } from '../domain/accounts/key-ring.ts';
 import type { OAuthClients } from '../domain/connections/oauth-clients.ts';
 import type { EgressAllowEntry } from '../domain/site/egress-allow.ts';
 import type { NameList } from '../domain/site/name-list.ts';
+import type { EmbeddingsSettings } from './embedder.ts';
 import { shippedReserved } from './reserved-names.ts';
 import { ConfigFault, type Env, SettingsReader, type StripeSettings } from './settings-reader.ts';
 
@@ -49,6 +50,8 @@ export interface Config {
     reservedDomains: NameList;
     /** OAuth clients of the operator, by site. */
     oauthClients: OAuthClients;
+    /** Ranks by meaning beside words; undefined: by words alone. */
+    embeddings: EmbeddingsSettings | undefined;
     logLevel: string;
     cost: { perRequest: number; perSecond: number; perGb: number };
     metricsMaxSites: number;
@@ -114,6 +117,7 @@ export function readConfig(env: Env = process.env): Config {
         starterVerify: read.flag('STARTER_VERIFY', false),
         reservedDomains: read.names('RESERVED_DOMAINS', shippedReserved()),
         oauthClients: read.oauthClients('OAUTH_CLIENTS'),
+        embeddings: read.embeddings(),
         logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
         cost: {
             perRequest: read.amount('COST_PER_REQUEST'),

@@ -4,6 +4,7 @@ import { parseSecretKeys, type SecretKey } from '../domain/accounts/key-ring.ts'
 import { type OAuthClients, readOAuthClients } from '../domain/connections/oauth-clients.ts';
 import { type EgressAllowEntry, parseEgressAllow } from '../domain/site/egress-allow.ts';
 import { joinNames, type NameList, readNames } from '../domain/site/name-list.ts';
+import type { EmbeddingsSettings } from './embedder.ts';
 import { isSentinelUrl, parseSentinelUrl } from './redis-url.ts';
 
 /** The four STRIPE settings, and the address of a test server. */
@@ -28,6 +29,8 @@ export class ConfigFault extends Error {
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
+/** Of the server that the form is named for. */
+const DEFAULT_MODEL = 'text-embedding-3-small';
 const STRIPE_NAMES = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'STRIPE_PRICE_STARTER', 'STRIPE_PRICE_PRO'] as const;
 
 /** Reads settings and collects all faults, so that a person can fix them together. */
@@ -98,6 +101,18 @@ export class SettingsReader {
         const value = this.#value(name);
         if (value === undefined || pattern.test(value)) return value;
         return this.#fault(name, `must be ${what}`, example);
+    }
+
+    /** A server of the OpenAI embeddings form, by its base URL or by its route. */
+    embeddings(): EmbeddingsSettings | undefined {
+        const url = this.url('EMBEDDINGS_URL', ['http:', 'https:'], 'https://models.example/v1');
+        const model = this.text('EMBEDDINGS_MODEL', /^[!-~]{1,200}$/, 'a name without spaces', DEFAULT_MODEL) ?? DEFAULT_MODEL;
+        const key = this.text('EMBEDDINGS_KEY', /^[!-~]{1,1000}$/, 'visible ASCII without spaces', 'sk-local');
+        const perMinute = this.integer('EMBEDDINGS_PER_MINUTE', { least: 0, most: 1_000_000, fallback: 600 });
+        if (url === undefined) return undefined;
+        const route = new URL(url);
+        if (!route.pathname.endsWith('/embeddings')) route.pathname = `${route.pathname.replace(/\/+$/, '')}/embeddings`;
+        return { url: route.href, key, model, perMinute };
     }
 
     host(name: string, example: string): string | undefined {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { candidatesOf } from '../../shared/domain/find/candidates.ts';
 import { endpointWords } from '../../shared/domain/find/endpoint-words.ts';
 import { entryOf } from '../../shared/domain/find/entry.ts';
+import { fitting, fuse } from '../../shared/domain/find/fuse.ts';
 import { byFit, type Found, pageOf, spread } from '../../shared/domain/find/order.ts';
 import { readTask } from '../../shared/domain/find/task.ts';
 import { correctTypo, unknownWords, weigh } from '../../shared/domain/find/weigh.ts';
@@ -191,6 +192,30 @@ describe('a task', () => {
         expect(candidates?.strict).to.equal("(('bicycl' | '~bike') & ('weather' | '~weather'))");
         expect(candidates?.cost).to.equal(40);
         expect(candidatesOf(weigh(readTask('dentist', dictionary), words), words)).to.equal(undefined);
+    });
+});
+
+describe('endpoints near the meaning of a task', () => {
+    const near = (similarities: readonly number[]) => similarities.map((similarity, id) => ({ id, similarity }));
+
+    it('fit by how much nearer they are than the farthest, however similar a model finds all texts', () => {
+        const crowd = (floor: number) => [floor + (1 - floor) / 2, ...Array.from({ length: 30 }, () => floor)];
+        for (const floor of [0, 0.2, 0.8]) {
+            const found = fitting(near(crowd(floor)));
+            expect(
+                found.map(({ id }) => id),
+                String(floor),
+            ).to.deep.equal([0]);
+            expect(found[0]?.score).to.be.closeTo(0.5, 1e-9);
+        }
+        expect(fitting(near(Array.from({ length: 30 }, () => 1)))).to.deep.equal([]);
+        expect(fitting(near([0.9, 0.2])).map(({ id }) => id)).to.deep.equal([0]);
+    });
+
+    it('are joined with those that have its words: first what both rankings have, with the better score', () => {
+        const row = (id: number, score: number) => ({ id, score });
+        const fused = fuse([row(1, 0.9), row(2, 0.6)], [row(2, 0.8), row(3, 0.7)]);
+        expect(fused).to.deep.equal([row(2, 0.8), row(1, 0.9), row(3, 0.7)]);
     });
 });
 

@@ -2,6 +2,7 @@ import { FIND_RULES } from '../../domain/find/endpoint-words.ts';
 import type { IndexedPackage } from '../../domain/find/index-package.ts';
 import type { Db } from '../../platform/db.ts';
 import { isOutage } from '../../platform/pg-errors.ts';
+import { queueSiteToEmbed } from './endpoint-vectors.ts';
 
 /** The index of endpoints: a site waits from the moment that another version is its latest (a trigger of `sites`) until it is indexed. */
 
@@ -50,6 +51,7 @@ async function indexSite(db: Db, site: string, describe: Indexing['describe']): 
     await removeEndpoints(db, site);
     if (latest === undefined) return;
     const { endpoints, words } = described;
+    await queueSiteToEmbed(db, site);
     await db.raw(ADD_ENDPOINTS, { site, version: latest.id, rows: JSON.stringify(endpoints) });
     // A fixed order prevents deadlocks between two sites that add the same words.
     await db.raw('insert into endpoint_words (word) select unnest(?::text[]) on conflict do nothing', [words.toSorted()]);

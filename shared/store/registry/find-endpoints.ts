@@ -1,5 +1,6 @@
 import { candidatesOf, queryOf, THRESHOLD } from '../../domain/find/candidates.ts';
 import { MARKS } from '../../domain/find/endpoint-words.ts';
+import { fitting, fuse } from '../../domain/find/fuse.ts';
 import { byFit, type Found, inARow, type Slot, spread } from '../../domain/find/order.ts';
 import type { Phrases } from '../../domain/find/phrases.ts';
 import { readTask, type TaskPart } from '../../domain/find/task.ts';
@@ -46,11 +47,21 @@ export interface FoundList {
     search: Search | undefined;
     /** Best first, at most 200, and at most three of a registrable domain in each ten slots unless a site was named. */
     found: Slot<FoundEndpoint>[];
+    /** Whether vectors took part. */
+    isByMeaning: boolean;
+}
+
+/** What a task means. It costs no search that has only words more than its time. */
+export interface Meaning {
+    vector: Promise<readonly number[] | undefined>;
+    /** As of `performance.now()`; past it, words alone decide. */
+    deadline: number;
 }
 
 /** Finds endpoints by task. */
 export interface Finder {
-    find(task: string, filters: FindFilters): Promise<FoundList>;
+    /** @param meaning the vector of the task, where there is one in time: endpoints near it are ranked beside those that have its words */
+    find(task: string, filters: FindFilters, meaning?: Meaning): Promise<FoundList>;
 }
 
 /** How deep a list goes. */
@@ -82,25 +93,48 @@ export function createFinder(read: Read, phrases: () => Phrases): Finder {
         return { search: weigh(again, recounted, new Set(corrected.values())), counts: recounted };
     }
 
+    /** Those that have the words of the task, best first. */
+    async function byWords(task: string, filters: FindFilters): Promise<{ search: Search | undefined; ordered: FoundEndpoint[] }> {
+        const { search, counts } = await understand(task);
+        const candidates = candidatesOf(search, counts);
+        if (candidates === undefined) return { search: undefined, ordered: [] };
+        const most = isNarrowed(filters) ? MOST_WALKED_NARROWED : MOST_WALKED;
+        const composed = {
+            text: rankingOf(search, filters),
+            types: typesOf(search),
+            values: {
+                ...valuesOf(search, filters),
+                strict: candidates.strict,
+                loose: candidates.loose,
+                rest: candidates.cost <= most ? candidates.loose : NOTHING,
+            },
+        };
+        const allowed = await read(async (db) => withoutRefused(db, await runComposed<FoundColumns>(db, composed, TIMEOUT_MS)));
+        return { search, ordered: allowed.map(toFound).toSorted(byFit) };
+    }
+
+    /** Those near to its meaning, nearest first. None where they cannot be found in time: words do without them. */
+    async function byMeaning(filters: FindFilters, { vector, deadline }: Meaning): Promise<FoundEndpoint[]> {
+        const asked = await vector;
+        const left = Math.ceil(deadline - performance.now());
+        if (asked === undefined || left <= 0) return [];
+        const composed = {
+            text: NEAREST,
+            types: { ...NARROWING_TYPES, vector: 'real[]' },
+            values: { ...narrowingOf(filters), vector: asked },
+        };
+        const near = await read(async (db) => withoutRefused(db, await runComposed<NearColumns>(db, composed, left)));
+        return fitting(near).map(toFound);
+    }
+
     return {
-        async find(task, filters) {
-            const { search, counts } = await understand(task);
-            const candidates = candidatesOf(search, counts);
-            if (candidates === undefined) return { search: undefined, found: [] };
-            const most = isNarrowed(filters) ? MOST_WALKED_NARROWED : MOST_WALKED;
-            const composed = {
-                text: rankingOf(search, filters),
-                types: typesOf(search),
-                values: {
-                    ...valuesOf(search, filters),
-                    strict: candidates.strict,
-                    loose: candidates.loose,
-                    rest: candidates.cost <= most ? candidates.loose : NOTHING,
-                },
-            };
-            const allowed = await read(async (db) => withoutRefused(db, await runComposed<FoundColumns>(db, composed, TIMEOUT_MS)));
-            const ordered = allowed.map(toFound).toSorted(byFit);
-            return { search, found: filters.site === undefined ? spread(ordered) : inARow(ordered) };
+        async find(task, filters, meaning) {
+            const [{ search, ordered }, near] = await Promise.all([
+                byWords(task, filters),
+                meaning === undefined ? [] : byMeaning(filters, meaning).catch(() => []),
+            ]);
+            const rows = near.length === 0 ? ordered : fuse(ordered, near);
+            return { search, found: filters.site === undefined ? spread(rows) : inARow(rows), isByMeaning: near.length > 0 };
         },
     };
 }
@@ -131,6 +165,28 @@ const RANK = `'{${CLASS_WEIGHTS.D},${CLASS_WEIGHTS.C},${CLASS_WEIGHTS.B},${CLASS
  */
 const RANK_OF_ONE = 1.6449341;
 
+const NARROWED = `coalesce(e.intent_category = :category or split_part(e.intent_category, '/', 1) = :category, true)
+        and coalesce(e.kind = :kind, true) and coalesce(e.effect = :effect, true) and (e.is_verified or not :verified)
+        and (:connection is null or (e.search @@ '''${MARKS.needsConnection}'''::tsquery) = :connection)`;
+
+/** The nearest ones of which the farthest tells what is far. */
+const NEIGHBOURS = 100;
+
+/** A database that has no vectors does not know the type or the table: the statement fails. */
+const NEAREST = `
+    select s.id, s.site, s.registrable, 0 as score, s.is_verified as "isVerified", s.success_rate as "successRate", s.p95_ms as "p95Ms",
+           d.credits, 0 as choices, d.policy, d.operator_policy as "operatorPolicy", s.effect, s.version_id as "versionId",
+           case when d.policy is not null or d.operator_policy is not null then s.entry end as entry, 1 - s.distance as similarity
+    from (
+        select e.*, v.embedding <=> :vector::vector as distance
+        from endpoint_vectors v join endpoints e on e.id = v.endpoint_id
+        where ${NARROWED} and coalesce(e.site = :site, true)
+        order by v.embedding <=> :vector::vector limit ${NEIGHBOURS}
+    ) as s
+    join domains d on d.registrable = s.registrable
+    where not d.is_blocked and coalesce(d.credits <= :maxcredits, true)
+    order by s.distance, s.id`;
+
 /** One text for each number of terms: the server plans each once a connection. What is null is not ranked. */
 function rankingOf({ terms }: Search, { site }: FindFilters): string {
     const matchOf = (name: string) =>
@@ -139,10 +195,7 @@ function rankingOf({ terms }: Search, { site }: FindFilters): string {
         const suffix = suffixOf(place);
         return `:weight${suffix} * greatest(${matchOf(`exact${suffix}`)}, ${ALIKE} * ${matchOf(`alike${suffix}`)})`;
     });
-    const narrowed = `coalesce(e.intent_category = :category or split_part(e.intent_category, '/', 1) = :category, true)
-        and coalesce(e.kind = :kind, true) and coalesce(e.effect = :effect, true) and (e.is_verified or not :verified)
-        and (:connection is null or (e.search @@ '''${MARKS.needsConnection}'''::tsquery) = :connection)`;
-    const from = (where: string) => `(select e.* from endpoints e where ${where} and ${narrowed})`;
+    const from = (where: string) => `(select e.* from endpoints e where ${where} and ${NARROWED})`;
     const sources =
         site === undefined
             ? [
@@ -174,15 +227,25 @@ function typesOf({ terms }: Search): Record<string, string> {
         return { [`exact${suffix}`]: 'tsquery', [`alike${suffix}`]: 'tsquery', [`weight${suffix}`]: 'real' };
     });
     const queries = { strict: 'tsquery', loose: 'tsquery', rest: 'tsquery' };
-    return Object.assign(
-        { ...queries, verified: 'boolean', connection: 'boolean', maxcredits: 'integer', unknown: 'real', words: 'text[]' },
-        ...each,
-    );
+    return Object.assign({ ...queries, ...NARROWING_TYPES, unknown: 'real', words: 'text[]' }, ...each);
+}
+
+const NARROWING_TYPES = { verified: 'boolean', connection: 'boolean', maxcredits: 'integer' } as const;
+
+function narrowingOf({ category, kind, effect, site, isVerifiedOnly, maxCredits, needsConnection }: FindFilters): Record<string, unknown> {
+    return {
+        category: category ?? null,
+        kind: kind ?? null,
+        effect: effect ?? null,
+        site: site ?? null,
+        verified: isVerifiedOnly,
+        connection: needsConnection ?? null,
+        maxcredits: maxCredits ?? null,
+    };
 }
 
 function valuesOf(search: Search, filters: FindFilters): Record<string, unknown> {
     const { terms, isIdUnknown } = search;
-    const { category, kind, effect, site, isVerifiedOnly, maxCredits, needsConnection } = filters;
     const each = terms.map(({ exact, alike, weight }, place) => {
         const suffix = suffixOf(place);
         return {
@@ -191,19 +254,16 @@ function valuesOf(search: Search, filters: FindFilters): Record<string, unknown>
             [`weight${suffix}`]: weight,
         };
     });
-    const narrowing = { category: category ?? null, kind: kind ?? null, effect: effect ?? null, site: site ?? null };
-    const others = {
-        verified: isVerifiedOnly,
-        connection: needsConnection ?? null,
-        maxcredits: maxCredits ?? null,
-        unknown: isIdUnknown ? ID_UNKNOWN : 1,
-        words: memorableTaskWords(search),
-    };
-    return Object.assign({ ...narrowing, ...others }, ...each);
+    const others = { unknown: isIdUnknown ? ID_UNKNOWN : 1, words: memorableTaskWords(search) };
+    return Object.assign({ ...narrowingOf(filters), ...others }, ...each);
 }
 
 interface FoundColumns extends FoundEndpoint, JudgedEndpoint {
     registrable: string;
+}
+
+interface NearColumns extends FoundColumns {
+    similarity: number;
 }
 
 function toFound({ id, site, registrable, score, isVerified, successRate, p95Ms, credits, choices }: FoundColumns): FoundEndpoint {

@@ -1,0 +1,43 @@
+import { LRUCache } from 'lru-cache';
+import type { App } from '../../shared/app.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { embeddingModel } from '../../shared/store/registry/endpoint-vectors.ts';
+import type { Meaning } from '../../shared/store/registry/find-endpoints.ts';
+import { perApp } from '../admission/per-app.ts';
+
+/** How long a search waits for the embeddings server and for the neighbours of its task; then words alone decide. */
+const BUDGET_MS = 150;
+const REMEMBERED = 5000;
+const REMEMBERED_MS = 3_600_000;
+const BUILT_MS = 1000;
+
+/** Whether the vectors of endpoints are of our model; asked again after a while, since they may be rebuilt. */
+const builtOf = perApp(
+    ({ browse, embedder }) =>
+        new LRUCache<'is built', boolean>({
+            max: 1,
+            ttl: BUILT_MS,
+            fetchMethod: async () => (await embeddingModel(browse))?.model === embedder?.model,
+        }),
+);
+
+const rememberedOf = perApp(() => new LRUCache<string, readonly number[]>({ max: REMEMBERED, ttl: REMEMBERED_MS }));
+
+/** What a task means. Undefined without EMBEDDINGS_URL, and without a key: the tasks of strangers are sent to nobody. */
+export function meaningOf(app: App, caller: Caller | undefined, task: string): Meaning | undefined {
+    if (app.embedder === undefined || caller === undefined) return undefined;
+    return { vector: vectorOf(app, task.trim()).catch(() => undefined), deadline: performance.now() + BUDGET_MS };
+}
+
+async function vectorOf(app: App, task: string): Promise<readonly number[] | undefined> {
+    const { config, embedder, limits } = app;
+    if (!(await builtOf(app).fetch('is built'))) return undefined;
+    const known = rememberedOf(app).get(task);
+    if (known !== undefined || embedder === undefined) return known;
+    const windows = [{ name: 'minute' as const, limit: config.embeddings?.perMinute ?? 0, seconds: 60 }];
+    const verdict = await limits.take({ identity: 'embeddings', windows });
+    if (!verdict.ok) return undefined;
+    const [vector] = await embedder.embed([task], BUDGET_MS);
+    if (vector !== undefined) rememberedOf(app).set(task, vector);
+    return vector;
+}

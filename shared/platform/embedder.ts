@@ -1,0 +1,79 @@
+import { isObject } from '../domain/json/schema/structure.ts';
+import { VERSION } from './version.ts';
+
+/** A server of the OpenAI embeddings form. */
+export interface EmbeddingsSettings {
+    /** Its route for embeddings. */
+    url: string;
+    key: string | undefined;
+    model: string;
+    /** Tasks of searches that are sent to it in a minute at most, by all processes together. */
+    perMinute: number;
+}
+
+export interface Embedder {
+    model: string;
+    /** One vector for each text, all of one size. @throws where the server does not answer so in time */
+    embed(texts: readonly string[], timeoutMs: number): Promise<number[][]>;
+}
+
+const MOST_BYTES = 1024 * 1024;
+/** The most numbers that pgvector takes. */
+const MOST_NUMBERS = 16_000;
+
+export function createEmbedder({ url, key, model }: EmbeddingsSettings): Embedder {
+    return {
+        model,
+        async embed(texts, timeoutMs) {
+            const response = await fetch(url, {
+                method: 'POST',
+                headers: {
+                    'content-type': 'application/json',
+                    accept: 'application/json',
+                    'user-agent': `Routebook/${VERSION}`,
+                    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+                },
+                body: JSON.stringify({ model, input: texts, encoding_format: 'float' }),
+                redirect: 'error',
+                signal: AbortSignal.timeout(timeoutMs),
+            });
+            const text = await readBounded(response);
+            if (!response.ok) throw new Error(`the embeddings server answered ${response.status}`);
+            return vectorsIn(JSON.parse(text), texts.length);
+        },
+    };
+}
+
+async function readBounded({ body }: Response): Promise<string> {
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const part of body ?? []) {
+        bytes += part.byteLength;
+        if (bytes > MOST_BYTES) throw new Error('the embeddings server answered with more than 1 MiB');
+        parts.push(part);
+    }
+    return Buffer.concat(parts).toString('utf8');
+}
+
+/** The vectors in an answer, in the order of the texts. */
+function vectorsIn(answer: unknown, count: number): number[][] {
+    const rows = isObject(answer) && Array.isArray(answer['data']) ? answer['data'] : [];
+    const vectors: number[][] = [];
+    for (const [place, row] of rows.entries()) {
+        const { index = place, embedding } = (isObject(row) ? row : {}) as { index?: unknown; embedding?: unknown };
+        if (typeof index === 'number' && index >= 0 && index < count && isVector(embedding)) vectors[index] = embedding;
+    }
+    const size = vectors[0]?.length;
+    const isWhole = rows.length === count && Array.from({ length: count }, (_, place) => vectors[place]?.length === size).every(Boolean);
+    if (size === undefined || !isWhole) throw new Error('the embeddings server did not answer with one vector for each text');
+    return vectors;
+}
+
+function isVector(value: unknown): value is number[] {
+    return (
+        Array.isArray(value) &&
+        value.length > 0 &&
+        value.length <= MOST_NUMBERS &&
+        value.every((one) => typeof one === 'number' && Number.isFinite(one))
+    );
+}

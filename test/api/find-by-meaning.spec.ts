@@ -1,0 +1,142 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { runAdmin } from '../../bin/admin/run-admin.ts';
+import { eventually } from '../support/eventually.ts';
+import { ask, foundIn, namesIn, untilIndexed } from '../support/find.ts';
+import { join, type Person, stranger } from '../support/people.ts';
+import { dataOf } from '../support/routes.ts';
+import { anEndpoint, aPackage } from '../support/schemas.ts';
+import { addVectorType } from '../support/vector-type.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const MODEL = 'words-to-numbers';
+/** The words of a meaning; a text has the meanings of its words. */
+const MEANINGS = [/\b(weather|rain|umbrella|drenched)\b/i, /\b(exchange|currencies|banknotes)\b/i, /\b(songs?|tunes)\b/i];
+
+const of = (site: string, name: string, description: string) =>
+    aPackage(site, { title: site, endpoints: [anEndpoint(site, { name, description, url: `https://${site}/${name}`, params: [] })] });
+
+/** A server of the OpenAI embeddings form. */
+function embeddingsServer() {
+    const asked: string[] = [];
+    const keys = new Set<string | undefined>();
+    let isAway = false;
+    const server: Server = createServer(async (request, response) => {
+        let text = '';
+        for await (const part of request) text += part;
+        const { input, model } = JSON.parse(text) as { input: string[]; model: string };
+        keys.add(request.headers.authorization);
+        asked.push(...input);
+        if (isAway || request.url !== '/v1/embeddings' || model !== MODEL) return response.writeHead(503).end();
+        const data = input.map((one, index) => ({ index, embedding: [...MEANINGS.map((words) => Number(words.test(one))), 0.1] }));
+        // In any order: `index` tells which is which.
+        return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ data: data.toReversed() }));
+    });
+    return { server, asked, keys, leave: () => (isAway = true), comeBack: () => (isAway = false) };
+}
+
+describe('a task, with an embeddings server', () => {
+    const models = embeddingsServer();
+    let world: World;
+    let maker: Person;
+    let caller: Person;
+    let url: string;
+
+    before(async () => {
+        await new Promise<void>((resolve) => models.server.listen(0, '127.0.0.1', resolve));
+        url = `http://127.0.0.1:${(models.server.address() as AddressInfo).port}/v1`;
+        world = await openWorld({ config: { embeddings: { url: `${url}/embeddings`, key: 'sk-local', model: MODEL, perMinute: 600 } } });
+        maker = await join(world, { plan: 'enterprise' });
+        caller = await join(world, { plan: 'enterprise' });
+        for (const document of [
+            of('sky.test', 'next_days', 'The weather of the coming days, such as rain.'),
+            of('rates.test', 'latest', 'Exchange rates between two currencies.'),
+        ])
+            dataOf(await maker.publish(document));
+        await untilIndexed(world);
+    });
+    after(async () => {
+        await world?.close();
+        models.server.close();
+    });
+
+    const find = async (task: string, person = caller) => namesIn(await ask(world, { task }, person));
+    const admin = async (...args: string[]) => {
+        const told: string[] = [];
+        const terminal = { print: (line: string) => told.push(line), complain: (line: string) => told.push(line) };
+        const env = { DATABASE_URL: world.databaseUrl, EMBEDDINGS_URL: url, EMBEDDINGS_MODEL: MODEL };
+        const code = await runAdmin([...args, '--json'], terminal, env);
+        return { code, told: told.join('\n') };
+    };
+    const untilEmbedded = () =>
+        eventually(
+            async () => world.app.db('endpoints as e').whereRaw('not exists (select from endpoint_vectors v where v.endpoint_id = e.id)'),
+            (rows) => rows.length === 0,
+        );
+
+    it('is found by words alone while there are no vectors, and is sent to nobody', async () => {
+        expect(await find('weather and rain')).to.deep.equal(['sky.test/next_days']);
+        expect(await find('shall I be drenched on Friday')).to.deep.equal([]);
+        expect(models.asked).to.deep.equal([]);
+    });
+
+    it('needs pgvector for more, which the operator is told', async () => {
+        const { code, told } = await admin('embeddings', 'rebuild');
+        expect(code).to.equal(1);
+        expect(told).to.include('pgvector');
+        expect((await admin('embeddings', 'status')).told).to.include('"ranking":"words"');
+    });
+
+    it('is found by its meaning once vectors were made, with the score of its likeness', async () => {
+        await addVectorType(world.app.db);
+        const { code, told } = await admin('embeddings', 'rebuild');
+        expect(code, told).to.equal(0);
+        await untilEmbedded();
+        expect((await admin('embeddings', 'status')).told)
+            .to.include('"ranking":"words and meaning"')
+            .and.to.include('"waiting":0');
+        await eventually(
+            () => find('shall I be drenched on Friday'),
+            (names) => names.length > 0,
+        );
+        const [found] = foundIn(await ask(world, { task: 'shall I be drenched on Friday' }, caller));
+        expect(found).to.include({ site: 'sky.test', endpoint: 'next_days' });
+        expect(found?.score).to.be.within(0.9, 1);
+        expect(await find('walk my dog')).to.deep.equal([]);
+        expect(models.keys).to.include('Bearer sk-local');
+    });
+
+    it('is asked for once, and never for a caller without a key', async () => {
+        const task = 'how many banknotes do I get';
+        expect(await find(task)).to.deep.equal(['rates.test/latest']);
+        expect(await find(task)).to.deep.equal(['rates.test/latest']);
+        expect(models.asked.filter((one) => one === task)).to.have.length(1);
+        expect(await find('all my banknotes', stranger(world))).to.deep.equal([]);
+        expect(models.asked).not.to.include('all my banknotes');
+    });
+
+    it('finds what is published later, and no version of before', async () => {
+        dataOf(await maker.publish(of('music.test', 'top', 'Songs that are heard most.')));
+        await untilIndexed(world);
+        await untilEmbedded();
+        expect(await find('tunes for the evening')).to.deep.equal(['music.test/top']);
+    });
+
+    it('is found by words while that server is away', async () => {
+        models.leave();
+        expect(await find('exchange rates of two currencies')).to.deep.equal(['rates.test/latest']);
+        expect(await find('drenched again')).to.deep.equal([]);
+        models.comeBack();
+        expect(await find('drenched again')).to.deep.equal(['sky.test/next_days']);
+    });
+
+    it('is found by words where the vectors are of another model, until they are rebuilt', async () => {
+        await world.app.db('embedding_model').update({ model: 'another' });
+        await eventually(
+            () => find('shall I be drenched on Friday'),
+            (names) => names.length === 0,
+        );
+        expect(await find('weather and rain')).to.deep.equal(['sky.test/next_days']);
+    });
+});

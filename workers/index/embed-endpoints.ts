@@ -1,0 +1,59 @@
+import type { App } from '../../shared/app.ts';
+import type { Embedder } from '../../shared/platform/embedder.ts';
+import {
+    addVectors,
+    type EndpointToEmbed,
+    embeddingModel,
+    endpointsToEmbed,
+    endSiteToEmbed,
+    type SiteToEmbed,
+    takeSiteToEmbed,
+} from '../../shared/store/registry/endpoint-vectors.ts';
+import { type Repeated, repeatOnDatabase } from '../repeat.ts';
+
+const LOOK_MS = 1000;
+const TIMEOUT_MS = 30_000;
+/** Vectors of one question; eight of 3,072 numbers are within the size of an answer. */
+const AT_ONCE = 8;
+const LONGEST_TEXT = 2000;
+
+/** Has vectors made for the endpoints of published sites, one site after the other; every worker may do it. */
+export function startEmbedding({ db, log, embedder }: App): Repeated | undefined {
+    if (embedder === undefined) return undefined;
+    return repeatOnDatabase(log, { part: 'embeddings', everyMs: LOOK_MS }, async (isStopped) => {
+        const built = await embeddingModel(db);
+        // Vectors of another model cannot be compared: nothing is made until `embeddings rebuild`.
+        if (built?.model !== embedder.model) return;
+        while (!isStopped()) {
+            const taken = await takeSiteToEmbed(db);
+            if (taken === undefined) return;
+            const problem = await embedSite(taken, built.size).catch((error: unknown) => error);
+            if (problem === undefined) continue;
+            log.warn({ part: 'embeddings', site: taken.site, err: problem }, 'no vectors were made for a site; this is tried again');
+            return;
+        }
+    });
+
+    async function embedSite(taken: SiteToEmbed, size: number): Promise<void> {
+        const endpoints = await endpointsToEmbed(db, taken.site);
+        for (let from = 0; from < endpoints.length; from += AT_ONCE)
+            await embedSome(embedder as Embedder, endpoints.slice(from, from + AT_ONCE), size);
+        await endSiteToEmbed(db, taken);
+    }
+
+    async function embedSome({ embed }: Embedder, endpoints: readonly EndpointToEmbed[], size: number): Promise<void> {
+        const vectors = await embed(endpoints.map(textOf), TIMEOUT_MS);
+        if (vectors[0]?.length !== size) throw new Error(`the model makes vectors of ${vectors[0]?.length} numbers, and not of ${size}`);
+        await addVectors(
+            db,
+            endpoints.flatMap(({ id }, place) => ({ id, embedding: vectors[place] ?? [] })),
+        );
+    }
+}
+
+/** What an endpoint does, in words. */
+function textOf({ name, entry }: EndpointToEmbed): string {
+    const { title, description, required, fields } = entry;
+    const takes = required.map((param) => param.description || param.name).join(' ');
+    return `${title}, ${name.replaceAll('_', ' ')}. ${description} ${takes} ${fields.join(', ')}`.slice(0, LONGEST_TEXT).toWellFormed();
+}
