@@ -6,7 +6,9 @@ import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../../shared/platform/config.ts';
 
 const OPS = fileURLToPath(new URL('../../ops', import.meta.url));
-const SETTINGS = readFileSync(fileURLToPath(new URL('../../shared/platform/config.ts', import.meta.url)), 'utf8');
+const SETTINGS = ['config.ts', 'settings-reader.ts']
+    .map((name) => readFileSync(fileURLToPath(new URL(`../../shared/platform/${name}`, import.meta.url)), 'utf8'))
+    .join('\n');
 
 const file = (name: string) => readFileSync(`${OPS}/${name}`, 'utf8');
 
