@@ -468,7 +468,7 @@ describe('routebook import, of OpenAPI documents', function () {
         ]);
         expect(whys(imported, 'operation')).to.deep.equal({});
         expect(endpoint(imported, 'stream')).to.deep.include({ auth: 'required', response: { type: 'ndjson', sse: true } });
-        expect(whys(imported, 'part')['GET /closed, callbacks']).to.match(/no calls from the site/);
+        expect(whys(imported, 'part')['GET /closed, callbacks']).to.match(/cannot describe calls from the site/);
         expect(whys(imported, 'document')['webhooks']).to.match(/1 webhooks/);
     });
 
