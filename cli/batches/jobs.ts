@@ -18,7 +18,7 @@ export interface JobOptions extends TypedParams {
 
 /** `routebook job add SITE ENDPOINT` */
 export async function addJob(session: Session, site: string, endpoint: string, options: JobOptions): Promise<Done> {
-    const { version, connection, expiresIn, wait } = options;
+    const { version, expiresIn, wait } = options;
     const asTyped = readParams(options);
     const client = session.client();
     const params = needsSchema(options) ? readParams(options, await paramsOf(client, site, endpoint, version)) : asTyped;
@@ -27,7 +27,6 @@ export async function addJob(session: Session, site: string, endpoint: string, o
         endpoint,
         params,
         ...limitsOf(options),
-        ...(connection === undefined ? {} : { connection }),
         ...(expiresIn === undefined ? {} : { expires_in: expiresIn }),
     });
     if (wait === true) return showJob(session, job.job_id, { wait });

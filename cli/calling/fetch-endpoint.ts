@@ -14,6 +14,7 @@ export interface FetchOptions extends TypedParams {
     partial?: true;
     maxAge?: number;
     timeout?: number;
+    connection?: string;
     idempotencyKey?: string;
     session?: string;
 }
@@ -59,7 +60,7 @@ export async function paramsOf(
 
 /** The options of a call as fields of its request. */
 export function limitsOf(options: FetchOptions): Omit<Partial<FetchRequest>, 'site' | 'endpoint' | 'params'> {
-    const { dryRun, version, maxCredits, maxResults, maxPages, cursor, partial, maxAge, timeout } = options;
+    const { dryRun, version, maxCredits, maxResults, maxPages, cursor, partial, maxAge, timeout, connection } = options;
     return {
         ...(dryRun === undefined ? {} : { dry_run: true }),
         ...(version === undefined ? {} : { version: version.length === 64 ? version : Number(version) }),
@@ -70,6 +71,7 @@ export function limitsOf(options: FetchOptions): Omit<Partial<FetchRequest>, 'si
         ...(partial === undefined ? {} : { partial }),
         ...(maxAge === undefined ? {} : { max_age: maxAge }),
         ...(timeout === undefined ? {} : { timeout_ms: timeout }),
+        ...(connection === undefined ? {} : { connection }),
     };
 }
 

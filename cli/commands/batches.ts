@@ -5,9 +5,7 @@ import type { FollowTo } from '../batches/follow-batch.ts';
 import type { JobOptions } from '../batches/jobs.ts';
 import type { RunOptions } from '../batches/run-batch.ts';
 import type { Run } from '../session.ts';
-import { collect, examples, versionName, wholeNumber } from './options.ts';
-
-const MAX_AGE = 'a stored result of the same call that is not older may be returned for 0 credits';
+import { CONNECTION, collect, examples, MAX_AGE, versionName, wholeNumber } from './options.ts';
 
 /** The commands `batch` and `job`. */
 export function addBatchCommands(program: Command, run: Run): void {
@@ -39,7 +37,7 @@ export function addBatchCommands(program: Command, run: Run): void {
         .option('--max-results <n>', 'the most results of an item', wholeNumber(1, 1000))
         .option('--max-age <seconds>', MAX_AGE, wholeNumber(0, 86_400))
         .option('--timeout <ms>', 'how long one item may take', wholeNumber(1000, 120_000))
-        .option('--connection <id>', 'the connection that sends your credential')
+        .option('--connection <id>', CONNECTION)
         .option('--max-credits <n>', 'pause before the batch would cost more', wholeNumber(1, 1_000_000_000))
         .option('--stop-after-failures <n>', 'pause after this many failures', wholeNumber(1, 1_000_000))
         .option('--expires-in <seconds>', 'how long the batch may take', wholeNumber(60, 2_592_000))
@@ -128,7 +126,7 @@ function addJobCommands(program: Command, run: Run): void {
         .option('--max-pages <n>', 'the most pages to read, for endpoints with pages', wholeNumber(1, 20))
         .option('--max-age <seconds>', MAX_AGE, wholeNumber(0, 86_400))
         .option('--timeout <ms>', 'how long one attempt may take', wholeNumber(1000, 120_000))
-        .option('--connection <id>', 'the connection that sends your credential')
+        .option('--connection <id>', CONNECTION)
         .option('--expires-in <seconds>', 'how long the job may wait to start; 3600 by default', wholeNumber(60, 86_400))
         .option('--wait', 'wait for its end and show the result')
         .action((site: string, endpoint: string, options: JobOptions, command: Command) =>

@@ -3,7 +3,7 @@ import type { FetchOptions } from '../calling/fetch-endpoint.ts';
 import type { FindOptions } from '../calling/find-endpoints.ts';
 import type { RequestOptions } from '../calling/request-schema.ts';
 import type { Run } from '../session.ts';
-import { collect, examples, versionName, wholeNumber } from './options.ts';
+import { CONNECTION, collect, examples, MAX_AGE, versionName, wholeNumber } from './options.ts';
 
 /** The commands for callers. */
 export function addCallingCommands(program: Command, run: Run): void {
@@ -44,13 +44,10 @@ export function addCallingCommands(program: Command, run: Run): void {
         .option('--max-pages <n>', 'the most pages to read, for endpoints with pages', wholeNumber(1, 20))
         .option('--cursor <cursor>', 'continue where a call over pages stopped: the next_cursor that it printed')
         .option('--partial', 'if a page after the first fails, print the pages before it')
-        .option(
-            '--max-age <seconds>',
-            'a stored result of the same call that is not older may be returned for 0 credits',
-            wholeNumber(0, 86_400),
-        )
+        .option('--max-age <seconds>', MAX_AGE, wholeNumber(0, 86_400))
         .option('--timeout <ms>', 'how long to wait in all', wholeNumber(1000, 120_000))
         .option('--version <version>', 'number or hash; the latest by default', versionName)
+        .option('--connection <id>', CONNECTION)
         .option('--session <id>', 'the session_id of the preceding look-up')
         .option('--idempotency-key <key>', 'repeating a key returns the same answer; by default each call gets a new one')
         .addHelpText(

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { MONITOR_STATUSES, type MonitorStatus } from '../../shared/domain/monitors/states.ts';
 import type { AddOptions, ChangeOptions } from '../monitors/monitors.ts';
 import type { Run } from '../session.ts';
-import { collect, examples, versionName, wholeNumber } from './options.ts';
+import { CONNECTION, collect, examples, versionName, wholeNumber } from './options.ts';
 
 /** The command `monitor`. */
 export function addMonitorCommands(program: Command, run: Run): void {
@@ -32,7 +32,8 @@ export function addMonitorCommands(program: Command, run: Run): void {
         .option('--version <version>', 'number or hash; by default each run uses the latest', versionName)
         .option('--max-results <n>', 'the most results', wholeNumber(1, 1000))
         .option('--max-pages <n>', 'the most pages to read, for endpoints with pages', wholeNumber(1, 20))
-        .option('--max-credits <n>', 'spending cap of a run', wholeNumber(1, 1_000_000_000));
+        .option('--max-credits <n>', 'spending cap of a run', wholeNumber(1, 1_000_000_000))
+        .option('--connection <id>', CONNECTION);
     takeSchedule(add).action((site: string, endpoint: string, options: AddOptions, command: Command) =>
         run(command, async (session) => (await import('../monitors/monitors.ts')).addMonitor(session, site, endpoint, options)),
     );

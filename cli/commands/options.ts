@@ -1,5 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 
+/** Help of `--connection`. */
+export const CONNECTION = 'the connection that sends your credential, or "default"';
+
+/** Help of `--max-age`. */
+export const MAX_AGE = 'a stored result of the same call that is not older may be returned for 0 credits';
+
 /** A whole number within bounds. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
     return (text) => {

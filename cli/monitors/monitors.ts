@@ -23,11 +23,12 @@ export interface AddOptions extends ChangeOptions, TypedParams {
     maxResults?: number;
     maxPages?: number;
     maxCredits?: number;
+    connection?: string;
 }
 
 /** `routebook monitor add SITE ENDPOINT --every 1h` */
 export async function addMonitor(session: Session, site: string, endpoint: string, options: AddOptions): Promise<Done> {
-    const { version, maxResults, maxPages, maxCredits } = options;
+    const { version, maxResults, maxPages, maxCredits, connection } = options;
     if ((options.every === undefined) === (options.cron === undefined)) throw wrongUsage('give a schedule: either --every or --cron');
     const asTyped = readParams(options);
     const client = session.client();
@@ -41,6 +42,7 @@ export async function addMonitor(session: Session, site: string, endpoint: strin
         ...(maxResults === undefined ? {} : { max_results: maxResults }),
         ...(maxPages === undefined ? {} : { max_pages: maxPages }),
         ...(maxCredits === undefined ? {} : { max_credits: maxCredits }),
+        ...(connection === undefined ? {} : { connection }),
     });
     const { paint } = session.terminal;
     return {

@@ -49,4 +49,21 @@ describe('connections on the command line', function () {
         for (const { stdout, stderr } of shown) expect(stdout + stderr).not.to.include(KEY);
         expect((await shell.run(['connections', 'list'])).stdout).to.include('routebook connect SITE');
     });
+
+    it('are named, where there are several, for a fetch and for a monitor', async () => {
+        const ids: string[] = [];
+        for (const name of ['One', 'Two']) {
+            const { stdout } = await shell.run(['connect', SITE, '--name', name], { input: `${KEY}\n` });
+            ids.push(/con_\w+/.exec(stdout)?.[0] ?? '');
+        }
+        const [one = '', two = ''] = ids;
+        const unnamed = await shell.run(['fetch', SITE, 'mine']);
+        expect(unnamed.code).to.equal(1);
+        expect(unnamed.stderr).to.include('CONNECTION_REQUIRED').and.include(one).and.include(two);
+        const fetched = await shell.run(['fetch', SITE, 'mine', '--connection', two]);
+        expect(fetched.code, fetched.stderr).to.equal(0);
+        const watched = await shell.run(['monitor', 'add', SITE, 'mine', '--every', '1d', '--connection', two, '--json']);
+        expect(watched.code, watched.stderr).to.equal(0);
+        expect(JSON.parse(watched.stdout)).to.include({ connection: two });
+    });
 });
