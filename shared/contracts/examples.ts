@@ -155,7 +155,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
     getMonitor: { success: true, data: MONITOR },
     patchMonitor: { success: true, data: { ...MONITOR, status: 'paused', next_run_at: null } },
     deleteMonitor: { success: true, data: { monitor_id: 'mon_6hD4sJ9wKz2M', deleted: true } },
-    postMonitorRun: { success: true, data: { ...ORDERED, monitor_id: 'mon_6hD4sJ9wKz2M', params: { id: 7 } } },
+    postMonitorRun: { success: true, data: { ...ORDERED, monitor_id: 'mon_6hD4sJ9wKz2M' } },
     getMonitorChanges: { success: true, data: [MONITOR_CHANGE], meta: PAGE },
     getMonitorRuns: { success: true, data: [RUN], meta: PAGE },
     postJob: { success: true, data: ORDERED },
