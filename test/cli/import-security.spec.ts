@@ -63,7 +63,7 @@ describe('routebook import, of ways to authenticate', () => {
         for (const [scheme, why] of [
             [oauth('login.elsewhere.example'), /login\.elsewhere\.example, which is not on shop\.example/],
             [oauth('login.shop.example', 'implicit'), /no OAuth flow but authorization code/],
-            [{ type: 'openIdConnect', openIdConnectUrl: 'https://shop.example/.well-known' }, /stands at another address/],
+            [{ type: 'openIdConnect', openIdConnectUrl: 'https://shop.example/.well-known' }, /described at another address/],
         ] as const) {
             const other = documentWith({ login: scheme });
             expect(other.package.auth).to.deep.equal([{ id: 'login', type: 'bearer' }]);

@@ -59,26 +59,29 @@ describe('another tenant on pages (I8)', () => {
         await giveNotice(db, { kind: 'plan_ended', accountId: userId, workspaceId, subject: 'sub_1', facts: { why: 'refund' } });
         const { rows } = await db.raw<{ rows: [{ id: string }] }>('select id from notices where workspace_id = ?', [workspaceId]);
         const begun = await person.get('/upgrade?plan=starter');
-        const operation = await callBy(person);
+        const { operation, requestId } = await callBy(person);
         return {
             key_id: values.key_id,
             token: values.token,
             workspace: values.workspace,
             notice: rows[0].id,
             operation,
+            request: requestId,
             checkout: /cs_\w+/.exec(begun.to ?? '')?.[0] ?? 'no checkout began',
             cursor: await cursors.seal(['statement', userId], [1, 1]),
         };
     }
 
     /** A call that is in the log, and in the statement. */
-    async function callBy({ userId, workspaceId, values }: Settled): Promise<string> {
+    async function callBy({ userId, workspaceId, values }: Settled): Promise<{ operation: string; requestId: string }> {
         const { credits, usage } = world.app;
         const call = { operation: newId('op'), accountId: userId, workspaceId, userId, keyId: values.key_id, site: 'books.example' };
         await credits.hold({ ...call, endpoint: 'search', versionId: 1, effect: 'read', unit: 1, maxUnits: 1, expiresInMs: 30_000 });
         await credits.charge({ operation: call.operation, amount: 1 });
+        const requestId = newId('req');
         usage.record({
             ...call,
+            requestId,
             kind: 'fetch',
             registrable: 'books.example',
             endpoint: 'search',
@@ -87,7 +90,7 @@ describe('another tenant on pages (I8)', () => {
             durationMs: 9,
         });
         await usage.flush();
-        return call.operation;
+        return { operation: call.operation, requestId };
     }
 
     /** Without the line that an answer before put onto the next page. */
@@ -102,6 +105,7 @@ describe('another tenant on pages (I8)', () => {
         workspace: newId('wsp'),
         notice: newId('ntc'),
         operation: newId('op'),
+        request: newId('req'),
         checkout: `cs_${newId('op').slice(3)}`,
         cursor: 'bm90aGluZw',
     });

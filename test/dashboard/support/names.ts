@@ -28,6 +28,7 @@ export interface Private {
     workspace: string;
     notice: string;
     operation: string;
+    request: string;
     checkout: string;
     cursor: string;
 }
@@ -44,6 +45,7 @@ export const MEANINGS: Readonly<Record<string, keyof Private | undefined>> = {
     maintainer: 'workspace',
     notice: 'notice',
     call: 'operation',
+    request: 'request',
     checkout: 'checkout',
     cursor: 'cursor',
     ...none('domain', 'site', 'endpoint', 'version', 'package', 'category', 'source_url', 'q', 'sort', 'verified'),
