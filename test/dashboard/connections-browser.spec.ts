@@ -84,7 +84,7 @@ describe('a connection, in a browser', function () {
     }
 
     const press = (name: string) => tab.page.getByRole('button', { name }).click();
-    const follow = (name: string) => tab.page.getByRole('link', { name }).click();
+    const follow = (name: string) => tab.page.getByRole('link', { name }).first().click();
     const reads = (text: string) => tab.page.getByText(text).first().waitFor();
     /** The line of a site on the page of connections. */
     async function line(name: string): Promise<string> {
