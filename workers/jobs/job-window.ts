@@ -2,8 +2,13 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /** How often the delay of the event loop is sampled, in milliseconds. */
 const SAMPLE_MS = 10;
-/** Delay of the event loop from which on jobs are too many beside live calls, in milliseconds. */
-const LATE_MS = 8;
+/**
+ * Delay of the event loop from which on jobs are too many beside live calls, in milliseconds. Beside a batch, the 99th percentile of live
+ * calls of the same account was 116 ms with 8, 86 with 2, and 60 alone (`npm run bench -- --quick --only batch_beside`, on two cores).
+ */
+const LATE_MS = 2;
+/** One of so many slots of jobs stays with them: live calls alone may make a loop late. */
+const LEAST_SHARE = 16;
 /** How long after a live call others are expected, in milliseconds. */
 const RECENT_MS = 1000;
 
@@ -21,13 +26,14 @@ export interface JobWindow {
  * @param delay of the event loop since it was last asked, in milliseconds
  */
 export function createJobWindow(most: number, delay: () => number): JobWindow {
+    const least = Math.ceil(most / LEAST_SHARE);
     let size = most;
     return {
         size: () => size,
         adapt(sinceLiveMs) {
             const isLate = delay() > LATE_MS;
             if (sinceLiveMs > RECENT_MS) size = most;
-            else if (isLate) size = Math.max(1, Math.floor(size / 2));
+            else if (isLate) size = Math.max(least, Math.floor(size / 2));
             else size = Math.min(most, size + Math.ceil(size / 8));
         },
     };
