@@ -229,7 +229,7 @@ export class SettingsReader {
         const value = this.#value(name);
         if (value === undefined) return [];
         const parsed = parseSecretKeys(value);
-        // No example: people copy it, and a key that stands in our texts is none.
+        // No example: people would copy it, and a published key protects nothing.
         if (!parsed.ok) this.#faults.push(`${name}: ${parsed.problem}; make one with: openssl rand -base64 32`);
         return parsed.ok ? parsed.keys : [];
     }

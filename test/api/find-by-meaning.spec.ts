@@ -63,11 +63,11 @@ describe('a task, with an embeddings server', () => {
 
     const find = async (task: string, person = caller) => namesIn(await ask(world, { task }, person));
     const admin = async (...args: string[]) => {
-        const told: string[] = [];
-        const terminal = { print: (line: string) => told.push(line), complain: (line: string) => told.push(line) };
+        const output: string[] = [];
+        const terminal = { print: (line: string) => output.push(line), complain: (line: string) => output.push(line) };
         const env = { DATABASE_URL: world.databaseUrl, EMBEDDINGS_URL: url, EMBEDDINGS_MODEL: MODEL };
         const code = await runAdmin([...args, '--json'], terminal, env);
-        return { code, told: told.join('\n') };
+        return { code, output: output.join('\n') };
     };
     const untilEmbedded = () =>
         eventually(
@@ -81,19 +81,19 @@ describe('a task, with an embeddings server', () => {
         expect(models.asked).to.deep.equal([]);
     });
 
-    it('needs pgvector for more, which the operator is told', async () => {
-        const { code, told } = await admin('embeddings', 'rebuild');
+    it('ranks by words without pgvector, and says so to the operator', async () => {
+        const { code, output } = await admin('embeddings', 'rebuild');
         expect(code).to.equal(1);
-        expect(told).to.include('pgvector');
-        expect((await admin('embeddings', 'status')).told).to.include('"ranking":"words"');
+        expect(output).to.include('pgvector');
+        expect((await admin('embeddings', 'status')).output).to.include('"ranking":"words"');
     });
 
     it('is found by its meaning once vectors were made, with the score of its likeness', async () => {
         await addVectorType(world.app.db);
-        const { code, told } = await admin('embeddings', 'rebuild');
-        expect(code, told).to.equal(0);
+        const { code, output } = await admin('embeddings', 'rebuild');
+        expect(code, output).to.equal(0);
         await untilEmbedded();
-        expect((await admin('embeddings', 'status')).told)
+        expect((await admin('embeddings', 'status')).output)
             .to.include('"ranking":"words and meaning"')
             .and.to.include('"waiting":0');
         await eventually(

@@ -23,7 +23,7 @@ describe('slots of jobs beside live calls', () => {
         deepEqual(sizes, [50, 25, 12, 7, 7, 7, 7, 7, 7]);
     });
 
-    it('stay with jobs that only wait for their sites, whoever calls', () => {
+    it('stay with jobs that only wait for their sites', () => {
         const window = createJobWindow(100, () => ON_TIME);
         for (let look = 0; look < 10; look++) window.adapt(JUST_NOW);
         equal(window.size(), 100);

@@ -86,8 +86,8 @@ const ASKS_FOR_A_PERSON =
 
 /** The bot challenge or captcha that this answer is; undefined for any other answer. Never throws. */
 export function recogniseChallenge({ headers, body }: AnsweredPage, fate: Fate): string | undefined {
-    const told = challengeOfHeaders(headers);
-    if (told !== undefined) return told;
+    const byHeaders = challengeOfHeaders(headers);
+    if (byHeaders !== undefined) return byHeaders;
     if (body.length > LONGEST_CHALLENGE) return undefined;
     const source = body.replace(/^\ufeff|^\u00ef\u00bb\u00bf/, '').trimStart();
     if (!source.startsWith('<')) return fate === 'fits' ? undefined : SCRIPTED.find(({ pattern }) => pattern.test(source))?.challenge;

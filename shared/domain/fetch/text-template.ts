@@ -19,8 +19,8 @@ export function textPlaceholders(template: string): string[] {
 }
 
 /** The template with the same text for each placeholder. */
-export function replacePlaceholders(template: string, standIn: string): string {
-    return template.replaceAll(PLACEHOLDER, () => standIn);
+export function replacePlaceholders(template: string, value: string): string {
+    return template.replaceAll(PLACEHOLDER, () => value);
 }
 
 /**
