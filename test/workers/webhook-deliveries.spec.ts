@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import type { DeliveryEntry, WebhookEntry } from '../../shared/contracts/webhooks.ts';
@@ -292,6 +293,46 @@ describe('an event is delivered to webhooks', function () {
         for (const end of waiting.splice(0)) end();
         expect(most).to.equal(32);
         for (const webhook of webhooks) expect(webhook.secret).to.match(/^whsec_/);
+    });
+
+    it('4 at once to a host where webhooks fail, whosever they are, while those that deliver go on and nothing is lost', async () => {
+        const [strangers, good] = [await Promise.all([1, 2, 3].map(() => join(world))), await join(world)];
+        for (const stranger of strangers) await add(stranger);
+        const delivering = await openReceiver();
+        await add(good, { url: delivering.url() });
+        await tell(good, 'first');
+        await untilTold(1, delivering);
+        receiver.answer((response) => void response.writeHead(500).end());
+        for (const stranger of strangers) await Promise.all([1, 2, 3, 4].map((index) => tell(stranger, `event ${index}`)));
+        await untilTold(12);
+        const held: ServerResponse[] = [];
+        receiver.answer((response) => void held.push(response));
+        const areTried = async (status: DeliveryEntry['status']) => {
+            const { rows } = await world.app.db.raw<{ rows: [{ count: number }] }>(
+                `select count(*)::int from webhook_deliveries d join webhooks w on w.id = d.webhook_id
+                 where w.url = ? and d.status = ? and d.attempts > 0`,
+                [receiver.url(), status],
+            );
+            return rows[0].count;
+        };
+        await eventually(
+            () => areTried('pending'),
+            (count) => count === 12,
+            LATEST,
+        );
+        await world.clock.advance({ seconds: 6 });
+        await untilTold(16);
+        await tell(good, 'second');
+        await untilTold(2, delivering);
+        expect(receiver.told(), 'retries that are on their way').to.have.length(16);
+        receiver.answer((response) => void response.writeHead(204).end());
+        for (const response of held) response.writeHead(204).end();
+        await eventually(
+            () => areTried('delivered'),
+            (count) => count === 12,
+            LATEST,
+        );
+        await delivering.close();
     });
 
     it('and keeps the first 1,024 bytes of the answer', async () => {

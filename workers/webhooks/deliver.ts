@@ -1,7 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import type { App } from '../../shared/app.ts';
 import { retryAfter } from '../../shared/domain/events/delivery-schedule.ts';
-import { AT_ONCE } from '../../shared/domain/events/webhook-bounds.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { watchConnection } from '../../shared/platform/connection-log.ts';
 import { userAgent } from '../../shared/platform/user-agent.ts';
@@ -10,7 +9,7 @@ import { disableWebhooks, WEBHOOK_PURPOSE, warnOfFailing } from '../../shared/st
 import type { EgressConnector } from '../egress.ts';
 import { type Repeated, repeat } from '../repeat.ts';
 import { openEventBodies } from './event-bodies.ts';
-import { createHostLines, type HostLines } from './host-lines.ts';
+import { createHostLines, type HostLines, type SendEnd } from './host-lines.ts';
 import { createEventPoster, type PostEnd } from './post-event.ts';
 
 type DueDelivery = queue.DueDelivery;
@@ -40,18 +39,24 @@ export function startDeliveries(app: App, { connector }: { connector?: EgressCon
     const status = watchConnection(log, 'webhooks');
     const stopped = new AbortController();
     const ended: { attempt: queue.Attempt; isGone: boolean }[] = [];
-    const lines: HostLines = createHostLines(AT_ONCE, (delivery) => send(delivery));
+    const lines: HostLines = createHostLines((delivery) => send(delivery));
     const isDue = { look: every(LOOK_MS), renew: every(RENEW_MS) };
 
-    async function send(delivery: DueDelivery): Promise<void> {
+    async function send(delivery: DueDelivery): Promise<SendEnd> {
         const { deliveryId, webhookId, attempts } = delivery;
         const end = await attempt(delivery);
-        if (end === undefined) return lines.forget([deliveryId]);
+        if (end === undefined) {
+            lines.forget([deliveryId]);
+            return 'unsent';
+        }
         const wait = retryAfter(attempts + 1, Math.random());
         const isGone = end.code === GONE;
         const retryMs = end.isDelivered || isGone || wait === undefined ? null : wait * 1000;
-        ended.push({ attempt: { ...end, deliveryId, webhookId, retryMs }, isGone });
-        app.metrics.webhookAttempts.inc({ result: end.isDelivered ? 'delivered' : 'failed' });
+        const { isSent, ...outcome } = end;
+        ended.push({ attempt: { ...outcome, deliveryId, webhookId, retryMs }, isGone });
+        const result = end.isDelivered ? 'delivered' : 'failed';
+        app.metrics.webhookAttempts.inc({ result });
+        return isSent ? result : 'unsent';
     }
 
     /** @returns undefined if nothing was sent or the outcome is unknown; the delivery stays due */
@@ -123,7 +128,7 @@ export function startDeliveries(app: App, { connector }: { connector?: EgressCon
 }
 
 function notSent(problem: string): PostEnd {
-    return { isDelivered: false, code: null, problem, answer: null, durationMs: 0 };
+    return { isSent: false, isDelivered: false, code: null, problem, answer: null, durationMs: 0 };
 }
 
 /** Headers of Standard Webhooks, with the time of the attempt. Undefined if no key of the ring opens the secret. */

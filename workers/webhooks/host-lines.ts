@@ -1,3 +1,4 @@
+import { AT_ONCE, UNPROVEN } from '../../shared/domain/events/webhook-bounds.ts';
 import type { DueDelivery } from '../../shared/store/events/delivery-queue.ts';
 
 /** No more deliveries are read for a webhook with this many in memory. */
@@ -5,7 +6,10 @@ const ENOUGH = 16;
 /** Concurrent requests of one worker. */
 const MOST_AT_ONCE = 1024;
 
-interface Line {
+/** How a delivery ended. `unsent`: the receiver got no request. */
+export type SendEnd = 'delivered' | 'failed' | 'unsent';
+
+interface Line extends Pick<DueDelivery, 'url' | 'hasDelivered' | 'failures'> {
     waiting: DueDelivery[];
     running: number;
 }
@@ -14,6 +18,8 @@ interface Host {
     running: number;
     /** By webhook. The webhook that sent last is at the end. */
     lines: Map<string, Line>;
+    /** When webhooks that do not deliver may send again, by `performance.now()`. */
+    pausedUntil: number;
 }
 
 /** The deliveries in a worker's memory, by leased host. */
@@ -31,7 +37,7 @@ export interface HostLines {
     forget(deliveryIds: readonly string[]): void;
     /** Webhooks with enough deliveries in memory. */
     full(): string[];
-    /** Hosts without a delivery. */
+    /** Hosts without a delivery or a pause. */
     idle(): string[];
     /** Starts no further requests. */
     stop(): void;
@@ -40,10 +46,11 @@ export interface HostLines {
 }
 
 /**
- * Limits concurrent deliveries to each webhook and host. The webhooks of a host take turns.
+ * Limits concurrent deliveries to each webhook and host. The webhooks of a host take turns, those with fewer failures first. Webhooks
+ * that do not deliver are slowed down together, so that nobody can use webhooks to flood a host that wants none.
  * @param send resolves when a delivery ended; it never rejects
  */
-export function createHostLines(atOnce: { webhook: number; host: number }, send: (delivery: DueDelivery) => Promise<void>): HostLines {
+export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd>): HostLines {
     const hosts = new Map<string, Host>();
     const known = new Map<string, string>();
     const running = new Set<Promise<void>>();
@@ -53,9 +60,9 @@ export function createHostLines(atOnce: { webhook: number; host: number }, send:
         let hasBegun = true;
         while (hasBegun && !isStopped) {
             hasBegun = false;
-            for (const [webhookId, line] of [...host.lines]) {
-                if (host.running >= atOnce.host || running.size >= MOST_AT_ONCE) return;
-                const next = line.running < atOnce.webhook ? line.waiting.shift() : undefined;
+            for (const [webhookId, line] of [...host.lines].sort(([, a], [, b]) => a.failures - b.failures)) {
+                if (host.running >= AT_ONCE.host || running.size >= MOST_AT_ONCE) return;
+                const next = line.running < AT_ONCE.webhook && mayBegin(host, line) ? line.waiting.shift() : undefined;
                 if (next === undefined) continue;
                 hasBegun = true;
                 host.lines.delete(webhookId);
@@ -68,9 +75,10 @@ export function createHostLines(atOnce: { webhook: number; host: number }, send:
     function run(host: Host, line: Line, delivery: DueDelivery): void {
         host.running += 1;
         line.running += 1;
-        const done = send(delivery).finally(() => {
+        const done = send(delivery).then((end) => {
             host.running -= 1;
             line.running -= 1;
+            if (delivery.url === line.url) count(host, line, end);
             running.delete(done);
             begin(host);
         });
@@ -87,7 +95,7 @@ export function createHostLines(atOnce: { webhook: number; host: number }, send:
     return {
         hosts: () => [...hosts.keys()],
         take(taken) {
-            for (const host of taken) if (!hosts.has(host)) hosts.set(host, { running: 0, lines: new Map() });
+            for (const host of taken) if (!hosts.has(host)) hosts.set(host, { running: 0, lines: new Map(), pausedUntil: 0 });
         },
         keep(kept) {
             const mine = new Set(kept);
@@ -102,7 +110,9 @@ export function createHostLines(atOnce: { webhook: number; host: number }, send:
                 const host = hosts.get(delivery.host);
                 if (host === undefined || known.has(deliveryId)) continue;
                 known.set(deliveryId, delivery.host);
-                const line = host.lines.get(webhookId) ?? { waiting: [], running: 0 };
+                const { url, hasDelivered, failures } = delivery;
+                const line = host.lines.get(webhookId) ?? { waiting: [], running: 0, url, hasDelivered, failures };
+                if (line.url !== url) Object.assign(line, { url, hasDelivered, failures });
                 host.lines.set(webhookId, line);
                 line.waiting.push(delivery);
             }
@@ -116,7 +126,8 @@ export function createHostLines(atOnce: { webhook: number; host: number }, send:
             [...hosts.values()].flatMap(({ lines }) => [...lines].filter(([, { waiting }]) => waiting.length >= ENOUGH).map(([id]) => id)),
         idle() {
             const busy = new Set(known.values());
-            return [...hosts.keys()].filter((host) => !busy.has(host));
+            const isPaused = (host: string) => (hosts.get(host)?.pausedUntil ?? 0) > performance.now();
+            return [...hosts.keys()].filter((host) => !busy.has(host) && !isPaused(host));
         },
         stop() {
             isStopped = true;
@@ -125,4 +136,29 @@ export function createHostLines(atOnce: { webhook: number; host: number }, send:
             while (running.size > 0) await Promise.all(running);
         },
     };
+}
+
+function isUnproven({ hasDelivered, failures }: Line): boolean {
+    return !hasDelivered || failures >= UNPROVEN.failures;
+}
+
+function isFailing(line: Line): boolean {
+    return isUnproven(line) && line.failures > 0;
+}
+
+function mayBegin({ lines, pausedUntil }: Host, line: Line): boolean {
+    if (line.waiting.length === 0) return false;
+    if (!isUnproven(line)) return true;
+    if (performance.now() < pausedUntil) return false;
+    if (line.failures === 0) return true;
+    let failing = 0;
+    for (const other of lines.values()) if (isFailing(other)) failing += other.running;
+    return failing < UNPROVEN.atOnce;
+}
+
+function count(host: Host, line: Line, end: SendEnd): void {
+    if (end === 'unsent') return;
+    line.failures = end === 'delivered' ? 0 : line.failures + 1;
+    if (end === 'delivered') line.hasDelivered = true;
+    else if (isUnproven(line)) host.pausedUntil = performance.now() + UNPROVEN.pauseMs;
 }

@@ -15,6 +15,8 @@ export interface PostedEvent {
 
 /** The outcome of one request. */
 export interface PostEnd {
+    /** False where nobody was called. */
+    isSent: boolean;
     isDelivered: boolean;
     /** The HTTP status of the answer. */
     code: number | null;
@@ -40,11 +42,16 @@ export function createEventPoster(rules: EgressRules, connector: EgressConnector
             const agent = agents[url.protocol === 'https:' ? 'https' : 'http'];
             const time = openCallTime(Date.now() + ANSWER_MS, gone);
             const began = performance.now();
-            const ended = (end: Omit<PostEnd, 'durationMs'>) => ({ ...end, durationMs: Math.round(performance.now() - began) });
+            const ended = (end: Omit<PostEnd, 'durationMs' | 'isSent'>, isSent = true) => ({
+                ...end,
+                isSent,
+                durationMs: Math.round(performance.now() - began),
+            });
             try {
                 return ended(await once(agent, url, event, time).catch((error) => retryStale(error, () => once(agent, url, event, time))));
             } catch (error) {
-                return ended({ isDelivered: false, code: null, problem: problemOf(error, time), answer: null });
+                const isSent = !(error instanceof EgressDenied);
+                return ended({ isDelivered: false, code: null, problem: problemOf(error, time), answer: null }, isSent);
             } finally {
                 time.close();
             }

@@ -15,6 +15,11 @@ export const DELIVERY_DAYS = 14;
 
 /** Concurrent requests to one webhook, and to one host over all accounts. */
 export const AT_ONCE = { webhook: 4, host: 32 } as const;
+/**
+ * Webhooks that do not deliver: their URL never answered 2xx, or their last `failures` attempts failed. Those of one host that have
+ * failed share `atOnce` requests. After each failure all of the host wait for `pauseMs`.
+ */
+export const UNPROVEN = { failures: 10, atOnce: 4, pauseMs: 1000 } as const;
 /** How long a receiver may take to answer, in milliseconds. */
 export const ANSWER_MS = 10_000;
 /** Bytes of an answer that are kept. */

@@ -72,6 +72,10 @@ export interface DueDelivery {
     isBlocked: boolean;
     /** Failed attempts since its creation or the last redelivery. */
     attempts: number;
+    /** The URL of the webhook has answered 2xx before. */
+    hasDelivered: boolean;
+    /** Failed attempts of the webhook since its last success. */
+    failures: number;
     eventId: string;
     type: string;
     at: Date;
@@ -97,7 +101,7 @@ const TAKE_DUE = `
     select d.id as "deliveryId", b.host, w.id as "webhookId", w.workspace_id as "workspaceId", w.url, w.sealed,
            case when w.former_until > app_now() then w.former_sealed end as "formerSealed",
            exists (select from domains o where o.registrable = w.registrable and o.is_blocked) as "isBlocked",
-           d.attempts, e.id as "eventId", e.type, e.at, e.data, e.about
+           d.attempts, w.has_delivered as "hasDelivered", w.failures, e.id as "eventId", e.type, e.at, e.data, e.about
     from busy b
     join webhooks w on w.id = b.webhook_id
     cross join lateral (
@@ -178,8 +182,9 @@ const RECORD = `
     update webhooks w
     set failures = t.failures + case when t."hasSuccess" then 0 else w.failures end,
         failing_since = case when t.failures = 0 then null when t."hasSuccess" then app_now() else coalesce(w.failing_since, app_now()) end,
-        warned_at = case when t."hasSuccess" then null else w.warned_at end
-    from tallies t where w.id = t.id and (t.failures > 0 or w.failures > 0)
+        warned_at = case when t."hasSuccess" then null else w.warned_at end,
+        has_delivered = w.has_delivered or t."hasSuccess"
+    from tallies t where w.id = t.id and (t.failures > 0 or w.failures > 0 or (t."hasSuccess" and not w.has_delivered))
     returning w.id, w.is_enabled and w.warned_at is null and w.failing_since <= :warnFrom as "toWarn",
               w.is_enabled and w.failing_since <= :disableFrom and w.failures >= ${FEWEST_FAILURES} as "toDisable"`;
 

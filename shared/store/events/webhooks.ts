@@ -155,6 +155,7 @@ export async function changeWebhook(db: Db, name: WebhookName, change: WebhookCh
         await queryWebhook(trx, name).update({
             updated_at: now(trx),
             ...(receiver && toReceiver(receiver)),
+            ...(receiver && receiver.url !== before.url && { has_delivered: false }),
             ...(events && { events: [...events] }),
             ...(description !== undefined && { description }),
             ...(isTurned && (isEnabled ? enabledColumns(trx) : disabledColumns(trx, 'caller'))),

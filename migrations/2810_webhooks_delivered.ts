@@ -1,0 +1,14 @@
+import type { Knex } from 'knex';
+
+/** Whether the present URL of a webhook ever answered 2xx. Webhooks without it share a slower pace at their host. */
+export async function up(knex: Knex): Promise<void> {
+    await knex.raw(`
+        alter table webhooks add has_delivered boolean not null default false;
+        update webhooks w set has_delivered = true
+        where exists (select from webhook_deliveries d where d.webhook_id = w.id and d.status = 'delivered');
+    `);
+}
+
+export async function down(knex: Knex): Promise<void> {
+    await knex.raw('alter table webhooks drop column has_delivered');
+}
