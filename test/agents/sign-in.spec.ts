@@ -290,7 +290,7 @@ describe('an app that signs in for somebody', function () {
         );
     });
 
-    it('tells an app what it asked wrongly, and sends nobody to a stranger', async () => {
+    it('shows the person what an app asked wrongly, and redirects nobody without a click', async () => {
         const clientId = await registerOnce();
         const { query } = request(clientId);
         const away = await ada.get(oauth.pathOf({ ...query, redirect_uri: 'https://evil.test/callback' }));
@@ -298,9 +298,14 @@ describe('an app that signs in for somebody', function () {
         expect(away.to).to.equal(undefined);
         expect((await ada.get(oauth.pathOf({ ...query, client_id: 'app_0000000000000000000000' }))).status).to.equal(400);
         const told = async (change: Record<string, string>) => {
-            const { to, status } = await ada.get(oauth.pathOf({ ...query, ...change }));
-            expect(status).to.equal(303);
-            const { searchParams } = new URL(to ?? '');
+            const { to, status, html } = await ada.get(oauth.pathOf({ ...query, ...change }));
+            expect(status).to.equal(400);
+            expect(to).to.equal(undefined);
+            expect(html)
+                .to.include('By hand')
+                .and.include(new URL(query['redirect_uri'] ?? '').host);
+            const link = [...html.matchAll(/href="([^"]+)"/g)].map(([, href]) => href ?? '').find((href) => href.startsWith(redirectUri()));
+            const { searchParams } = new URL(link?.replaceAll('&amp;', '&') ?? '');
             expect(searchParams.get('state')).to.equal('s');
             return searchParams.get('error');
         };

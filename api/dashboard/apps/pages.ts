@@ -65,28 +65,42 @@ async function decide(visit: PersonalVisit): Promise<Answer> {
     return back(visit, request, { code: made.code });
 }
 
-/** Redirects the person to the app with the parameters of `answer`. */
-function back(
+/** Redirects the person to the app, after their decision. */
+function back(visit: PersonalVisit, request: Pick<AppRequest, 'redirectUri' | 'state'>, answer: Record<string, string>): Answer {
+    return { to: returnUrl(visit, request, answer) };
+}
+
+/** The redirect URI of the app with the parameters of `answer`. */
+function returnUrl(
     { app }: PersonalVisit,
     { redirectUri, state }: Pick<AppRequest, 'redirectUri' | 'state'>,
     answer: Record<string, string>,
-): Answer {
+): string {
     const url = new URL(redirectUri);
     // `iss` keeps an app that knows several servers from confusing them (RFC 9207).
     for (const [name, value] of Object.entries({ ...answer, state, iss: app.publicUrl() })) {
         if (value !== undefined) url.searchParams.append(name, value);
     }
-    return { to: url.href };
+    return url.href;
 }
 
+/**
+ * Shows what is wrong with the request. Anybody can register an app, so that an error never redirects by itself (RFC 9700, section
+ * 4.11.2): the person sees where the link leads, and decides.
+ */
 function refuse(visit: PersonalVisit, read: Exclude<Awaited<ReturnType<typeof readRequest>>, { request: AppRequest }>): Answer {
-    if ('error' in read) return back(visit, read, { error: read.error, error_description: read.message });
+    const shown = { view: 'apps/refused', title: 'The app cannot be connected' };
+    if ('error' in read) {
+        const { client, redirectUri, state, error, message } = read;
+        const link = returnUrl(visit, { redirectUri, state }, { error, error_description: message });
+        const app = { name: nameOf({ client, redirectUri }), place: placeOf(redirectUri), link };
+        return { ...shown, status: 400, model: { problem: message, app } };
+    }
     const { problem, retryAfter } = read;
     return {
-        view: 'apps/refused',
-        title: 'The app cannot be connected',
+        ...shown,
         status: retryAfter === undefined ? 400 : 429,
-        model: { problem },
+        model: { problem, app: undefined },
         ...(retryAfter === undefined ? {} : { retryAfter }),
     };
 }
@@ -141,6 +155,6 @@ function scopesOf({ resource, effects }: AppRequest, mayWrite: boolean): Scopes 
     };
 }
 
-function nameOf({ client, redirectUri }: AppRequest): string {
+function nameOf({ client, redirectUri }: Pick<AppRequest, 'client' | 'redirectUri'>): string {
     return client.name === '' ? placeOf(redirectUri) : client.name.slice(0, 60);
 }

@@ -22,11 +22,11 @@ export interface AppRequest {
     effects: Effect[];
 }
 
-/** `problem` is shown on a page, since redirecting would be unsafe. `error` is an OAuth code that is sent back to the app. */
+/** `problem`: there is nowhere to send the person. `error`: an OAuth code for the app, at a URI that it registered. */
 export type ReadRequest =
     | { request: AppRequest }
     | { problem: string; retryAfter?: number }
-    | { error: string; message: string; redirectUri: string; state: string | undefined };
+    | { error: string; message: string; client: ClientApp; redirectUri: string; state: string | undefined };
 
 /** The parameters of an authorization request; a page sends them again with its form. */
 export const PARAMETERS = [
@@ -51,7 +51,7 @@ export async function readRequest(visit: PersonalVisit, get: (name: string) => s
         return { problem: 'The app did not register this redirect_uri.' };
     }
     const state = get('state');
-    const wrong = (error: string, message: string): ReadRequest => ({ error, message, redirectUri, state });
+    const wrong = (error: string, message: string): ReadRequest => ({ error, message, client, redirectUri, state });
     if (get('response_type') !== 'code') return wrong('unsupported_response_type', 'response_type is code.');
     const challenge = get('code_challenge') ?? '';
     if (get('code_challenge_method') !== 'S256' || !/^[A-Za-z0-9_-]{43}$/.test(challenge)) {
