@@ -41,6 +41,15 @@ export function sentBy({ id, type, name, prefix, oauth2 }: PackageAuth): JsonObj
     };
 }
 
+const sentTexts = new WeakMap<PackageAuth, string>();
+
+/** The same as one text. It is kept with its entry, which each call of the package compares twice. */
+function sentText(entry: PackageAuth): string {
+    const known = sentTexts.get(entry) ?? canonicalize(sentBy(entry)) ?? '';
+    sentTexts.set(entry, known);
+    return known;
+}
+
 /** How tokens of an entry are granted. */
 export function flowsOf({ oauth2 }: PackageAuth): readonly OAuthFlow[] {
     return oauth2 === undefined ? [] : (oauth2.flows ?? ['authorization_code']);
@@ -69,7 +78,7 @@ export function allChangesOfTerms(agreed: AuthTerms, offered: AuthTerms | undefi
 function changesAt(hosts: readonly string[], agreed: AuthTerms, offered: AuthTerms | undefined): string[] {
     if (offered === undefined) return [`This version has no entry ${agreed.entry.id} in its auth.`];
     const changes: string[] = [];
-    if (canonicalize(sentBy(offered.entry)) !== canonicalize(sentBy(agreed.entry)))
+    if (sentText(offered.entry) !== sentText(agreed.entry))
         changes.push(
             `This version sends the credential in another way: ${describeAuth(offered.entry)}; agreed was ${describeAuth(agreed.entry)}.`,
         );

@@ -1,5 +1,5 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
-import { createKeyRing, KEY_BYTES } from '../../domain/accounts/key-ring.ts';
+import { createKeyRing, KEY_BYTES, type KeyRing } from '../../domain/accounts/key-ring.ts';
 import type { Kept } from '../../domain/connections/secret.ts';
 import type { Db } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
@@ -19,21 +19,23 @@ export async function sealSecret(db: Db, secrets: Secrets, place: SealedPlace, s
     return ringOf(await dataKey(db, secrets, place.workspaceId)).seal(JSON.stringify(secret), purposeOf(place));
 }
 
-/** Opens a value; undefined if no key of the ring opens the data key, or the row is not where it was made. @param sealedKey the workspace's */
-export async function openSecret(
-    secrets: Secrets,
-    { sealedKey, sealed }: { sealedKey: Buffer; sealed: Buffer },
-    place: SealedPlace,
-): Promise<Kept | undefined> {
+/** Opens the data key of a workspace; undefined if no key of the installation opens it. */
+export async function openDataKey(secrets: Secrets, sealedKey: Buffer): Promise<KeyRing | undefined> {
     const key = await secrets.open(sealedKey, CONNECTION_KEY_PURPOSE);
-    const plain = key && ringOf(key).open(sealed, purposeOf(place));
+    return key && ringOf(key);
+}
+
+/** Opens a value; undefined if the row is not where it was made. */
+export function openSecret(dataKey: KeyRing, sealed: Buffer, place: SealedPlace): Kept | undefined {
+    const plain = dataKey.open(sealed, purposeOf(place));
     return plain && (JSON.parse(plain.toString('utf8')) as Kept);
 }
 
 /** Opens what another place of a workspace keeps sealed by its data key. */
 export async function openPlaced(db: Db, secrets: Secrets, place: SealedPlace, sealed: Buffer): Promise<Kept | undefined> {
     const row = await db('connection_keys').where({ workspace_id: place.workspaceId }).first('sealed');
-    return row && openSecret(secrets, { sealedKey: row.sealed, sealed }, place);
+    const key = row && (await openDataKey(secrets, row.sealed));
+    return key && openSecret(key, sealed, place);
 }
 
 async function dataKey(db: Db, secrets: Secrets, workspaceId: string): Promise<Buffer> {
@@ -50,7 +52,7 @@ async function dataKey(db: Db, secrets: Secrets, workspaceId: string): Promise<B
     return key;
 }
 
-function ringOf(key: Buffer) {
+function ringOf(key: Buffer): KeyRing {
     return createKeyRing([{ id: 'data', key: createSecretKey(key) }]);
 }
 
