@@ -60,7 +60,7 @@ function watchNewcomers(listener: Server): { settle(): Promise<void> } {
     };
 }
 
-/** What every fetch asks. */
+/** Opens the connections and prepared queries that every fetch uses. */
 function partsOfCalls(app: App): (() => PromiseLike<unknown>)[] {
     return [
         () => app.db.raw('select 1'),

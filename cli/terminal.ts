@@ -27,7 +27,7 @@ export interface Progress {
     end(): void;
 }
 
-/** What a terminal reads and writes. Only those of a process can be a TTY. */
+/** Only the streams of a process can be a TTY. */
 export interface Streams {
     stdin: AsyncIterable<unknown> & { isTTY?: boolean };
     stdout: Output;

@@ -48,7 +48,7 @@ export interface App {
     readonly turns: Turns;
     /** Endpoints that killed workers. */
     readonly quarantine: Quarantine;
-    /** What this installation encrypts and signs with. */
+    /** Keys for encryption and signatures. */
     readonly secrets: Secrets;
     readonly credits: Credits;
     /** Idempotency keys and the answers kept under them. */
@@ -73,7 +73,7 @@ export interface App {
     readonly embedder: Embedder | undefined;
     /** All endpoints, the most used first. */
     readonly usedLists: UsedLists;
-    /** What the catalog knows of a site, read again for every call, in one query a tick. */
+    /** Catalog reads for calls, one query per tick of the event loop. */
     readonly lookUps: LookUps;
     readonly usage: Usage;
     readonly lookUpSessions: LookUpSessions;

@@ -54,7 +54,7 @@ export async function collectPages(collecting: Collecting): Promise<Collected | 
         if (joined.ok) return joinedPages(collecting, pages, stop, joined);
         const last = pages.at(-1);
         if (last === undefined || !mayAnswer(collecting, pages.slice(0, -1))) return joined;
-        // What does not fit is taken for the fault of the last page.
+        // The last page does not fit beside the others: it counts as failed.
         pages.pop();
         stop = { end: 'error', next: last.at, failure: joined };
     }

@@ -62,7 +62,7 @@ export interface DueWork<Item> {
     take(): Promise<Item | undefined>;
     /** An item that fails is logged; its row makes it due again. */
     run(item: NoInfer<Item>): Promise<unknown>;
-    /** What the log says of an item that failed. */
+    /** Fields for the log line of a failed item. */
     about(item: NoInfer<Item>): Readonly<Record<string, string>>;
 }
 

@@ -81,7 +81,7 @@ export async function openWorker(app: App, { isWarm = true, ...options }: Worker
         credentialOf: (job: FetchJob, endpoint: Endpoint) => credentialOf(app, grants, job, endpoint),
         userAgent: () => userAgent(app.publicUrl()),
     };
-    // What the first jobs need is there before they come.
+    // Opened before the first job, so that it does not wait.
     await Promise.all([connect(partsOfJobs(app)), isWarm && reader.start()]);
     let lastLiveAt = Number.NEGATIVE_INFINITY;
     const consumer = app.queue.consume(
@@ -142,7 +142,7 @@ export async function openWorker(app: App, { isWarm = true, ...options }: Worker
     };
 }
 
-/** What every job asks. */
+/** Opens the connections and prepared queries that every job uses. */
 function partsOfJobs({ db, credits, secrets }: App): (() => PromiseLike<unknown>)[] {
     return [() => db.raw('select 1'), () => credits.stateOf('op_nobody'), () => secrets.hmac('', 'start')];
 }

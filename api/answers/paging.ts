@@ -11,7 +11,7 @@ export interface Page {
     limit: number;
     /** The cursor of the previous page; undefined for the first one. */
     from: Json | undefined;
-    /** What `meta.pagination` says; `next` is where the next page begins, undefined on the last one. */
+    /** Builds `meta.pagination`; `next` is where the next page begins, undefined on the last page. */
     end(next: Json | undefined, total: number): Promise<Pagination>;
 }
 

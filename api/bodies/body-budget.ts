@@ -141,7 +141,7 @@ const room = createBodyBudget();
 
 const NO_ROOM = 'So many large bodies are on their way to this process that there is no room for this one; send it again in a moment.';
 
-/** What becomes of a body once it is whole. */
+/** How a complete body is used. */
 export interface BodyUse {
     /** The largest body of its route. */
     maxBytes: number;

@@ -5,7 +5,6 @@ const MOST_FIELDS = 250;
 const PLUS = 0x2b;
 const SPACE = 0x20;
 
-/** What an urlencoded body holds, or what is wrong with it. */
 export type FormRead = { ok: true; fields: [string, string][] } | { ok: false; problem: string };
 
 /** Reads an urlencoded body, in place: of one of many MiB the reader of URLs takes seconds. */

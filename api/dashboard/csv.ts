@@ -1,6 +1,6 @@
 export type Cell = string | number | boolean | Date | null | undefined;
 
-/** What a spreadsheet would run as a formula, when it opens the file. */
+/** Spreadsheets run a cell with this beginning as a formula. */
 const FORMULA = /^[=+\-@\t\r\n]/;
 
 /** One line of a CSV file (RFC 4180). Texts never begin like a formula; figures stay figures. */
@@ -27,7 +27,7 @@ function csvCell(cell: Cell): string {
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** What keeps a spreadsheet from running a text. */
+/** Prefixes a text that a spreadsheet would run as a formula. */
 function mark(text: string): string {
     return FORMULA.test(text) ? "'" : '';
 }

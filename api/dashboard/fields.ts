@@ -5,7 +5,7 @@ import { type FormRead, readForm } from '../bodies/form.ts';
 /** The fields of a form by name, as they were sent. */
 export type Fields = ReadonlyMap<string, string>;
 
-/** What is wrong, by the name of the field; `''` is about the form as a whole. */
+/** Messages by field name; `''` is the form as a whole. */
 export type Problems = Readonly<Record<string, string>>;
 
 /** How one field is read: a value, or what is wrong with it. */
@@ -42,7 +42,7 @@ export function readFields<T extends object>(fields: Fields, readers: { [name in
     return Object.keys(problems).length === 0 ? { ok: true, values: values as T } : { ok: false, problems };
 }
 
-/** What was typed, to be shown again beside a problem: never what `secret` names. */
+/** Values to show again beside a problem, without the fields in `secret`. */
 export function keepTyped(fields: Fields, secret: readonly string[] = []): Readonly<Record<string, string>> {
     const kept = [...fields].filter(([name]) => !secret.includes(name) && !/password/i.test(name));
     return Object.fromEntries(kept.map(([name, value]) => [name, showable(value)]));

@@ -4,7 +4,7 @@ import { type FirstCall, findFirstCall } from '../../shared/store/usage/first-ca
 export interface CurlLine {
     /** Works as it stands, in any POSIX shell. */
     line: string;
-    /** What it does, after a colon. */
+    /** Shown after the name and a colon. */
     words: string;
     /** It is a fetch, which is charged: the first one earns something. */
     isFetch: boolean;

@@ -14,14 +14,14 @@ export interface ApiCall {
     as: Caller | undefined;
 }
 
-/** What the envelope of a refusal says. */
+/** The `error` of an API answer. */
 export interface ApiError {
     code: string;
     message: string;
     request_id: string;
     retry_after?: number;
     details?: Detail[];
-    /** What the site answered, where it refused. */
+    /** The site's answer, if it refused the call. */
     upstream?: { status: number; snippet?: string };
     /** Names that resemble one that was not found. */
     did_you_mean?: string[];

@@ -8,7 +8,7 @@ interface Entry {
     audience: Audience;
 }
 
-/** What the dashboard's menu shows, in this order. */
+/** The dashboard's menu, in order. */
 const DASHBOARD: readonly Entry[] = [
     { path: '/dashboard', label: 'Overview', audience: 'signed-in' },
     { path: '/dashboard/keys', label: 'Keys', audience: USERS },

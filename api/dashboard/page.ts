@@ -38,7 +38,7 @@ export interface Page {
     respond(visit: Visit): Promise<Answer>;
 }
 
-/** What a page is asked. */
+/** One request for a page. */
 export interface Visit {
     app: App;
     passwords: Passwords;
@@ -46,7 +46,7 @@ export interface Visit {
     params: Readonly<Record<string, string>>;
     /** A query parameter that appears once and is clean text; otherwise undefined. */
     query(name: string): string | undefined;
-    /** What a form sent; empty for GET. */
+    /** Submitted form fields; empty for GET. */
     fields: Fields;
     /** The path and query asked for. */
     path: string;
@@ -88,9 +88,9 @@ export interface Shown {
     /** A file in `views/`, without its ending. */
     view: string;
     title: string;
-    /** What search engines say of it, in one line. */
+    /** Description for search engines, one line. */
     description?: string;
-    /** What the view's `it` has, beside `it.page`. */
+    /** The fields of the view's `it`, beside `it.page`. */
     model: object;
     /** HTML rendered in a thread. The view inserts it as `it.page.large`. */
     large?: Uint8Array;

@@ -12,7 +12,7 @@ export async function read(visit: WorkspaceVisit, path: string): Promise<ApiAnsw
     throw refusalOf(answer.refused);
 }
 
-/** What the API refused, as a page. */
+/** Shows an API error as a page. */
 export function refusalOf({ code, message, retry_after: retryAfter }: ApiError): Refusal {
     if (ABSENT.includes(code)) return pageNotFound();
     return new Refusal(code as RefusalCode, message, retryAfter === undefined ? {} : { retryAfter });

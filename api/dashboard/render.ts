@@ -51,7 +51,7 @@ export function noticeCookie(notice: string, seconds = 60): string {
     return `${NOTICE_COOKIE}=${notice}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax`;
 }
 
-/** What every view knows as `it.page`. */
+/** `it.page` of every view. */
 function frame(
     app: App,
     request: Request,

@@ -94,7 +94,7 @@ function robots(pages: readonly Page[], sitemap: string): string {
     return [
         'User-agent: *',
         ...[...new Set(prefixes), '/v1/'].map((path) => `Disallow: ${path}`),
-        // What describes the API is for everybody.
+        // The description of the API is public.
         'Allow: /v1/openapi.json',
         '',
         `Sitemap: ${sitemap}`,

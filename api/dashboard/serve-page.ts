@@ -21,7 +21,6 @@ import { isOperator } from './operators.ts';
 import { type Answer, type Page, pageNotFound, type Sent, type Visit } from './page.ts';
 import { noticeCookie, show } from './render.ts';
 
-/** What all pages of a server share. */
 export interface PageParts {
     app: App;
     passwords: Passwords;

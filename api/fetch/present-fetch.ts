@@ -15,7 +15,7 @@ export function presentFetch(order: FetchOrder, admitted: Admitted, settled: Set
 }
 
 /**
- * What makes the answer that is stored with the charge, encrypted before, so that the statement which charges only stores. Undefined for a
+ * Encrypts the answer to store with the charge, before the statement that charges. Undefined for a
  * call without an Idempotency-Key.
  */
 export function answerToKeep(

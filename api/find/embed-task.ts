@@ -23,7 +23,7 @@ const builtOf = perApp(
 
 const rememberedOf = perApp(() => new LRUCache<string, readonly number[]>({ max: REMEMBERED, ttl: REMEMBERED_MS }));
 
-/** What a task means. Undefined without EMBEDDINGS_URL, and without a key: the tasks of strangers are sent to nobody. */
+/** Embeds a task. Undefined without EMBEDDINGS_URL, and for callers without a key, whose tasks are not sent to the embedding server. */
 export function meaningOf(app: App, caller: Caller | undefined, task: string): Meaning | undefined {
     if (app.embedder === undefined || caller === undefined) return undefined;
     return { vector: vectorOf(app, task.trim()).catch(() => undefined), deadline: performance.now() + BUDGET_MS };

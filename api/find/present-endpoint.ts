@@ -6,7 +6,7 @@ import { stemsOf } from '../../shared/domain/search/tokens.ts';
 import { shippedPhrases } from '../../shared/platform/phrases.ts';
 import type { EndpointRow } from '../../shared/store/registry/list-endpoints.ts';
 
-/** What was searched for, and how well an endpoint fits it. */
+/** The searched task, and how well an endpoint fits it. */
 export interface Fit {
     terms: Search['terms'];
     score: number;

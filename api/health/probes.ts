@@ -4,7 +4,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 
 /**
- * What orchestrators ask: /livez (does the process answer) and /readyz (can it reach the database; missing workers never
+ * Probes for orchestrators: /livez (the process answers) and /readyz (it reaches the database; missing workers never
  * take browsing away). /metrics only where no port of its own is set, and only for callers on this machine.
  */
 export const probes: AppPlugin = {

@@ -2,7 +2,6 @@ import { comparePackages } from '../../shared/domain/package/diff.ts';
 import { type DiffLine, diffLines } from '../../shared/domain/text/diff-lines.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 
-/** What differs between two versions, part by part. */
 export interface Comparison {
     change: 'major' | 'minor' | 'patch';
     hostsAdded: readonly string[];

@@ -2,7 +2,7 @@ import papaparse from 'papaparse';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { JsonSchema } from '../../shared/domain/types.ts';
 
-/** What becomes of the columns of a file. */
+/** How the columns of a file map to params. */
 export interface CsvOrder {
     text: string;
     /** The params of the endpoint. */

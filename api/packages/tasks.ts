@@ -95,7 +95,7 @@ function rank({ endpoints: text, look }: PackageTasks['catalog']['task']): Packa
     return { endpoints: writeEndpoints(offered, MOST_OF_CATALOG), refused };
 }
 
-/** What agents are shown of a site. */
+/** The tools that agents see for a site. */
 function offerTools({ text, choice, health, ...site }: PackageTasks['siteTools']['task']): SiteTool[] {
     return siteTools({ ...site, endpoints: chooseEndpoints(parse(text).endpoints.map(readEndpoint), choice, health) });
 }

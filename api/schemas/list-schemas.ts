@@ -43,7 +43,7 @@ async function describedSites({ app, query }: Call<object, SchemasQuery, undefin
     return [...new Set(found.map(({ row }) => row.site))];
 }
 
-/** What is asked for, however it was spelt: `q` by its words, and `trending` where nothing else is said. */
+/** The query in one spelling, so that equal queries share cursors: `q` by its words, `trending` as the default order. */
 function boundTo({ search, category, isVerifiedOnly, sort }: ListQuery): Json {
     const words = search === undefined ? null : [search.joined, ...search.terms.map(({ text }) => text)];
     return [words, category ?? null, isVerifiedOnly, sort ?? (search === undefined ? 'trending' : 'relevance')];

@@ -3,7 +3,7 @@ import { textProblem } from '../../shared/domain/text/text-rule.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import type { Operator } from './operator.ts';
 
-/** What a command did: the JSON, and the same for a person's eyes. */
+/** The result of a command, as JSON and as text. */
 export interface Done {
     result: Json;
     lines: string[];

@@ -9,7 +9,7 @@ import { recordChange } from '../../shared/store/accounts/audit.ts';
 import { findWorkspace, type Workspace } from '../../shared/store/accounts/workspaces.ts';
 import { readSecretKeys } from '../secret-keys.ts';
 
-/** What an operator can do something about; the message is one sentence. */
+/** An error that the operator can fix; the message is one sentence. */
 export class AdminFault extends Error {
     readonly code: RefusalCode;
 
@@ -26,7 +26,7 @@ export interface Operator {
     secrets: Secrets;
     /** Of the first key of SECRET_KEYS, with which this encrypts; undefined if the ring is in the database. */
     secretKeyId: string | undefined;
-    /** What workers may reach beyond public https; packages are judged by it. */
+    /** Addresses beyond public https; packages are checked against them. */
     egressAllow: Config['egressAllow'];
     embeddings: Config['embeddings'];
     /** For the audit log: the operator and the name of the command. */

@@ -101,7 +101,7 @@ function reportLines({ notCarried, leftToDo }: Imported, paint: Paint): string[]
     return [...groups, ...toDoLines(leftToDo, paint)];
 }
 
-/** What the author must do before the draft can be published. */
+/** Lines that tell the author what to do before the draft can be published. */
 export function toDoLines(leftToDo: readonly { site?: string; path: string; message: string }[], paint: Paint): string[] {
     if (leftToDo.length === 0) return [];
     return [

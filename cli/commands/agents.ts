@@ -3,7 +3,6 @@ import { completionScript, SHELLS, type Shell } from '../completion.ts';
 import type { Run } from '../session.ts';
 import { examples } from './options.ts';
 
-/** What agents and shells do. */
 export function addAgentCommands(program: Command, run: Run): void {
     program.commandsGroup('More:');
     program

@@ -1,6 +1,6 @@
 import type { PackageAuth, PackageEndpoint } from '../../shared/domain/types.ts';
 
-/** What of a document was not carried into the draft. */
+/** A part of the document that the draft leaves out. */
 export interface NotCarried {
     where: string;
     why: string;
@@ -12,7 +12,6 @@ export interface NotCarried {
 export interface ReadOperation {
     where: string;
     endpoint: PackageEndpoint;
-    /** What it belongs to in the document. */
     tag?: string;
     /** Entries of the package's `auth` that its calls may take a credential for. */
     auth?: readonly PackageAuth[];

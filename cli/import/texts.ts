@@ -25,7 +25,7 @@ export function cleanLine(value: unknown, max: number): string | undefined {
     return cleanText(typeof value === 'string' ? value.replaceAll(/\s+/g, ' ') : value, max);
 }
 
-/** What a report may repeat of a name out of a document. */
+/** Shortens a name from a document for a report. */
 export function printableName(name: string): string {
     return cleanLine(name, 120) ?? '…';
 }

@@ -98,7 +98,7 @@ function needOf(
     const counts = [...(group?.carried ?? [])].flatMap(([key, { sendings }]) => (keys.has(key) ? [sendings] : []));
     if (group === undefined || counts.length === 0) return 'none';
     if (Math.max(...counts) < group.sendings) return 'optional';
-    // What is written after signing in belongs to an account.
+    // Writes after signing in belong to an account.
     const isAccounts = signedIn.has(group.origin) && group.method !== 'GET' && group.method !== 'HEAD';
     return isAccounts || refusing.has(group.origin) ? 'required' : 'optional';
 }

@@ -104,7 +104,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
     const noise = noiseOf(raw);
     if (noise !== undefined) {
         ledger.drop(noise.what, noise.why);
-        // What was refused was still sent: its credentials are in the recording.
+        // Refused requests were sent, too: their credentials are in the recording.
         const sent = redact({ ...raw, answer: { ...raw.answer, text: undefined } }, ledger);
         if (raw.status === 400 || raw.status === 422) addRefusal(collection.texts, jsonIn(raw) ?? null, givenIn(sent));
         return;

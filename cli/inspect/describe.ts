@@ -3,7 +3,7 @@ import type { JsonSchema, PackageEndpoint, PackageParam } from '../../shared/dom
 import { wordsOf } from './harmless.ts';
 
 /**
- * What an endpoint is for, in the words of its name and of the fields that its answers have: names that the schema of the draft holds
+ * Describes an endpoint in the words of its name and of the fields of its answers: names that the schema of the draft holds
  * too, never a value. @param lead what pages of the site say of it, in place of the words of its name
  */
 export function describeEndpoint({ name, kind, hosted, params = [], response }: PackageEndpoint, lead?: string): string {
@@ -49,14 +49,14 @@ const PLACES: ReadonlySet<string> = new Set(
     'page offset start skip limit size count cursor after before sort order orderby sortby direction dir lang locale language'.split(' '),
 );
 
-/** What a site offers, by the names of its first endpoints. */
+/** Describes a site by its first endpoints. */
 export function describeSite(site: string, endpoints: readonly PackageEndpoint[]): string {
     const acts = endpoints.slice(0, MOST_ACTS).map(({ name }) => name.replaceAll('_', ' '));
     const more = endpoints.length > MOST_ACTS ? ' and more' : '';
     return acts.length === 0 ? '' : `What callers can do on ${site}: ${acts.join(', ')}${more}.`;
 }
 
-/** What a param means, by the roles that its name has on most sites, else by its name and place. */
+/** Describes a param by the usual meaning of its name, else by name and place. */
 export function describeParam({ name, source, schema }: PackageParam): string {
     const words = wordsOf(name);
     const role = ROLES.find(({ names }) => names.test(words.join(' ')));

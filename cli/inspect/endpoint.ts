@@ -139,12 +139,12 @@ function dataSchema(shape: Shape): JsonSchema | undefined {
     return { type: 'object', required: [key], properties: { [key]: inside } } satisfies JsonObject;
 }
 
-/** What every request of a route carried that was made for it alone. */
+/** Values that every request of a route had, each time another one. */
 function onceOf({ once, sendings }: Group): string[] {
     return [...once].flatMap(([what, carried]) => (carried >= sendings ? [what] : []));
 }
 
-/** What takes the token of a header from the page or the cookie that gave it out, if every request had one. */
+/** A header token that every request had, with the page or cookie that gives it out. */
 function tokensOf({
     tokens,
     sendings,

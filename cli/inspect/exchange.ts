@@ -6,7 +6,7 @@ export interface Exchange {
     place: number;
     method: string;
     url: URL;
-    /** What the browser asked for, where the recording tells: `document`, `xhr`, `image` … */
+    /** The resource type by the recording: `document`, `xhr`, `image`, … */
     resource: string | undefined;
     requestHeaders: Map<string, string>;
     body: { type: string; text: string } | undefined;

@@ -109,7 +109,6 @@ export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' 
     };
 }
 
-/** What a request body is: its values by name, an operation, or a reason why no package can send it. */
 export type SentBody =
     | { sort: 'none' }
     | { sort: 'unfit'; why: string }

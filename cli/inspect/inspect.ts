@@ -135,7 +135,7 @@ async function draft(collection: Collection, ledger: Ledger, options: InspectOpt
     return { package: settled.package, report: { read: collection.read, found, ...ledger.lines(), leftToDo } };
 }
 
-/** What two rounds took out. */
+/** Merges the omissions of two rounds. */
 function mergeRounds(first: Settled, second: Settled): Settled {
     return { ...second, removed: [...first.removed, ...second.removed], refused: [...first.refused, ...second.refused] };
 }
@@ -156,7 +156,7 @@ function routesOf({ groups, seen }: Collection, domain: string, ledger: Ledger):
     return routes.filter((route) => kept.has(route));
 }
 
-/** What a route says about what its site is: literals of its path and names of fields. */
+/** Words of a route: literals of its path, names of fields. */
 function wordsOf({ segments, shape }: Group): string[] {
     return [...segments.filter(({ form }) => form === 'word').map(({ core }) => core), ...shape.fields.keys()];
 }

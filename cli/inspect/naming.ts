@@ -78,7 +78,7 @@ const VERBS: Readonly<Record<string, string>> = {
 const ACTS =
     /^(?:query|search|find|lookup|validate|verify|check|preview|render|convert|translate|calculate|estimate|refresh|sync|publish|send|cancel|import|export|upload|run|start|stop|count|batch|bulk)$/i;
 
-/** What an endpoint would be called: verb and things, from the literals of its path. */
+/** Names an endpoint after the literals of its path. */
 export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isForm: boolean; givesList: boolean }): string {
     if (group.operation !== undefined) return group.operation.name;
     const words = group.segments.filter((piece) => piece.form === 'word' && piece.core !== '' && !isApiRoot(piece.core));

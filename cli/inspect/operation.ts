@@ -7,7 +7,7 @@ import { isProgramWord, personalKind, wordsOf } from './harmless.ts';
 export interface Operation {
     protocol: 'graphql' | 'json-rpc' | 'named';
     name: string;
-    /** What tells this operation from others at the same address. */
+    /** Tells this operation from others at the same address. */
     key: string;
     writes: boolean;
     /** The body around the arguments. `argumentsAt` names their place; '' if they are at the top level. */

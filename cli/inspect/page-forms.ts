@@ -12,7 +12,7 @@ export interface Form {
     hidden: { name: string; isToken: boolean; word: string | undefined }[];
     /** A selector that matches this form alone on its page, made of what its author wrote. */
     selector: string | undefined;
-    /** What is written on the button that sends it. */
+    /** Text of the submit button. */
     submit: string;
     asksForPassword: boolean;
     takesFiles: boolean;

@@ -6,7 +6,7 @@ import { type PageTexts, textsOf } from './page-texts.ts';
 import { tokensOf } from './page-tokens.ts';
 import { hashOf } from './values.ts';
 
-/** What a page shows about the routes of its site. */
+/** Forms, links and lists of a page. */
 export interface Page {
     /** A page without content, which a script fills with what it fetches. */
     isShell: boolean;

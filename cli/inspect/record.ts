@@ -153,7 +153,7 @@ function listen(context: BrowserContext, mailbox: Mailbox): Set<Promise<void>> {
     return pending;
 }
 
-/** What the browser shows as a picture or runs is not looked into. */
+/** Images and scripts are not read. */
 const WITH_BODY: ReadonlySet<string> = new Set(['document', 'xhr', 'fetch', 'other']);
 const MAX_BODY = 8 * 1024 * 1024;
 

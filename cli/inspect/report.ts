@@ -1,6 +1,6 @@
 import type { Kind, Method } from '../../shared/domain/types.ts';
 
-/** What a draft was made of, and what was left out of it. No line repeats a recorded value. */
+/** Sources and omissions of a draft, without recorded values. */
 export interface InspectReport {
     /** Exchanges that were read. */
     read: number;
@@ -19,7 +19,7 @@ export interface InspectReport {
     redacted: { where: string; kind: string }[];
     /** Things worth knowing about endpoints of the draft: data embedded in a page, pages that need signing in … */
     noticed: { where: string; what: string }[];
-    /** What the contributor has to do before the draft can be published. */
+    /** Tasks for the contributor before the draft can be published. */
     leftToDo: { path: string; message: string }[];
 }
 

@@ -25,7 +25,6 @@ export interface ApiError {
     details?: readonly { path: string; code: string; message: string }[] | undefined;
     upgrade_url?: string | undefined;
     connect_url?: string | undefined;
-    /** What the site answered. */
     upstream?: { status: number; snippet: string } | undefined;
     did_you_mean?: readonly string[] | undefined;
     request_id?: string | undefined;

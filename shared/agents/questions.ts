@@ -16,7 +16,6 @@ export interface Agreed {
     credits: number;
 }
 
-/** What a person agreed to. */
 export interface Agreement {
     /** The credits that the person was asked about. */
     credits: number;
@@ -37,7 +36,7 @@ type Request = ServerContext['mcpReq'];
 const CONNECT = 'connect';
 const CONFIRM = 'confirm';
 
-/** What a person agreed to with this request; undefined if nobody did. */
+/** Finds the agreement that this request carries. */
 export async function findAgreement(
     { inputResponses, requestState }: Request,
     call: Omit<Agreed, 'credits'>,

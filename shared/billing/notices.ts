@@ -93,7 +93,7 @@ ${publicUrl}/dashboard/billing
     };
 }
 
-/** What sending a mail needs: the base URL of its links, and the keys that encrypt the queue. */
+/** The base URL for links, and the keys that encrypt the queue. */
 type Sender = Pick<App, 'publicUrl' | 'secrets'>;
 
 /** Reports a failed payment once per billing date, by mail and on the dashboard. */

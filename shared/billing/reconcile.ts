@@ -8,7 +8,7 @@ import { catchUp, endPlan, endSubscription, settleWorkspace } from './settle.ts'
 const AT_ONCE = 20;
 
 /**
- * What happens to subscriptions without anybody asking: an invoice whose event was lost is found, a plan that nobody paid for since
+ * Reconciles subscriptions with Stripe: an invoice whose event was lost is found, a plan that nobody paid for since
  * seven days after the billing date ends, and what we ended is cancelled at Stripe. Safe to run anywhere, at once.
  */
 export async function keepSubscriptions(app: App): Promise<void> {

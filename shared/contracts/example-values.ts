@@ -1,6 +1,6 @@
 import type { JsonObject } from '../domain/types.ts';
 
-/** What the document shows beside its schemas. Its tests hold each example against the schema that it stands at. */
+/** Examples of the OpenAPI document. Tests validate each against its schema. */
 
 export const SHOP = 'shop.example.com';
 export const AT = '2026-11-02T09:30:00.000Z';

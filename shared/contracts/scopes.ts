@@ -3,7 +3,6 @@ import { EFFECTS, ROUTE_SCOPES } from '../domain/accounts/scopes.ts';
 
 const names = () => Joi.array().items(Joi.string()).allow(null);
 
-/** What a key may do. */
 export const scopes = () =>
     Joi.object({
         effects: Joi.array()

@@ -19,7 +19,7 @@ export interface PreparedRun {
     job: NewJob;
     /** Seconds for which its job waits for its turn. */
     expiresIn: number;
-    /** What it can cost at most. */
+    /** Highest possible price in credits. */
     mostCredits: number;
 }
 

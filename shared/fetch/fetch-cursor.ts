@@ -10,7 +10,7 @@ import type { Caller } from '../store/accounts/callers.ts';
 import type { UsableConnection } from '../store/connections/vault.ts';
 import type { FetchOrder } from './order.ts';
 
-/** What a cursor of a fetch holds. It is sealed, so that callers neither read nor write it. */
+/** The content of a cursor, which is encrypted for callers. */
 interface Held {
     /** When it was made, in milliseconds since the epoch. */
     at: number;
@@ -29,7 +29,7 @@ interface Held {
 
 export type OpenedCursor = Held;
 
-/** What a cursor is bound to: the parts of an admitted call. */
+/** A cursor is valid only for a call with these parts. */
 interface Bound {
     found: { site: string; version: number; endpoint: Pick<Endpoint, 'name'> };
     values: Values;

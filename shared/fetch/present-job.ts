@@ -21,7 +21,7 @@ export async function presentJob(app: App, row: FullJobRow, shown: { params?: bo
     return `${JSON.stringify(job).slice(0, -1)},"result":${result ?? 'null'}}`;
 }
 
-/** What lists say of a job. */
+/** A job as lists show it. */
 export async function jobOf(app: App, row: JobRow): Promise<Job> {
     return {
         job_id: row.jobId,

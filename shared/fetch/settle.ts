@@ -157,7 +157,7 @@ function toRefusal(
     });
 }
 
-/** What `meta.partial_error` says of the page that failed. Only reads have pages. */
+/** `meta.partial_error` for a failed page. Only reads have pages. */
 export function partialErrorOf(failed: FailedPage): PartialError {
     const { code, message, extras } = toRefusal({ ok: false, ...failed }, { effect: 'read' }, false);
     const retryable = extras.retryable ?? refusalEntry(code).retryable === true;

@@ -16,7 +16,7 @@ export async function isUp(check: () => PromiseLike<unknown>): Promise<boolean> 
     }
 }
 
-/** What every process says of itself at /readyz: it reaches its database and is not shutting down. */
+/** For /readyz: the process reaches its database and is not shutting down. */
 export async function isReady({ db, isDraining }: Pick<App, 'db' | 'isDraining'>): Promise<boolean> {
     return !isDraining() && (await isUp(() => db.raw('select 1')));
 }

@@ -17,7 +17,7 @@ const NOT_HERE = ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'];
 const TRIED = 100;
 
 /**
- * What kept a server from listening, in the words of the setting that a person can change, with a port that is free; anything else comes
+ * Turns an error of `listen` into one that names the setting to change, with a free port; other errors come
  * back as it is.
  */
 export async function listenFault(error: unknown, place: Place): Promise<unknown> {

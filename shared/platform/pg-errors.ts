@@ -17,7 +17,7 @@ const UNKNOWN = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNABORTED', '57
 const LOST_WORDS =
     /connection terminated|connection ended|connection timeout|timeout expired|timeout exceeded|not queryable|timeout acquiring|query (read )?timeout/i;
 
-/** What an error of a statement means, by its SQLSTATE (PostgreSQL 18, appendix A), by Node's code, or by its words. */
+/** Classifies an error by its SQLSTATE (PostgreSQL 18, appendix A), Node's code, or its message. */
 export function failureOf(error: unknown): Failure {
     if (error instanceof WaitedTooLong || error instanceof BatchClosed) return 'unsent';
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -5,7 +5,7 @@ import type { Log } from './log.ts';
 import { findDatabaseKey, makeDatabaseKey } from './secret-ring.ts';
 
 /**
- * What this installation encrypts and signs with: SECRET_KEYS, or a ring in the database where it is not set. A purpose is one of few
+ * Keys for encryption and signatures: SECRET_KEYS, or a ring in the database if it is not set. A purpose is one of few
  * constant names. Each method rejects with the database's error where the ring has to be read from it and it is away.
  */
 export interface Secrets {

@@ -3,7 +3,7 @@ import { parentPort, type Transferable, Worker } from 'node:worker_threads';
 /** A thread for work that would block the event loop. It runs one task at a time, and owners take turns. */
 export interface SideThread {
     /**
-     * What the thread answers.
+     * Runs a task in the thread.
      * @param owner each owner's tasks run in order, and one owner's queue delays no other owner
      * @param moved buffers that go over to the thread instead of being copied
      * @throws SideThreadFailure if the task was given up, or the thread broke

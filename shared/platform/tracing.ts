@@ -1,8 +1,8 @@
-/** What a process does of a call, and which process hands it on to which; the kinds of OpenTelemetry. */
+/** OpenTelemetry's span kinds. */
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 
 /**
- * What a span says of its part: names of OpenTelemetry's conventions where there is one, ours begin with `routebook.`. Never params,
+ * Attributes of a span, named by OpenTelemetry's conventions; others begin with `routebook.`. Never params,
  * queries, headers, bodies or keys: readers of traces may not be the caller.
  */
 export type Traits = Readonly<Record<string, string | number>>;
@@ -11,7 +11,7 @@ export type Traits = Readonly<Record<string, string | number>>;
 export interface Span {
     /** 32 hex digits; undefined if nothing is traced. */
     readonly traceId: string | undefined;
-    /** What continues the trace in another process of ours, in the form of W3C's `traceparent`; undefined if nothing is traced. */
+    /** W3C `traceparent` for the next process; undefined if tracing is off. */
     readonly context: string | undefined;
     /** Begins a part of this part. */
     child(name: string, kind?: SpanKind, traits?: Traits): Span;

@@ -23,7 +23,7 @@ export interface CallCredential {
      * @throws UpstreamFault CONNECTION_REQUIRED where the connection is gone, or was made for other terms
      */
     attachTo(request: UpstreamRequest): Promise<{ request: UpstreamRequest; isAttached: boolean }>;
-    /** What a site sent, without the value. */
+    /** Removes the value from an answer of the site. */
     maskBytes(bytes: Uint8Array, contentType: string | undefined): Uint8Array;
     maskText(text: string): string;
     /** A URL that the site named, without the value. @throws UpstreamFault UPSTREAM_REDIRECT where the value is outside of the query */

@@ -4,7 +4,7 @@ import { type Grant, SECRET_BYTES } from '../../shared/domain/connections/secret
 import type { PackageAuth } from '../../shared/domain/types.ts';
 import { UpstreamFault } from '../upstream/failures.ts';
 
-/** What a site's token endpoint gives. */
+/** The answer of a token endpoint. */
 export type Tokens = Pick<Grant, 'accessToken' | 'refreshToken' | 'expiresAt' | 'scopes'>;
 
 /** A site's token endpoint, as one client. */
@@ -29,7 +29,7 @@ export function openTokenServer({ oauth2 }: PackageAuth, { clientId, clientSecre
     const auth = clientSecret === undefined ? oauth.None() : oauth.ClientSecretBasic(clientSecret);
     const config = new oauth.Configuration(server, clientId, undefined, auth);
     config[oauth.customFetch] = fetch;
-    // What goes over http at all is judged by the guarded fetch.
+    // The guarded fetch decides whether http is allowed.
     oauth.allowInsecureRequests(config);
     return {
         async exchange(callbackUrl, { verifier, state }) {

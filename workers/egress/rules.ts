@@ -2,7 +2,7 @@ import { type EgressAllowEntry, isAllowed, isPortAllowed } from '../../shared/do
 import { isOnDomain } from '../../shared/domain/site/site-name.ts';
 import { classifyAddress, type NonPublic } from './addresses.ts';
 
-/** What the operator decides about egress; fixed for the life of a process. */
+/** The operator's egress settings; fixed for the life of a process. */
 export interface EgressRules {
     /** EGRESS_ALLOW: addresses and ports beyond public https on 443. */
     allow: readonly EgressAllowEntry[];
@@ -38,7 +38,7 @@ export function judgeDial({ address, port, scheme }: Dial, rules: EgressRules): 
 export type UrlVerdict = 'allowed' | 'name' | 'user-info' | 'scheme' | 'port';
 
 /**
- * What can be said of a URL before it is dialled, in the contract's order: the name first, then scheme and port. `user-info` is
+ * Checks a URL before it is dialled, in the contract's order: the name first, then scheme and port. `user-info` is
  * refused with the name: it would send credentials that no schema may hold.
  */
 export function judgeUrl(url: URL, registrable: string, rules: EgressRules): UrlVerdict {

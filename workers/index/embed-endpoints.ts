@@ -51,7 +51,7 @@ export function startEmbedding({ db, log, embedder }: App): Repeated | undefined
     }
 }
 
-/** What an endpoint does, in words. */
+/** The text of an endpoint that is embedded. */
 function textOf({ name, entry }: EndpointToEmbed): string {
     const { title, description, required, fields } = entry;
     const takes = required.map((param) => param.description || param.name).join(' ');

@@ -66,7 +66,7 @@ const LOOKS_MS = { credits: 5000, limits: 1000, storage: 60_000, changed: 100 };
 /** The longest pause between two tries at full rate limits, in milliseconds. */
 const MOST_LIMITS_MS = 5000;
 
-/** What a job waits for, by the code that a fetch would be refused with. */
+/** Why a job waits, by the code that a fetch would get. */
 const WAITS: Readonly<Record<string, WaitingFor>> = {
     SITE_UNAVAILABLE: 'site',
     SITE_BUSY: 'site',

@@ -1,13 +1,13 @@
 import type { Endpoint } from '../../shared/domain/types.ts';
 
-/** What is known of a walk after a page. */
+/** The state of a walk after a page. */
 interface Walked {
     /** Results of the walk so far, without repeats. */
     delivered: number;
     /** Results of its first page, and of this one. */
     first: number;
     here: number;
-    /** What the site says in this page: the number of all results, and that no page follows. */
+    /** The number of all results, by this page. */
     total: number | undefined;
     isLast: boolean | undefined;
 }

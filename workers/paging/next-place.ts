@@ -6,7 +6,7 @@ import { isNothing } from '../select/json.ts';
 import type { NextFound } from '../select/reader.ts';
 import { nextLink } from './next-link.ts';
 
-/** What a page reveals about the next one. */
+/** The parts of a page that lead to the next one. */
 export interface SeenPage {
     /** Where it came from, after redirects. */
     url: string;

@@ -3,13 +3,13 @@ import { Script } from 'node:vm';
 /** Memory growth after which the child collects garbage between two tasks. */
 const UNTIDY_BYTES = 16 * 1024 * 1024;
 
-/** What a parent sends to its child. `mostMs` bounds a task whose parent died: a live parent ends it earlier. */
+/** A message to the child. `mostMs` ends the task if the parent died; a live parent ends it earlier. */
 export interface ToChild<Task> {
     task: Task;
     mostMs: number;
 }
 
-/** What a child sends to its parent: that it is idle, or the end of a task. `bug` is the stack of an error. */
+/** A message to the parent: the child is idle, or a task ended. `bug` is the stack of an error. */
 export type FromChild = { ready: true } | { answer?: unknown; bug?: string; cpuMs: number };
 
 /**

@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import { joinJson } from './json-lines.ts';
 
-/** What many APIs send as the last event of a stream, in place of data. */
+/** The last event of many streams, in place of data. */
 const END = '[DONE]';
 
 /**

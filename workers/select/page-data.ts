@@ -33,7 +33,7 @@ export function isDataEntry(entry: Json): boolean {
 }
 
 /**
- * What an entry finds in a page, the first match first; nothing is run. Blocks whose path yields null are left out, and so is what is no JSON.
+ * Extracts the matches of an entry from a page, in order, without running scripts. Blocks that are no JSON or yield null are left out.
  * @param where `path` is the pointer to the entry, `base` the base of relative links
  * @throws InvalidResponse where an expression or a table fails
  */

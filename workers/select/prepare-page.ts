@@ -8,7 +8,7 @@ import type { RawPage } from './read-page.ts';
 import { selectOne } from './select-html.ts';
 import { loadXml } from './xml.ts';
 
-/** What a step of `prepare` takes from its page. */
+/** The values that a step of `prepare` extracts. */
 export interface WantedOfStep {
     /** Pointer to the step, for messages. */
     path: string;
@@ -18,7 +18,7 @@ export interface WantedOfStep {
 
 export interface PreparedPage {
     form?: PreparedForm;
-    /** What was extracted, by name. */
+    /** Extracted values by name. */
     found: Record<string, Json>;
 }
 

@@ -82,7 +82,7 @@ function defaultsOf($: CheerioAPI, field: Matches): string[] {
     return field.attr('checked') === undefined ? [] : [field.attr('value') ?? 'on'];
 }
 
-/** What waits to be typed is a param, and an absent param is not sent. */
+/** An empty input has no value: callers fill it by a param, and an absent param is not sent. */
 function toValues(text: string): string[] {
     return text === '' ? [] : [text];
 }

@@ -140,7 +140,7 @@ export interface Part {
     cutAt?: number | undefined;
     /** With `unique`: the ids of the first kept items, at most the wanted results. */
     ids?: readonly string[] | undefined;
-    /** What `pagination.end.total` found, if it is a number. */
+    /** The number at `pagination.end.total`. */
     total?: number | undefined;
     /** Whether `pagination.end.has_more` says that this is the last page. */
     isLast?: boolean | undefined;
@@ -151,7 +151,7 @@ export interface Part {
     isLogin?: true | undefined;
 }
 
-/** What is wanted of one page of several. */
+/** The part of a page that a multi-page result needs. */
 export interface WantedPart {
     /** Dotted path of the list of results. */
     results: string;

@@ -7,7 +7,7 @@ import { type DataEntry, dataIn, isDataEntry } from './page-data.ts';
 
 type Matches = ReturnType<CheerioAPI>;
 
-/** What one entry of `select` says of its matches. */
+/** One entry of `select`. */
 interface Descriptor {
     selector: string;
     /** An attribute or property, or a map that is selected within each match. */
@@ -25,7 +25,7 @@ export interface Where {
 
 /**
  * Runs `select` over HTML, in the form of cheerio's `extract`: texts trimmed, links absolute, values converted where an entry has a `type`.
- * What is missing, or does not convert, is null; matches of a list that lack the attribute are left out.
+ * Missing or inconvertible values are null; matches of a list that lack the attribute are left out.
  * @param base the base of relative links
  * @throws InvalidResponse with a pointer to the selector that failed
  */

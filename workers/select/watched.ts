@@ -8,7 +8,7 @@ import { searchJson } from './json.ts';
 import { fitsInto } from './measure.ts';
 import { keyOf } from './unique-items.ts';
 
-/** What a monitor wants to know of a result. */
+/** The parts of a result that a monitor watches. */
 export interface WatchOrder {
     /** The data of the result, as JSON text. */
     data: string;

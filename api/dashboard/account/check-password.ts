@@ -54,7 +54,7 @@ export async function checkPassword(visit: Visit, { emailNormalised, credentials
     });
 }
 
-/** What is wrong with the password of a user who exists. */
+/** Checks the password of an existing user. */
 export async function passwordFault(
     visit: Visit,
     { userId, emailNormalised }: { userId: string; emailNormalised: string },

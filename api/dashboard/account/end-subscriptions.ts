@@ -15,7 +15,7 @@ export async function endSubscriptions(app: App, workspaces: readonly LeftWorksp
     const billing = billingOf(app);
     for (const { workspaceId, plan, members } of workspaces) {
         if (members !== 1) continue;
-        // What is open in another tab could be paid a minute later.
+        // A checkout that is open in another tab could be paid a minute later.
         if (billing !== undefined) await closeCheckout(billing, workspaceId);
         const subscription = await findSubscription(app.db, workspaceId);
         if (subscription !== undefined && isBilled(subscription)) {

@@ -1,7 +1,7 @@
 import { LINK_TOKEN, type Mail } from '../../../shared/store/accounts/mails.ts';
 import { formats } from '../formats.ts';
 
-/** What we mail to people about their accounts: plain text, one link, and what to do if it was not them. */
+/** Mails about accounts: plain text, one link, and what to do if the reader did not ask for it. */
 
 /** To a new user. @param link works for a week; `next` is where it leads afterwards, or empty */
 export function verifyMail(to: string, publicUrl: string, { linkId, next }: { linkId: string; next: string }): Mail {

@@ -19,7 +19,7 @@ export interface OpenedLink extends MailLink {
     account: string;
 }
 
-/** What was done, what is wrong with the form, or nothing where the link no longer works. */
+/** An answer, problems with the form, or undefined if the link no longer works. */
 export type Done = Answer | { problems: Problems } | undefined;
 
 /** Confirms the address of a link that its own user opened. */

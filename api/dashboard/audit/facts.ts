@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../../shared/contracts/audit.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 
-/** What the page of the audit says beside an act. */
+/** Describes the details of an audit entry. */
 export function factsOf({ action, details }: Pick<AuditEntry, 'action' | 'details'>): string {
     return (WORDS[action] ?? plainFacts)(details);
 }
@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<string, (details: JsonObject) => string>> = {
     'policy.changed': policyFacts,
 };
 
-/** What changed of a policy, in words. */
+/** Describes the changes of a policy. */
 export function policyFacts(changes: JsonObject): string {
     const said = (name: string, words: (value: Json) => string) => {
         const value = changes[name];

@@ -16,7 +16,7 @@ export const dayCap: Reader<number | null> = (text) => {
     return { ok: false, problem: `Use a whole number up to ${MOST_CAP.toLocaleString('en-US')}, or leave it empty.` };
 };
 
-/** What the account that pays here may spend a day. */
+/** Sets the daily spending cap of the paying account. */
 export async function setCapByForm(visit: WorkspaceVisit): Promise<Answer> {
     const read = readFields(visit.fields, { cap: dayCap });
     if (!read.ok) return showBilling(visit, read.problems);

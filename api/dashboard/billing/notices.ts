@@ -1,7 +1,7 @@
 import { dismissNotice, listNotices, type Notice } from '../../../shared/store/accounts/notices.ts';
 import { type Answer, BILLING_VIEWERS, MANAGERS, pageNotFound, type WorkspaceVisit } from '../page.ts';
 
-/** What a member has to know of credits, failing calls and payment. */
+/** Notices about credits, failing calls and payment. */
 export function noticesOf({ app, me, workspace }: Pick<WorkspaceVisit, 'app' | 'me' | 'workspace'>): Promise<Notice[]> {
     return listNotices(app.db, {
         accountId: workspace.accountId,

@@ -12,7 +12,7 @@ import { noticesOf } from './notices.ts';
 
 const SHOWN_INVOICES = 12;
 
-/** What a workspace pays, when, and what it may pay instead. */
+/** Shows the plan, the next payment, and the other plans. */
 export async function showBilling(visit: WorkspaceVisit, problems: Problems = {}): Promise<Shown> {
     const { app, workspace, fields } = visit;
     const [balance, subscription, invoices, cap, notices] = await Promise.all([
@@ -44,7 +44,7 @@ export async function showBilling(visit: WorkspaceVisit, problems: Problems = {}
             next: nextOf(workspace.plan, billed),
             invoices,
             cap,
-            // What the page itself says below is not said twice.
+            // The page shows this one itself.
             notices: notices.filter(({ kind }) => kind !== 'payment_failed'),
             mayPay,
             isSetUp,
@@ -55,7 +55,7 @@ export async function showBilling(visit: WorkspaceVisit, problems: Problems = {}
     };
 }
 
-/** What comes after the month that was paid for. */
+/** The plan after the current billing month, if it changes. */
 function nextOf(current: Plan, subscription: Subscription | undefined): { plan: Plan; at: Date } | undefined {
     if (subscription === undefined) return undefined;
     if (subscription.endsAt !== null) return { plan: 'free', at: subscription.endsAt };

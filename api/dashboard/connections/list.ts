@@ -95,7 +95,7 @@ function showRefusal(visit: WorkspaceVisit, error: ApiError): Promise<Answer> {
     return listConnections(visit, { '': error.message });
 }
 
-/** What the API refused, beside the field that it is about. */
+/** Maps the API's error to form fields. */
 export function problemsOf({ message, details }: ApiError): Problems {
     const [first] = details ?? [];
     if (first === undefined) return { '': message };

@@ -11,7 +11,7 @@ export interface Way {
     description: string;
     /** Page where people get a credential, and its host. */
     obtain: { url: string; host: string } | undefined;
-    /** What a form asks for: a consent at the site, or values that are typed. */
+    /** Whether the user consents at the site or types values. */
     asks: 'consent' | 'value' | 'password' | 'client';
     /** Of the field for the secret. */
     label: string;

@@ -85,7 +85,7 @@ export const DOCUMENTS: readonly DocumentRow[] = [
     },
 ];
 
-/** What a page of a document is made for. */
+/** The reader for whom a document is rendered. */
 export interface Reader {
     /** The documents say `http://localhost:8080`, where `npm start` answers. */
     publicUrl: string;

@@ -9,7 +9,7 @@ import { type Chapter, reference } from './reference.ts';
 export interface Library {
     articles: readonly { row: DocumentRow; article: Article }[];
     chapters: readonly Chapter[];
-    /** What search looks through. */
+    /** Passages for the search. */
     passages: readonly Passage[];
 }
 

@@ -25,7 +25,7 @@ export interface Field {
     name: string;
     place: string;
     required: boolean;
-    /** What it means; empty if its name says it. */
+    /** Empty if the name says it. */
     about: Words;
     /** Which values it takes. */
     takes: string;
@@ -81,7 +81,7 @@ export function reference(publicUrl: string): Chapter[] {
     }));
 }
 
-/** What the page reads of an operation of the OpenAPI document. */
+/** The parts of an OpenAPI operation that the page shows. */
 interface Described {
     summary?: string;
     description?: string;

@@ -63,7 +63,7 @@ export function orderOf(fields: Fields): { body: object; rows: number[] } {
     return { body, rows: rows.map(({ place }) => place) };
 }
 
-/** What the API said, at the fields that it is about. */
+/** Maps the API's error to form fields. */
 export function problemsOf({ message, details = [] }: ApiError, { domain, rows }: { domain: string; rows: readonly number[] }): Problems {
     const problems: Record<string, string> = {};
     for (const detail of details) {

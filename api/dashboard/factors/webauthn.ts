@@ -20,7 +20,7 @@ export function takesPasskeys(app: App): boolean {
     return (protocol === 'https:' || hostname === 'localhost') && isIP(hostname.replaceAll(/[[\]]/g, '')) === 0;
 }
 
-/** What a browser needs to make a new passkey of this user. */
+/** Options for `navigator.credentials.create`. */
 export async function creationOptions(app: App, user: { userId: string; email: string }): Promise<PublicKeyCredentialCreationOptionsJSON> {
     const { generateRegistrationOptions } = await library();
     return generateRegistrationOptions({
@@ -35,7 +35,7 @@ export async function creationOptions(app: App, user: { userId: string; email: s
     });
 }
 
-/** What a browser needs to use a passkey: of `owner`, or of anybody; `signedIn` is who is signed in, if anybody. */
+/** Options for `navigator.credentials.get`, for passkeys of `owner` or of any user; `signedIn` is the user of the session. */
 export async function requestOptions(
     app: App,
     { owner, signedIn }: { owner?: string; signedIn?: string },

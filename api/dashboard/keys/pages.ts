@@ -45,7 +45,7 @@ const TOO_MANY = `A workspace can have at most ${MOST_KEYS} active keys. Revoke 
 
 const keyName = line({ most: 60 });
 
-/** What the form for a new key begins with. */
+/** Presets of the form for a new key. */
 const PRESETS = {
     program: { scopes: FIRST_SCOPES, cap: '', placeholder: 'laptop' },
     agent: { scopes: AGENT_SCOPES, cap: String(AGENT_CAP), placeholder: 'my agent' },

@@ -13,7 +13,6 @@ const LISTS: readonly ListedPart[] = ['sites', 'endpoints', 'ip_allow'];
 /** The word for every connection; an empty list is none, so that no key gets them by an oversight. */
 const ALL = 'all';
 
-/** What each scope lets a key do, in the words of the pages. */
 const ROUTE_WORDS: Readonly<Record<RouteScope, string>> = {
     fetch: 'call endpoints',
     catalog: 'look up sites',
@@ -49,7 +48,7 @@ function readConnections(text: string): ReturnType<typeof readScopeList> {
     return read.ok ? { ok: true, values: read.values ?? [] } : read;
 }
 
-/** What the form shows: what was sent, or the scopes as they are. */
+/** Values for the form: as sent, else the stored scopes. */
 export function shownScopes(fields: Fields, scopes: Scopes) {
     const isSent = showsScopes(fields);
     const isTicked = (name: string, isSet: boolean) => (isSent ? fields.has(name) : isSet);

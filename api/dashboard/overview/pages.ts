@@ -8,7 +8,7 @@ import { MANAGERS, type PersonalVisit, personalPage, USERS, type Visit, type Wor
 
 const SHOWN_CALLS = 8;
 
-/** What a person sees first: what to do next, what is left, and the latest calls. */
+/** The first page after signing in: next steps, credits left, latest calls. */
 export const overviewPages = [
     personalPage({
         method: 'GET',

@@ -13,7 +13,7 @@ export interface EndpointShown extends Pick<Endpoint, 'name' | 'kind' | 'method'
     /** Params that are not shown. */
     moreParams: number;
     answer: string[];
-    /** What its schema says of the answer, as text; undefined without one. */
+    /** The schema of the answer as text, if there is one. */
     schema: string | undefined;
     price: string;
     health: TrafficHealth | undefined;
@@ -60,7 +60,7 @@ export function describeEndpoint(
     };
 }
 
-/** What a param takes, in words. */
+/** Describes the values of a param, e.g. "integer, 1–100". */
 export function typeOf(schema: JsonSchema | undefined): string {
     if (schema === undefined || schema === true) return 'any value';
     if (schema === false) return 'no value';

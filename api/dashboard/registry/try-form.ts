@@ -36,7 +36,7 @@ export function paramFields(endpoint: Endpoint): ParamField[] {
     }));
 }
 
-/** What was typed, as values of the params; what is wrong stands at the field. */
+/** Reads params from form fields, with problems by field. */
 export function readParams(endpoint: Endpoint, fields: Fields): { params: JsonObject; problems: Problems } {
     const problems: Record<string, string> = {};
     const params = new Map<string, Json>();
@@ -53,7 +53,7 @@ export function readParams(endpoint: Endpoint, fields: Fields): { params: JsonOb
     return { params: Object.fromEntries(params), problems };
 }
 
-/** What the API found wrong with params, at their fields; the rest is about the form as a whole. */
+/** Maps problems with params to their fields, and all others to the form as a whole. */
 export function toProblems(endpoint: Endpoint, message: string, details: readonly Detail[]): Problems {
     const problems: Record<string, string> = {};
     for (const { path, message: text } of details) {

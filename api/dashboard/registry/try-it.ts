@@ -99,7 +99,7 @@ async function run(visit: WorkspaceVisit, tried: Tried, { body, as, once }: Orde
     return show(visit, tried, { result: answer.ok ? resultOf(answer) : { refused: answer.refused }, code: codeOf(visit, tried, body) });
 }
 
-/** What was tried, to be copied into a program. */
+/** The tried call as code samples. */
 function codeOf({ app }: WorkspaceVisit, { site, endpoint }: Tried, { params, max_results: maxResults }: Order['body']) {
     const call: CopiedCall = { base: app.publicUrl(), site, endpoint: endpoint.name, effect: endpoint.effect, params };
     return copyAs(maxResults === undefined ? call : { ...call, maxResults });

@@ -54,12 +54,12 @@ async function compare(
     return { from, to, comparison: await compareOnce(app, client, before, after) };
 }
 
-/** What was yanked for legal reasons may not even be read. */
+/** Versions yanked for legal reasons cannot be read. */
 function isUnreadable({ yankReason }: schemas.VersionRef): boolean {
     return yankReason === 'legal';
 }
 
-/** What was compared, kept by what it compares: packages have up to 4 MiB, and anybody may ask. */
+/** Cache of comparisons, since packages have up to 4 MiB and anyone may compare them. */
 const comparisons = new LRUCache<string, Comparison>({ maxSize: 4_000_000, sizeCalculation: charactersOf });
 
 const underWay = new Map<string, Promise<Comparison>>();

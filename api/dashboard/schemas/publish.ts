@@ -10,7 +10,6 @@ import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 
 const HASH = /^[0-9a-f]{64}$/;
 
-/** What a check found. */
 type Checked = { report: PublishAnswer; follows: string | undefined } | { refused: ApiError };
 
 /** GET /dashboard/schemas/new: an empty form, or with `site` the package of its latest version. */

@@ -71,7 +71,7 @@ export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, ab
             /** Whether this person yanks versions and decides who maintains. */
             isManager: MANAGERS.includes(workspace.role),
             state,
-            /** What callers reported in the last 90 days, the newest first. */
+            /** Reports by callers of the last 90 days, newest first. */
             reports: reported.reports,
             reasons: YANK_REASONS.map((value) => ({ value, label: REASON_LABELS[value] })),
             problems,

@@ -13,7 +13,7 @@ import { openPage, type Shown } from '../page.ts';
 /** Sites that the home page names. */
 const NAMED = 6;
 
-/** What anybody may read: what this is, what errors mean, who calls, and what it costs. */
+/** Public pages: start, error codes, crawler information, prices. */
 export const startPages = [
     openPage({
         method: 'GET',

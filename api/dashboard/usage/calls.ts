@@ -49,7 +49,7 @@ export async function showCalls(visit: WorkspaceVisit): Promise<Shown> {
     };
 }
 
-/** What the row of a call does not show. */
+/** Details of a call that its row does not show. */
 function factsOf({ requestId, version, results, queueMs, upstreamStatus, upstreamMs }: LoggedCall): { name: string; value: string }[] {
     const facts = [
         { name: 'Request', value: requestId },

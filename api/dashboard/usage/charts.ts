@@ -3,7 +3,7 @@ import type { Slot } from '../../../shared/store/usage/usage-report.ts';
 /** A chart as a view draws it: in a box of these units, which the page stretches to whatever room there is. */
 export interface Chart {
     title: string;
-    /** What it shows, for readers who cannot see it. */
+    /** Text alternative for screen readers. */
     words: string;
     /** The greatest value of its scale, as text. */
     top: string;
@@ -11,7 +11,7 @@ export interface Chart {
     lines: Line[];
     /** The values of each slot in words, shown where the pointer is. */
     values: string[];
-    /** What the colours mean, where there are several. */
+    /** Empty if the chart has one colour. */
     legend: { tone: Tone; label: string }[];
 }
 

@@ -3,7 +3,7 @@ import { downloadCalls, showCalls } from './calls.ts';
 import { showUsage } from './show.ts';
 import { downloadStatement, showStatement } from './statement.ts';
 
-/** What was called, what it cost, and how long it took; and where the credits went. */
+/** The request log and the credit statement. */
 export const usagePages = [
     workspacePage({ method: 'GET', path: '/dashboard/usage', audience: USERS, respond: showUsage }),
     workspacePage({ method: 'GET', path: '/dashboard/usage/calls', audience: USERS, respond: showCalls }),

@@ -12,7 +12,7 @@ const PATH = '/dashboard/statement';
 const FILE_ROWS = 50_000;
 const FILE_STEP = 1000;
 
-/** What is left, when it resets, and every movement that led there. */
+/** Shows credits left, the next reset, and all ledger entries. */
 export async function showStatement(visit: WorkspaceVisit): Promise<Shown> {
     const { app, workspace, query } = visit;
     // First, since it brings a period that has ended up to date.

@@ -4,7 +4,6 @@ import { listMembers, type Member, type MemberFault } from '../../../shared/stor
 import { keepTyped, type Problems } from '../fields.ts';
 import { MANAGERS, type PersonalVisit, pageNotFound, type Shown } from '../page.ts';
 
-/** What each role may do, in the words of the pages. */
 export const ROLE_WORDS: Readonly<Record<Role, string>> = {
     owner: 'can do everything, including plans and owners.',
     admin: 'manages members and keys.',

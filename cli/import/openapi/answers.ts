@@ -4,7 +4,7 @@ import { printableName } from '../texts.ts';
 import type { Resolver } from './refs.ts';
 import type { SchemaReader } from './schemas.ts';
 
-/** What an operation answers with, or why nobody could read it. */
+/** The answer of an operation, or the reason why it cannot be read. */
 export type ReadAnswer =
     | {
           ok: true;

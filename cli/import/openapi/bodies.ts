@@ -10,7 +10,7 @@ import type { Resolver } from './refs.ts';
 import { type SchemaReader, typesOf } from './schemas.ts';
 import { keepStyle, readStructure } from './styles.ts';
 
-/** What of a request body a package sends, or why it can send none of it and the operation needs one. */
+/** The request body of a package, or the reason why a required body cannot be sent. */
 export type ReadBody =
     | {
           ok: true;

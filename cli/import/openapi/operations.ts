@@ -41,7 +41,7 @@ export function readOperation(found: Operation, context: OperationContext): Read
     const { method, item, operation, base } = found;
     const { resolver, schemas } = context;
     if (!KNOWN_METHODS.has(method)) return { ok: false, why: `A package has no ${method} requests.` };
-    // What stands behind a # tells operations of one path apart, such as those of AWS; their parameters tell the server.
+    // AWS documents append `#…` to a path to tell operations apart; the request does not need it.
     const [path = ''] = found.path.split('#', 1);
     const said = context.schemes.accessOf(operation['security'] ?? context.security);
     const params = readParams([item['parameters'], operation['parameters']], path, resolver, schemas, said.entries);

@@ -148,7 +148,7 @@ function addQueryParam(param: JsonObject, out: Collected, resolver: Resolver, sc
     }
     const schema = isJson ? { type: 'string' } : plainSchema(schemas.ofRequest(schemaOf(param)));
     const resolved = resolver.resolve(schemaOf(param)) ?? {};
-    // What can be said in one way alone nobody has to say.
+    // A required param with one allowed value becomes optional, with that value as default.
     const [only, ...others] = required && Array.isArray(resolved['enum']) ? resolved['enum'] : [];
     const standard = others.length === 0 && isFit(only, schema) ? { default: only, required: false } : defaultOf(resolved, schema);
     out.params.push({ ...base, schema, ...standard, ...exampleOf(param, resolver, schema) });

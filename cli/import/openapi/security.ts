@@ -6,7 +6,6 @@ import { nameEndpoint } from '../../inspect/naming.ts';
 import { cleanText, printableName } from '../texts.ts';
 import type { Resolver } from './refs.ts';
 
-/** What a call of an operation needs of a credential. */
 export interface Access {
     need: AuthNeed;
     /** Entries of `auth` that a credential may be for. */
@@ -22,7 +21,7 @@ export interface Schemes {
     accessOf(security: Json | undefined): Access;
     /** Of an operation that describes its credential as headers alone. */
     accessByHeaders(headers: readonly CredentialHeader[]): Access;
-    /** What of them was carried in another way, or not at all. */
+    /** Parts that were changed or left out. */
     notes: readonly { where: string; why: string }[];
 }
 

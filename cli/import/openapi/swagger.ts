@@ -19,7 +19,7 @@ export function fromSwagger(document: JsonObject, name: string): JsonObject {
     }
 }
 
-/** What the converter stumbles over or takes another way: parameters by reference, broken ones, and defaults of forms. */
+/** Rewrites parts that the converter cannot read: referenced or broken parameters, defaults of forms. */
 function normaliseParts(document: JsonObject): JsonObject {
     const resolver = openResolver(document);
     const consumes = textsOf(document['consumes']);

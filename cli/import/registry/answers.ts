@@ -27,7 +27,7 @@ export function readAnswer(schema: Json | undefined, mapping: Json | undefined, 
     if (isObject(mapping) && Object.keys(mapping).length > 0) {
         const select = selectOf(mapping, left);
         if (Object.keys(select).length > 0) {
-            // What was described is what the site says, and no longer what comes out.
+            // The schema describes the site's answer, which `select` changes.
             delete response.schema;
             response.type = 'json';
             response.select = select;

@@ -16,7 +16,7 @@ const SWEEP_MS = 60_000;
 
 /** The circuits of all hosts (docs/api.md, "Circuits"). While the store is away, the last known state counts. */
 export interface Circuits {
-    /** What holds up a call of these hosts and this endpoint. Other processes see a change within 250 ms. */
+    /** State of the circuits, pace and quarantine for these hosts and this endpoint. Other processes see a change within 250 ms. */
     look(hosts: readonly string[], target: { versionId: number; endpoint: string }): Promise<GuardState>;
     /**
      * Requests the probe of an open circuit, which one fetch gets.

@@ -7,7 +7,7 @@ const FRESH_MS = 250;
 /** Longest wait for a newer value, in milliseconds, so that calls do not wait for a slow database (goal R9). */
 const PATIENCE_MS = 50;
 
-/** What may hold up a call. */
+/** Circuits, pace and quarantine that may hold up a call. */
 export interface GuardState {
     /** Milliseconds until the circuits of all its hosts may be probed; 0: none is open. */
     openMs: number;

@@ -5,7 +5,7 @@ export const PASSWORD_LENGTH = { least: 10, most: 200 } as const;
 const COMMON = ['password', 'passwort', 'qwertyuiop', 'qwerty', 'letmein', 'iloveyou', 'administrator', 'welcome', 'routebook', 'changeme'];
 
 /**
- * What is wrong with a password that somebody wants to use, as a sentence, or undefined. Length counts, not signs of four
+ * Checks a new password. Returns a sentence, or undefined if it is good. Length counts, not signs of four
  * kinds (NIST SP 800-63B); what everybody tries first is refused.
  * @param isCommon whether a text in small letters is among the commonest passwords
  */

@@ -1,7 +1,7 @@
 export const PLAN_NAMES = ['free', 'starter', 'pro', 'enterprise'] as const;
 export type Plan = (typeof PLAN_NAMES)[number];
 
-/** What an account may do: fetches and catalog look-ups per window, credits a month, fetches at the same time, monitors. */
+/** Limits of an account: calls per window, credits per month, fetches at once, monitors. */
 export interface AccountFigures {
     perMinute: number;
     perHour: number;
@@ -17,7 +17,7 @@ export interface PlanFigures extends AccountFigures {
     priceUsd: number | null;
 }
 
-/** What an operator set for one paying account; an absent or null figure is the plan's. */
+/** An operator's limits for one paying account; absent or null: the plan's. */
 export type LimitOverrides = { [figure in keyof AccountFigures]?: number | null | undefined };
 
 export interface RateWindow {

@@ -10,7 +10,7 @@ export const ROUTE_SCOPES = ['fetch', 'catalog', 'jobs', 'publish', 'maintain', 
 export type RouteScope = (typeof ROUTE_SCOPES)[number];
 export const EFFECTS = ['read', 'write'] as const;
 
-/** What a key may do. null means all. */
+/** null means all. */
 export interface Scopes {
     effects: readonly Effect[];
     /** Exact names, normalised. */

@@ -6,7 +6,7 @@ import { registrableDomain } from '../site/site-name.ts';
 export const MOST_SIGN_UPS_A_DAY = 5;
 
 /**
- * What somebody who makes many accounts has in common: the range of addresses, an IPv4 /24 or an IPv6 /48, and the registered domain of
+ * Marks that accounts of one person share: the address range, an IPv4 /24 or an IPv6 /48, and the registered domain of
  * the mail address, where that is no provider whose addresses anybody gets.
  */
 export function signUpOrigins({ address, mailDomain }: { address: string; mailDomain: string }, providers: NameList): string[] {

@@ -1,7 +1,7 @@
 import { normaliseSite } from '../site/site-name.ts';
 import type { PackageAuth } from '../types.ts';
 
-/** What a site knows an application by; without a secret it is a public client. */
+/** An application registered at a site; without a secret it is a public client. */
 export interface OAuthClient {
     clientId: string;
     clientSecret?: string | undefined;

@@ -16,7 +16,7 @@ export function fillTemplate(template: Json, bodyParams: ReadonlySet<string>, va
     if (typeof template === 'string') {
         const name = placeholderIn(template);
         if (name !== undefined && bodyParams.has(name)) return valueIn(values, name);
-        // What `prepare` extracted stands under its whole placeholder.
+        // Values of `prepare` are stored under the complete placeholder.
         return (name?.startsWith('prepare.') === true ? valueIn(values, template) : undefined) ?? template;
     }
     if (Array.isArray(template)) {

@@ -12,7 +12,7 @@ export interface Identity {
     userAgent: string;
 }
 
-/** What the worker can unpack: one layer of these. */
+/** Encodings that the worker can decode, one layer of them. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br';
 
 const ACCEPT: Readonly<Record<ResponseType, string>> = {

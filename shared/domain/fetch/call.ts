@@ -4,7 +4,7 @@ import type { Effect } from '../types.ts';
 import type { PaginationEnd } from './pages.ts';
 
 /**
- * What crosses the queue. A job names an immutable version and carries the bound values, nothing large; an outcome is a
+ * Messages of the queue. A job names an immutable version and carries the bound values, nothing large; an outcome is a
  * value in both directions: an expected refusal is no exception (docs/ARCHITECTURE.md, "the path of a fetch").
  */
 export interface FetchJob {

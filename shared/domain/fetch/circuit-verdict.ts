@@ -15,7 +15,7 @@ const ANSWERED = new Set([
 export type CircuitVerdict = 'passed' | 'failed' | 'none';
 
 /**
- * What an ended fetch says of its hosts, in the order in which it reached out to them. The last one gets the verdict of the call. Those
+ * Verdicts about the hosts of an ended fetch, in the order of its calls. The last host gets the verdict of the call. Those
  * before it answered, otherwise the call would have ended there.
  */
 export function hostVerdicts(outcome: FetchOutcome, times: { admittedAt: number; deadlineAt: number }): Map<string, CircuitVerdict> {
@@ -25,7 +25,7 @@ export function hostVerdicts(outcome: FetchOutcome, times: { admittedAt: number;
 }
 
 /**
- * What an ended fetch says of the host where it ended: failed by connection, 5xx or timeout; passed where the host answered anything
+ * The verdict about the host where a fetch ended: failed by connection, 5xx or timeout; passed where the host answered anything
  * else; none if nothing reached it. A call that waited for a worker for most of its time says nothing: otherwise our own overload
  * would open circuits.
  */

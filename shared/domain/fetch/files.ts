@@ -14,7 +14,7 @@ export interface GivenFile {
 export const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_NAME = 255;
 
-/** What a file is, for those who make calls by a schema. */
+/** JSON Schema of a file param. */
 export const FILE_SCHEMA: JsonObject = {
     type: 'object',
     properties: {
@@ -40,7 +40,6 @@ export function takesFiles({ bodyFormat, params }: Endpoint): boolean {
 
 type FileFault = Pick<Detail, 'code'> & { says: string; below?: string };
 
-/** What keeps a value from being a file. */
 export function fileFaults(value: Json): FileFault[] {
     if (!isObject(value)) return [{ code: 'INVALID_TYPE', says: 'takes a file: {filename, content_type, base64}' }];
     const unknown = Object.keys(value).filter((key) => !FIELDS.some((field) => field === key));

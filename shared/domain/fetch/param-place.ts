@@ -13,10 +13,9 @@ export interface PlaceFault {
     below?: string;
 }
 
-/** What of a param decides which values can be sent. */
 export type Placed = Pick<Param, 'source' | 'schema' | 'style' | 'segments'>;
 
-/** What a place can hold: a plain value, also a list of these, an object of these, a file, or any JSON. */
+/** Values that a place can take: `list` and `object` of plain values, `any` JSON. */
 type Holds = 'plain' | 'list' | 'object' | 'file' | 'any';
 
 function holdsOf({ source, schema, style }: Placed, bodyFormat: BodyFormat): Holds {
@@ -29,7 +28,7 @@ function holdsOf({ source, schema, style }: Placed, bodyFormat: BodyFormat): Hol
     return bodyFormat === 'multipart' && isFileSchema(schema) ? 'file' : 'list';
 }
 
-/** What keeps a value from being sent as this param, whatever its schema allows. */
+/** Reasons why a value cannot be sent as this param, whatever its schema allows. */
 export function placeFaults(param: Placed, bodyFormat: BodyFormat, value: Json): PlaceFault[] {
     const holds = holdsOf(param, bodyFormat);
     if (holds === 'file') return fileFaults(value);

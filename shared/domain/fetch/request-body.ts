@@ -8,7 +8,7 @@ import { fillText, isTextFormat } from './text-template.ts';
 /** A body as it is sent. */
 export interface RequestBody {
     sent: string | Uint8Array;
-    /** What `dry_run` shows: a JSON value, fields with the sizes of files, or the text that is sent. */
+    /** The body as `dry_run` shows it: JSON, fields with the sizes of files, or text. */
     shown: Json;
     contentType: string;
 }

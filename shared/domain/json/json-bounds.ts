@@ -9,7 +9,7 @@ export interface JsonBounds {
     maxText: number;
     /** Items of all arrays together; absent: as many as fit. */
     maxItems?: number;
-    /** What strings may hold: one line, the default; several; or data, which is every character but NUL, in keys as well. */
+    /** Allowed strings: one line (default), several lines, or data: every character but NUL, in keys as well. */
     texts?: 'line' | 'lines' | 'data';
     /** The text at this key of an object may be as long as the body allows: the bytes of a file. */
     freeAt?: string;
@@ -19,7 +19,7 @@ export interface JsonBounds {
     of?: string;
 }
 
-/** What the params of a call may be (docs/api.md, "Requests and answers"). */
+/** Limits for the params of a call (docs/api.md, "Requests and answers"). */
 export const PARAM_BOUNDS: JsonBounds = { maxDepth: 32, maxKeys: 1000, maxText: 65_536, texts: 'data' };
 
 /** A whole request body: room for params inside it, and for the newlines of tasks and descriptions; single-line fields say so themselves. */
@@ -104,7 +104,7 @@ function valueAt({ value, names }: Opened, place: number): unknown {
     return (value as Readonly<Record<string | number, unknown>>)[names?.[place] ?? place];
 }
 
-/** What is wrong with the characters of a text where the walk is. */
+/** Checks the characters of a text or key. */
 type FaultOfText = (text: string, isKey: boolean) => string | undefined;
 
 function textFault(text: string, { texts }: JsonBounds, { isKey, isData }: { isKey: boolean; isData: boolean }): string | undefined {

@@ -23,7 +23,7 @@ export type Verdict = { ok: true } | { ok: false; errors: { path: string; messag
 /** With `work` the patterns spend no more than what is left of it; a value that would take more does not fit. */
 export type Validator = (value: unknown, work?: PatternWork) => Verdict;
 
-/** What all schemas of a package together may be. */
+/** Limits for all schemas of a package together. */
 export interface SchemaBudget {
     patterns: PatternBudget;
     /** Remaining number of schemas, with references resolved; below 0 nothing more is read. */

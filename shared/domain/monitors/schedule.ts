@@ -148,7 +148,7 @@ export function jitterOf(monitorId: string): number {
     return Math.floor((part / 2 ** 32) * MOST_JITTER * 1000);
 }
 
-/** What the next run of a monitor depends on. Times are milliseconds since the epoch. */
+/** Input for the time of a monitor's next run. Times are milliseconds since the epoch. */
 export interface Rhythm {
     monitorId: string;
     schedule: Schedule;

@@ -9,14 +9,13 @@ export function needOf(endpoint: Pick<Endpoint, 'auth'>, auth: readonly PackageA
     return endpoint.auth ?? 'required';
 }
 
-/** What a connection is made for: an entry of a package, and the hosts that may get the credential. */
+/** The terms of a connection: an entry of a package, and the hosts that may get the credential. */
 export interface AuthTerms {
     entry: PackageAuth;
     /** Sorted. */
     hosts: readonly string[];
 }
 
-/** What a version says of credentials. */
 export interface AuthOffer {
     auth: readonly PackageAuth[];
     /** Names of all hosts that the version calls, sorted. */
@@ -29,7 +28,7 @@ export function termsOf({ auth, hosts }: AuthOffer, id: string): AuthTerms | und
     return entry && { entry, hosts: entry.hosts?.toSorted() ?? hosts };
 }
 
-/** What decides where and how a credential is sent; texts for people do not. */
+/** The fields that decide where and how a credential is sent, without texts. */
 export function sentBy({ id, type, name, prefix, oauth2 }: PackageAuth): JsonObject {
     const { authorization_url = null, token_url = null, revocation_url = null } = oauth2 ?? {};
     return {
@@ -63,7 +62,7 @@ export function offDomainAuthHosts(auth: readonly PackageAuth[], registrable: st
 }
 
 /**
- * What a version changed of the terms that a connection's owner agreed to, as far as a call of this endpoint meets it; one sentence each.
+ * Changes of the terms that a connection's owner agreed to, as far as they affect this endpoint; one sentence each.
  * Empty: the call may use the connection.
  */
 export function changesOfTerms(agreed: AuthTerms, offered: AuthTerms | undefined, endpoint: Pick<Endpoint, 'url' | 'prepare'>): string[] {

@@ -22,7 +22,7 @@ export interface PackageContent {
     /** Whether a verification run can call one of its endpoints. */
     isVerifiable: boolean;
     /**
-     * What it changes of the version before, which is given as JSON.
+     * Compares it with the previous version, given as JSON.
      * @param isLocked others wait for it, with connections of the database
      */
     compare(before: string | undefined, isLocked: boolean): PackageChange | Promise<PackageChange>;
@@ -43,7 +43,7 @@ export function contentOf(document: PackageDocument): PackageContent {
 const DESCRIPTIONS = 32 * 1024;
 const LEAST_DESCRIPTION = 60;
 
-/** What cards show of the endpoints: of many with long descriptions the beginning of each. */
+/** Endpoints for cards; if there are many long descriptions, each is cut. */
 export function summarise(document: PackageDocument): EndpointSummary[] {
     const most = Math.max(LEAST_DESCRIPTION, Math.floor(DESCRIPTIONS / Math.max(1, document.endpoints.length)));
     return document.endpoints.map((published) => {

@@ -25,7 +25,7 @@ export interface PackageChanges {
 }
 
 /**
- * What a new version means for those who call the site (docs/api.md, "Registry"): `major` where a call that worked may fail, do something
+ * Classifies a new version for callers (docs/api.md, "Registry"): `major` where a call that worked may fail, do something
  * else, cost more or go to another host; `minor` where there is more to call; `patch` otherwise. The first version of a site (`before` absent) is
  * `major` with all its endpoints added: nobody could rely on anything before it. An endpoint that only spells out a default has not changed.
  */

@@ -1,2 +1,2 @@
-/** What an endpoint may be called (docs/api.md, "Schema packages"). */
+/** docs/api.md, "Schema packages". */
 export const ENDPOINT_NAME = /^[a-z][a-z0-9_]{0,63}$/;

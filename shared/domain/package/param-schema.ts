@@ -3,7 +3,7 @@ import type { Inliner } from '../json/schema/inline.ts';
 import type { BodyFormat, JsonObject, Param } from '../types.ts';
 
 /**
- * What a value of a param may be, as a JSON Schema that stands by itself: the package's own, or where it has none what
+ * The JSON Schema of a param, without outside references: the package's own, or where it has none what
  * `bindParams` takes from that source (docs/api.md, "Schema packages"), with the param's description, default and example.
  */
 export function schemaOfParam(param: Param, bodyFormat: BodyFormat, { inline, text }: Inliner): JsonObject {
@@ -17,12 +17,11 @@ export function schemaOfParam(param: Param, bodyFormat: BodyFormat, { inline, te
     };
 }
 
-/** What a file is, which the package says in one word. */
 function fileSchema({ source, schema }: Param): JsonObject {
     return source === 'body' && isFileSchema(schema) ? FILE_SCHEMA : {};
 }
 
-/** What `placeFaults` lets through where a param has no schema. */
+/** A schema for what `placeFaults` allows. */
 function defaultSchema({ source, style }: Param, bodyFormat: BodyFormat): JsonObject {
     if (source === 'body' && (bodyFormat === 'json' || bodyFormat === 'ndjson')) return {};
     const one: JsonObject = { type: ['string', 'number', 'boolean'] };

@@ -1,6 +1,6 @@
 import type { Endpoint, JsonObject } from '../types.ts';
 
-/** What collections of requests show of a hosted fetch. */
+/** Examples for exported collections of requests. */
 
 /** The first example, or the required params: their defaults, and `<name>` where a value is to be filled in. */
 function paramsOf({ examples: [first], params }: Endpoint): JsonObject {
@@ -19,7 +19,7 @@ export function bodyOf(endpoint: Endpoint, { site, versionHash }: { site: string
     return JSON.stringify(body, undefined, 2).replaceAll('{{', '{\\u007b');
 }
 
-/** What the endpoint does and takes, as Markdown. */
+/** Describes an endpoint and its params as Markdown. */
 export function describeRequest(site: string, { description, effect, params }: Endpoint): string {
     const lines = params.map(
         ({ name, required, description: meaning }) => `- \`${name}\`${required ? ', required' : ''}${meaning === '' ? '' : `: ${meaning}`}`,

@@ -15,7 +15,7 @@ export function findSecrets(text: string): { kind: string } | undefined {
 /** No form below is shorter. */
 const SHORTEST = 8;
 
-/** What tokens of these services begin with; a run of at least sixteen letters and digits, mixed, has to follow. */
+/** Prefixes of tokens; at least sixteen mixed letters and digits must follow. */
 const SERVICE_PREFIXES = [
     ...['AGE-SECRET-KEY-', 'AQVN', 'ATATT3x', 'CFPAT-', 'FlyV1 ', 'HRKU-', 'LTAI', 'NRAK-', 'PMAK-', 'dapi', 'dckr_oat_', 'dckr_pat_'],
     ...['dp.ct.', 'dp.pt.', 'dp.sa.', 'dp.st.', 'dt0c01.', 'figd_', 'fo1_', 'glc_', 'glsa_', 'gsk_', 'hvb.', 'hvr.', 'hvs.', 'lin_api_'],
@@ -121,7 +121,7 @@ function hasRandomToken(text: string): boolean {
     for (const [run] of text.matchAll(/(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{40,}/g)) {
         // Long runs are judged by their beginning: an image in base64 counts as random there too.
         if (!looksRandom(run.slice(0, 256))) continue;
-        // What follows `sha512-` is a checksum, and a page cursor is often readable text in base64.
+        // Checksums follow `sha512-`, and page cursors are often readable text in base64.
         if (!/^sha(?:256|384|512)-/.test(run) && !isReadableInBase64(run)) return true;
     }
     return false;

@@ -36,7 +36,7 @@ export const CATEGORIES: readonly Category[] = Object.entries(TREE).map(([slug, 
     children: children.split(' ').map((child) => ({ slug: child, name: titleCase(child), path: `${slug}/${child}` })),
 }));
 
-/** What a package may declare: each parent, then its children. */
+/** Allowed categories: each parent, then its children. */
 export const CATEGORY_PATHS: readonly string[] = CATEGORIES.flatMap(({ slug, children }) => [slug, ...children.map(({ path }) => path)]);
 
 const PATHS: ReadonlySet<string> = new Set(CATEGORY_PATHS);

@@ -43,7 +43,7 @@ export function exportTypeScript(
 const GENERATED = 'Routebook generated this file from the published package: do not edit it.';
 const ONLY = 'Endpoints: ';
 
-/** What a generated file says of itself; undefined if it is another file. */
+/** Reads the header of a generated file; undefined for other files. */
 export function readGenerated(source: string): { versionHash: string; only?: string[] } | undefined {
     const [, versionHash] = /^export const VERSION = '([0-9a-f]{64})';$/m.exec(source) ?? [];
     if (versionHash === undefined || !source.includes(GENERATED)) return undefined;

@@ -56,14 +56,14 @@ export interface VersionToVerify {
     isLent?: (endpoint: Endpoint) => boolean;
 }
 
-/** What one run calls is chosen by its number, counted from 1, and by the endpoints that did not pass in the run before. */
+/** A run's calls are chosen by its number, from 1, and by the endpoints that failed before. */
 export interface RunPlace {
     run: number;
     missed: readonly string[];
 }
 
 /**
- * What one run calls: the first example of each endpoint that may be called, in the order of the package. Where they are too many for
+ * Chooses the calls of a run: the first example of each endpoint that may be called, in the order of the package. If they are too many for
  * one run, each run begins further on than the one before, so that all come to their turn; what was missed is called again first, so
  * that failures in a row are seen in a large package too.
  * @param most calls that a run has time for; half of them are what was missed, and each run begins half of them further on
@@ -97,7 +97,7 @@ const SAYS_NOTHING: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
     'VERSION_NOT_FOUND',
 ]);
 
-/** What the outcome of a hosted fetch says of the schema. */
+/** Turns the outcome of a hosted fetch into a verdict about the schema. */
 export function verdictOf(outcome: FetchOutcome): FindingVerdict {
     if (outcome.ok) return 'passed';
     return outcome.isCallers === true || SAYS_NOTHING.has(outcome.code) ? 'unknown' : 'failed';

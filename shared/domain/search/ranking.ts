@@ -40,7 +40,7 @@ const MAX_WORDS = 50;
 export interface Experience {
     /** By word of an intent, as `searchWords` gives them: how many callers it led to which endpoint. */
     outcomes: ReadonlyMap<string, ReadonlyMap<string, number>>;
-    /** What the last verification run found. */
+    /** Verdicts of the last verification run. */
     verdicts: ReadonlyMap<string, FindingVerdict>;
     /** Success rate of 7 days, 0 to 1. */
     successRates: ReadonlyMap<string, number>;
@@ -87,7 +87,7 @@ function learnedScore(callers: number): number {
 
 const TRUST: Readonly<Record<FindingVerdict, number>> = { passed: 2, unknown: 0, failed: -2 };
 
-/** What was verified first; traffic tells equals apart, and one without any stands between those that work and those that do not. */
+/** Ranks by verification, then by success rate; endpoints without traffic rank between working and failing ones. */
 function trustIn(name: string, { verdicts, successRates }: Experience): number {
     return TRUST[verdicts.get(name) ?? 'unknown'] + Math.round((successRates.get(name) ?? 0.5) * 10) / 10;
 }

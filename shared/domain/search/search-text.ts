@@ -4,14 +4,14 @@ import { editDistance } from '../text/edit-distance.ts';
 import { foldCase, splitAtCase, withoutAccents, wordsOf } from '../text/fold-text.ts';
 
 /**
- * What a site is found by, and what a caller looks for, in one spelling: without accents and case, names of domains in Unicode.
+ * Brings texts of sites and search texts into one spelling: without accents and case, domain names in Unicode.
  * Lexemes hold letters, digits, dots, hyphens and pictures only, so that they can stand in a text search query as they are.
  */
 
 /** Raise it when the rules below change: sites indexed under older rules are then indexed again. */
 export const SEARCH_RULES = 1;
 
-/** What is kept of a site to find it by. */
+/** The searchable texts of a site. */
 export interface SearchEntry {
     /** Its own name within its registrable domain, letters and digits alone: `stackexchange` of `math.stack-exchange.com`. */
     label: string;
@@ -65,7 +65,7 @@ export function searchEntry(site: string, title: string): SearchEntry {
     return { label: cut(joinWords(label)), lexemes: [...new Set(texts.map(cut).filter((text) => text !== ''))] };
 }
 
-/** What a caller looks for. Undefined if the text is blank: that is as good as none. */
+/** Parses a search text. Undefined if it is blank. */
 export function readSearch(text: string): Search | undefined {
     if (text.trim() === '') return undefined;
     const chunks = plain(text).split(/\s+/u).filter(Boolean).map(withoutAddress);
@@ -92,7 +92,7 @@ export function typosAllowed(word: string): number {
 }
 
 /**
- * What `written` may have been meant to be, nearest first: of the known words those that are few slips away, or where there is none,
+ * Corrections of `written`, nearest first: known words within few typing errors, or if there are none,
  * the beginnings of words that are, since a long word may be found before it is typed to its end.
  */
 export function spellings(written: string, known: readonly string[]): string[] {

@@ -47,7 +47,7 @@ export function resembles(name: string, known: string): boolean {
 /** Marks stay: they are dropped with the accents that they are. */
 const NO_LETTER = /[^\p{L}\p{N}\p{M}]/gu;
 
-/** What a registrable domain looks like, without its ending: equal for names that only differ in letters of one shape. */
+/** A form that is equal for domains that look alike, without the ending. */
 export function skeletonOf(registrable: string): string {
     return readName(registrable).skeleton;
 }

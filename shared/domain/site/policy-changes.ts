@@ -5,7 +5,7 @@ import type { BlockedPath, Hours, SitePolicy } from './site-policy.ts';
 const MOST_PATHS = 20;
 const MOST_LETTERS = 200;
 
-/** What one policy says other than the one before, by field; empty if they say the same. */
+/** Fields that differ between two policies. */
 export function changesOfPolicy(before: SitePolicy, after: SitePolicy): JsonObject {
     const changes: JsonObject = {};
     if (before.blocked !== after.blocked) changes['blocked'] = after.blocked;

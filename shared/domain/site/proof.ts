@@ -15,7 +15,7 @@ export function newClaimToken(): string {
     return randomBase62(32);
 }
 
-/** What a claimant publishes: the text of the TXT record, and one line of the file. */
+/** The proof of a claim: text of the TXT record, and one line of the file. */
 export function proofLine(token: string): string {
     return `routebook-claim=${token}`;
 }

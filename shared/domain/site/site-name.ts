@@ -85,7 +85,7 @@ function refused(fault: string): SiteName {
     return { ok: false, message: `The domain ${fault}; give a bare host such as shop.example.com.` };
 }
 
-/** What marks a URL, an address or a typing error; looked for before the IDNA step, which would drop or decode some of it. */
+/** Finds characters of URLs, addresses and typing errors before the IDNA step, which would drop or decode some of them. */
 function strayCharacter(text: string): string | undefined {
     if (!text.isWellFormed() || /[\u0000-\u001f\u007f-\u009f]/.test(text)) return 'has control characters';
     if (/\s/.test(text)) return 'has white space inside';

@@ -21,7 +21,7 @@ export interface Hours {
     timezone: string;
 }
 
-/** What the owner of a domain, or an operator, allows here. */
+/** A policy set by the owner of a domain or an operator. */
 export interface SitePolicy {
     blocked: boolean;
     /** False: nothing that may change the site is called. */
@@ -34,7 +34,7 @@ export interface SitePolicy {
 /** The policy of a domain without one. */
 export const NO_POLICY: Readonly<SitePolicy> = { blocked: false, writes: true, blocked_paths: [], requests_per_minute: null, hours: null };
 
-/** What owner and operator allow together: of both the strictest holds. */
+/** The stricter of the owner's and the operator's policy, field by field. */
 export interface StrictestPolicy extends Omit<SitePolicy, 'hours'> {
     /** Calls are welcome while all of them are open. */
     hours: readonly Hours[];

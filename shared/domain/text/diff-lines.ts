@@ -9,7 +9,6 @@ const CONTEXT = 3;
 /** Cells of the table that finds what two texts have in common; past it they are shown one after the other. */
 const MOST_CELLS = 400_000;
 
-/** What changed from one text to another, line by line. */
 export function diffLines(before: string, after: string): DiffLine[] {
     const [old, now] = [before.split('\n'), after.split('\n')];
     let head = 0;

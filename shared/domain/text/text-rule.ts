@@ -1,5 +1,5 @@
 /**
- * What is wrong with a text that a caller sent, or `undefined` (docs/api.md, "Requests and answers"): it has to be well-formed Unicode without
+ * Checks a text that a caller sent (docs/api.md, "Requests and answers"): it has to be well-formed Unicode without
  * NUL and control characters (C0, DEL, C1). With `multiline` newlines (also as CR LF) and tabs are fine: descriptions, tasks and
  * intents. The message completes a sentence that names the field.
  */
@@ -12,7 +12,7 @@ export function textProblem(text: string, { multiline = false }: { multiline?: b
 }
 
 /**
- * What is wrong with a text of a param, or `undefined`. What a call sends to a site is data: any well-formed Unicode but NUL, which
+ * Checks a text of a param, which is data: any well-formed Unicode but NUL, which
  * PostgreSQL cannot store and C programs take for the end.
  */
 export function dataProblem(text: string): string | undefined {

@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What a running server wrote about itself into `postmaster.pid`. */
+/** The parts of `postmaster.pid` that are used. */
 export interface Postmaster {
     pid: number;
     socketFolder: string;

@@ -10,7 +10,6 @@ import { findPostmaster, stopPostmaster } from './postmaster.ts';
 export const PORT = 5432;
 export const USER = 'routebook';
 
-/** What a server is started from. */
 export interface Setup {
     home: Home;
     binaries: Binaries;

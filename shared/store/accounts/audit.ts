@@ -7,7 +7,7 @@ export interface AuditEntry {
     actor: string;
     /** `site block`. */
     command: string;
-    /** What it was done to: an id or a domain. */
+    /** An id or a domain. */
     target: string;
     reason: string | null;
     before: JsonObject | null;

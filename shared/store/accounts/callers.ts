@@ -29,7 +29,7 @@ export interface Caller {
     isCapped: boolean;
     /** The price of a write, in credits, above which a person has to confirm; null: none. */
     confirmAbove: number | null;
-    /** What the key may do; never more than the role. */
+    /** Never more than the role allows. */
     scopes: KeyScopes;
     /** An app's access token: the path that it opens, `/mcp` or `/mcp/{site}`, and nothing beside it. null for a key. */
     resource: string | null;

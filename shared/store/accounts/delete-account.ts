@@ -77,7 +77,7 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
         await trx('outgoing_mails').where({ recipient: email }).delete();
         for (const table of ['usage', 'usage_hours', 'events']) await trx(table).where({ account_id: userId }).delete();
         for (const table of ['events', 'site_callers']) await trx(table).whereIn('workspace_id', alone).delete();
-        // What runs of them ends unbilled: without its row nothing is charged.
+        // Running jobs end unbilled: without a row nothing is charged.
         for (const table of ['jobs', 'batches', 'monitors']) await trx(table).whereIn('workspace_id', alone).delete();
         await trx('users')
             .where({ id: userId })

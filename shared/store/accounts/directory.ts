@@ -3,7 +3,7 @@ import type { Plan } from '../../domain/accounts/plans.ts';
 import type { Role } from '../../domain/accounts/roles.ts';
 import { type Columns, type Db, definedConditions } from '../../platform/db.ts';
 
-/** What operators look accounts and workspaces up by. */
+/** Looks up accounts and workspaces for operators. */
 
 export interface ListedAccount {
     userId: string;

@@ -79,7 +79,7 @@ export async function withdrawInvitation(db: Db, workspaceId: string, invitation
     return (await db('workspace_invitations').where({ workspace_id: workspaceId, id: invitationId }).delete()) === 1;
 }
 
-/** What a link offers; undefined if it is unknown, used, taken back or too old. */
+/** Finds the invitation of a link; undefined if it is unknown, used, withdrawn or expired. */
 export async function findOffer(db: Db, secrets: Secrets, token: string): Promise<Offer | undefined> {
     const hash = await linkHashOf(secrets, token);
     return hash && open(db).join('workspaces as w', 'w.id', 'i.workspace_id').where({ 'i.token_hash': hash }).first(OFFER);
@@ -137,7 +137,7 @@ export interface Referrals {
     earnedThisMonth: number;
 }
 
-/** What a user's invitations came to. */
+/** Counts a user's invitations and the credits they earned. */
 export async function countReferrals(db: Db, userId: string): Promise<Referrals> {
     const invited = () => db('users').where({ invited_by: userId }).count();
     const bonuses = () => db('earned_bonuses').where({ kind: 'referral', beneficiary: userId });

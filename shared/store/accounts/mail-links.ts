@@ -66,7 +66,7 @@ export async function tokenOfLink(secrets: Secrets, id: string): Promise<string>
 }
 
 /**
- * What a table keeps of the link with this token; undefined for a token that the ring did not make. Releases before the ring mailed random
+ * The stored hash for a link's token; undefined for a token that the ring did not make. Releases before the ring mailed random
  * tokens, whose hash is kept.
  */
 export async function linkHashOf(secrets: Secrets, token: string | undefined): Promise<Buffer | undefined> {

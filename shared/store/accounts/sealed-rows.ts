@@ -30,7 +30,7 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
     { table: 'monitor_runs', id: 'run_id', column: 'error', purpose: JOB_PURPOSES.error },
 ];
 
-/** What became of the rows of one table. */
+/** Counts for one table. */
 export interface Rewrapped {
     table: string;
     /** Sealed again by the first key of the ring. */

@@ -7,7 +7,7 @@ export const TOTP_PURPOSE = 'totp';
 /** A code counts 30 seconds before and after its own half minute: phones are a little off. */
 const TOLERANCE_SECONDS = 30;
 
-/** What became of a code: right, wrong (or used before), or no key of the ring opens the secret. */
+/** `wrong` includes used codes; `unreadable`: no key of the ring decrypts the secret. */
 export type TotpVerdict = 'right' | 'wrong' | 'unreadable';
 
 export interface TotpParts {

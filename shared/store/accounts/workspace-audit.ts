@@ -14,9 +14,9 @@ export interface By {
 export interface NewAct extends By {
     workspaceId: string;
     action: Act;
-    /** What it was done to: an id, an address of a member, or `site@version`. */
+    /** An id, a member's address, or `site@version`. */
     target: string;
-    /** What changed. Never a key or another secret. */
+    /** Never a key or another secret. */
     details?: JsonObject | undefined;
 }
 

@@ -3,7 +3,7 @@ import { ago, type Db, toColumns } from '../../platform/db.ts';
 /** Something that the owners of a workspace are mailed. */
 export interface News {
     workspaceId: string;
-    /** What they are about: news of one domain share a mail, at most one an hour. */
+    /** News about one domain share a mail, at most one per hour. */
     domain: string;
     /** News of one topic share a mail too, whichever domains they are about. */
     topic?: 'added';

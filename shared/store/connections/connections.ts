@@ -163,7 +163,7 @@ function columnsOfTerms({ entry, hosts }: AuthTerms) {
     return { auth_id: entry.id, entry: JSON.stringify(entry), hosts: [...hosts] };
 }
 
-/** What changes of a connection; absent parts stay. */
+/** Changes of a connection; absent fields stay. */
 export interface ConnectionChange {
     name?: string | undefined;
     shared?: boolean | undefined;
@@ -188,7 +188,7 @@ export async function changeConnection(
             .update({
                 ...(name !== undefined && { name }),
                 ...(verifies !== undefined && { verifies }),
-                // What nobody owns becomes the property of who takes it.
+                // A connection without an owner goes to the user who unshares it.
                 ...(shared !== undefined && { shared, ...(!shared && ownerId === null && { owner_id: userId }) }),
                 ...(terms !== undefined && columnsOfTerms(terms)),
                 ...(value !== undefined && { ...value, refusals: 0, refused_at: null }),

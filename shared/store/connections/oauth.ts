@@ -144,7 +144,6 @@ export async function findEnded(
     return ended?.id;
 }
 
-/** What a refresh changed. */
 export interface Renewed {
     sealed: Buffer;
     scopes: string[];

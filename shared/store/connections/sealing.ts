@@ -7,7 +7,7 @@ import type { Secrets } from '../../platform/secrets.ts';
 /** Of the key ring, for the data keys of workspaces. */
 export const CONNECTION_KEY_PURPOSE = 'connection-key';
 
-/** What a sealed value belongs to: moved to another row, it does not open. */
+/** The row of a sealed value; in another row it cannot be decrypted. */
 export interface SealedPlace {
     workspaceId: string;
     connectionId: string;

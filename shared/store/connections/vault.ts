@@ -8,7 +8,7 @@ import type { Secrets } from '../../platform/secrets.ts';
 import type { Connection } from './connections.ts';
 import { openDataKey, openSecret } from './sealing.ts';
 
-/** What a call needs to know of a connection. */
+/** The columns that a call needs. */
 export type UsableConnection = Pick<
     Connection,
     'connectionId' | 'workspaceId' | 'ownerId' | 'shared' | 'site' | 'authId' | 'entry' | 'hosts' | 'status' | 'revision' | 'scopes'
@@ -65,7 +65,7 @@ export function openVault(db: Db, secrets: Secrets): Vault {
 }
 
 interface Remembering<Question, Answer> {
-    /** What was read within the last half second, counted from the question. */
+    /** Answers from a cache that is at most half a second old. */
     remembered(question: Question): Promise<Answer>;
     now(question: Question): Promise<Answer>;
     forget(question: Question): void;

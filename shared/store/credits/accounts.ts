@@ -12,7 +12,6 @@ export interface AccountPlan {
     overrides?: Overrides | undefined;
 }
 
-/** What an account can spend, and until when. */
 export interface Balance {
     accountId: string;
     plan: Plan;
@@ -21,7 +20,7 @@ export interface Balance {
     bonus: number;
     /** Promised to calls in flight; in neither of the two. */
     held: number;
-    /** What is left of the allowance plus bonus. */
+    /** Allowance left plus bonus. */
     available: number;
     /** When the next allowance is due; under a subscription it comes when it is paid, so that this may be past. */
     resetsAt: Date;

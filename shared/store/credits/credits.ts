@@ -50,7 +50,7 @@ export type ChargeVerdict =
     | {
           ok: true;
           charged: number;
-          /** What the account can spend now, the bonus included. */
+          /** Credits left, with bonus. */
           available: number;
           /** 50 with the user's first charged fetch, otherwise 0. */
           firstFetchBonus: number;

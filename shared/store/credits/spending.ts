@@ -11,12 +11,12 @@ export interface Cap {
 /** The highest cap, in whole credits. */
 export const MOST_CAP = 1_000_000;
 
-/** What an account may spend a day, and has. */
+/** Daily cap of an account and today's spending. */
 export async function accountCap(db: Db, accountId: string): Promise<Cap> {
     return readCap(db, 'credit_accounts', accountId);
 }
 
-/** What a key may spend a day, and has. */
+/** Daily cap of a key and today's spending. */
 export async function keyCap(db: Db, keyId: string): Promise<Cap> {
     return readCap(db, 'api_keys', keyId);
 }

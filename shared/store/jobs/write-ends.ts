@@ -5,7 +5,6 @@ import type { MovedRow } from '../credits/moves.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
 import { closeBatch } from './batch-ends.ts';
 
-/** What happens to a job after an attempt. */
 export type AttemptEnd =
     | { status: 'succeeded'; result: Buffer; question: string | null }
     | { status: 'failed'; code: string; error: Buffer }

@@ -25,7 +25,7 @@ export interface CardRow {
     claim: Claim;
 }
 
-/** What the card of a site's latest version shows; undefined without one. */
+/** The card of a site's latest version; undefined without one. */
 export async function card(db: Db, site: string): Promise<CardRow | undefined> {
     const [row] = await cards(db, [site]);
     return row;

@@ -178,7 +178,7 @@ export async function forgetClaims(db: Db): Promise<void> {
     await db('claims').whereNot({ status: 'proven' }).where('expires_at', '<=', now(db)).delete();
 }
 
-/** What a worker looks up. */
+/** A claim that a worker checks. */
 export interface DueCheck {
     claimId: string;
     registrable: string;

@@ -43,7 +43,7 @@ export interface FoundEndpoint extends Found {
 }
 
 export interface FoundList {
-    /** What was looked for; undefined if no endpoint has any word of the task. */
+    /** Undefined if no endpoint has a word of the task. */
     search: Search | undefined;
     /** Best first, at most 200, and at most three of a registrable domain in each ten slots unless a site was named. */
     found: Slot<FoundEndpoint>[];
@@ -51,7 +51,7 @@ export interface FoundList {
     isByMeaning: boolean;
 }
 
-/** What a task means. It costs no search that has only words more than its time. */
+/** The embedding of a task. If it comes too late, the search uses words alone. */
 export interface Meaning {
     vector: Promise<readonly number[] | undefined>;
     /** As of `performance.now()`; past it, words alone decide. */

@@ -19,7 +19,7 @@ const VERSION_REF = {
     ...columns('v', 'version', 'version_hash', 'published_at', 'verified_at', 'yank_reason'),
 } satisfies Columns<VersionRef>;
 
-/** What of `versions v` makes a `VersionRef`, for SQL. */
+/** Columns of `versions v` that make a `VersionRef`. */
 export const VERSION_COLUMNS = columnList(VERSION_REF);
 
 /** The version of a row that has more columns; undefined if it was joined and is not there. */

@@ -8,7 +8,7 @@ export type ListSort = (typeof LIST_SORTS)[number];
  * site appears once in a segment, and in one segment only.
  */
 export interface Segment {
-    /** What is read beside the sites, which are called `s`; `rollup` is there for every segment. */
+    /** Tables beside the sites `s`; `rollup` is there for every segment. */
     from?: string;
     where?: string;
     /**
@@ -16,7 +16,7 @@ export interface Segment {
      * and not called so. Undefined: both of these.
      */
     has?: 'all' | 'called' | 'described';
-    /** What of a row a cursor remembers beside its site, as text. */
+    /** SQL of the sort key in the cursor, beside the site. */
     key?: string;
     order: string;
     /** Rows behind `:key` and `:site`. */

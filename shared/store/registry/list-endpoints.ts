@@ -13,7 +13,6 @@ import { isLeaf } from './keyset-segments.ts';
 import { claimOf } from './ownership.ts';
 import { PlaceGone } from './search.ts';
 
-/** What a list shows of an endpoint. */
 export interface EndpointRow {
     id: number;
     site: string;

@@ -40,7 +40,7 @@ export interface LookUp {
 export interface LookUps {
     /**
      * Reads at every call, since a publish, a yank and a block are effective at once; all questions of one tick are one query.
-     * What a version says is read only where this process does not know it, and the health of a site is what was known a second
+     * Versions are cached in this process, and the health of a site is what was known a second
      * ago at the latest.
      */
     find(question: LookUpQuestion): Promise<LookUp>;

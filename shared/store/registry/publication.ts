@@ -7,7 +7,7 @@ import type { By } from '../accounts/workspace-audit.ts';
 import { addWords } from './search-index.ts';
 import type { LookAlike } from './site-warnings.ts';
 
-/** What publishing (publish.ts) is asked, reads and writes. */
+/** Types of publishing (publish.ts). */
 
 /** Who publishes, and who pays for that workspace: the guard and the bonus belong to the account. */
 export interface Publisher {

@@ -4,7 +4,6 @@ import type { Effect } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 import { isPublishedForSite } from './ownership.ts';
 
-/** What decides whether an endpoint may be called. */
 export interface JudgedEndpoint {
     registrable: string;
     versionId: number;

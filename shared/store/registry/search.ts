@@ -91,7 +91,7 @@ interface Walked {
     found: Found[];
     /** Undefined if it has to be counted. */
     total: number | undefined;
-    /** What the segments that order by a roll-up read; 0 where there is none yet. */
+    /** Id of the roll-up to order by; 0 if there is none yet. */
     rollup: number;
 }
 
@@ -279,7 +279,7 @@ const CANDIDATES = 150;
 const MEANT = 10;
 
 /**
- * What the terms that begin no word at all may have been meant to be. Part of the place in a list: a word that comes up during a walk
+ * Corrections for terms that begin no known word. They are part of the cursor: a word that comes up during a walk
  * changes nothing of what the walk finds.
  */
 async function spell(db: Db, { terms }: Search): Promise<Spelt> {

@@ -24,7 +24,7 @@ export interface SiteState {
     siteConcurrency: number | null;
     /** Upstream requests a second; null: no limit. */
     siteRate: number | null;
-    /** What the latest versions of the domain ask for. */
+    /** Paces that the latest versions of the domain declare. */
     paces: HostPaces;
     /** Whether connections may hold session cookies. */
     takesCookies: boolean;

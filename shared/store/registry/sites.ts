@@ -4,7 +4,7 @@ import { reclaimContribution } from '../credits/credits.ts';
 
 /** Registrable domains, and the sites on them. */
 
-/** What an operator set for a registrable domain; it holds for every site on it (docs/api.md, "Credits"). */
+/** An operator's settings for a registrable domain and all sites on it (docs/api.md, "Credits"). */
 export interface Domain {
     registrable: string;
     /** Credits of one unit. */

@@ -2,7 +2,7 @@ import type { RunOutcome } from '../../domain/package/verification.ts';
 import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
 import { columns, type Db, now } from '../../platform/db.ts';
 
-/** What verification says of a site that Routebook maintains. */
+/** Verification state of a site that Routebook maintains. */
 export type StarterState = 'verified' | 'failing' | 'undecided' | 'nothing to call' | 'in line' | 'never run';
 
 /** A site that Routebook itself maintains. */

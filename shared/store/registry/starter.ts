@@ -7,7 +7,7 @@ import { ownersOf } from './ownership.ts';
 import { publish } from './publish.ts';
 
 /**
- * What became of a package. Left alone: `unchanged` content, published before (also where it was yanked since); a domain that an
+ * The result for a package. Left alone: `unchanged` content, published before (also where it was yanked since); a domain that an
  * owner has proved (`owned`), that others maintain (`maintained`), or that is `blocked`.
  */
 export type StarterLoad =

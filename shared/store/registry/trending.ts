@@ -1,6 +1,6 @@
 import { ago, type Columns, columns, type Db } from '../../platform/db.ts';
 
-/** What is used most, and what intents lead to, from roll-ups of the request log. */
+/** Most used sites and endpoints by intent, from roll-ups of the request log. */
 
 export const TRENDING_WINDOWS = ['24h', '7d', '30d'] as const;
 export type TrendingWindow = (typeof TRENDING_WINDOWS)[number];
@@ -107,7 +107,7 @@ function rank(window: TrendingWindow): string {
         left join sites s on s.site = best.site`;
 }
 
-/** What a maintainer calls of its own domain does not count. @param made has a registrable, a workspace_id and a user_id */
+/** Leaves out maintainers' calls of their own domains. @param made has registrable, workspace_id and user_id */
 function excludeMaintainers(made: string): string {
     return `not exists (
             select from maintainers m

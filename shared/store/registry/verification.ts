@@ -22,7 +22,6 @@ export interface VerificationRun {
 export interface VerificationState {
     /** Of the last run; 0 before there was any. */
     run: number;
-    /** What the last run called. */
     versionId: number | null;
     beganAt: Date | null;
     /** null while it goes on, or where its worker died. */
@@ -223,7 +222,7 @@ export async function readState(db: Db, site: string): Promise<VerificationState
     return state ?? { run: 0, versionId: null, beganAt: null, endedAt: null, outcome: null, findings: [], ownWaitS: 0, domainWaitS: 0 };
 }
 
-/** What runs found so far of one version. */
+/** The findings about one version so far. */
 export interface VersionState {
     version: number;
     verifiedAt: Date | null;

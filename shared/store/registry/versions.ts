@@ -137,7 +137,6 @@ async function readVersions(db: Db, ids: readonly number[]): Promise<(VersionDoc
     return rows.map((row) => (row.id === null ? undefined : row));
 }
 
-/** What a version says, as it is stored. */
 export interface VersionDocument {
     id: number;
     site: string;

@@ -2,7 +2,7 @@ import { ago, type Db } from '../../platform/db.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import { dropLogDays, makeLogDays, USAGE_DAYS } from './log-days.ts';
 
-/** What real fetches say of an endpoint or a site. Days are UTC; "7 days" are today and the seven before. */
+/** Statistics of real fetches. Days are UTC; "7 days" are today and the seven days before. */
 export interface TrafficHealth {
     /** 0 to 1, of the calls of 7 days that reached the site; null without one. */
     successRate: number | null;

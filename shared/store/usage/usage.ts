@@ -9,7 +9,7 @@ import { toBucket } from './traffic.ts';
 export interface UsageRow {
     kind: 'catalog' | 'fetch';
     operation: string;
-    /** What the answer names; of a job its own id. It may repeat. */
+    /** The request id of the answer; for jobs the job id. Not unique. */
     requestId?: string | undefined;
     accountId?: string | undefined;
     /** Of a caller without a key: what its limits hang on. Only a hash of it is kept. */

@@ -22,7 +22,7 @@ export function explainBySchema(schema: JsonSchema, value: Json): Extract<Verdic
     return state.faults.length > 0 ? state.faults : [{ path: '', message: 'does not fit its schema', keyword: '' }];
 }
 
-/** What a compiled schema would say. @throws TooMuchWork */
+/** Validates as a compiled schema would. @throws TooMuchWork */
 export function walkedVerdict(schema: JsonSchema, value: Json): Verdict {
     return judgeBySchema(schema, value) ? { ok: true } : { ok: false, errors: explainBySchema(schema, value) };
 }

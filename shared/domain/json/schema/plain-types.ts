@@ -3,7 +3,7 @@ import { SCALAR_TYPES } from './keywords.ts';
 import { isObject } from './structure.ts';
 
 export interface Following {
-    /** What a `$ref` points to, whatever that is. */
+    /** Resolves a `$ref`. */
     follow(ref: string): unknown;
     /** Schemas already checked: references may lead to one schema many times, and in circles. */
     known: Map<JsonObject, ReadonlySet<string> | undefined>;

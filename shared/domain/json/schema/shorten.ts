@@ -29,7 +29,7 @@ function fits(schema: JsonSchema, most: number): boolean {
     return Buffer.byteLength(JSON.stringify(schema)) <= most;
 }
 
-/** What would refuse more once a schema below it is `{}`. */
+/** Keywords that would refuse more if a schema below became `{}`. */
 const NARROWING: ReadonlySet<string> = new Set([
     'not',
     'if',

@@ -7,7 +7,7 @@ import type { BodyFormat, Endpoint, Json, JsonObject, Param, ResponseType } from
 import { sendsBody } from '../endpoint.ts';
 import { isRequiredParam, schemaOfParam, schemaOfParams } from '../param-schema.ts';
 
-/** What an operation sends; undefined if it sends no body. */
+/** The request body of an operation; undefined without one. */
 export function requestBodyOf(endpoint: Endpoint, inliner: Inliner): JsonObject | undefined {
     const params = endpoint.params.filter(({ source }) => source === 'body');
     if (!sendsBody(endpoint)) return undefined;
@@ -21,7 +21,7 @@ export function requestBodyOf(endpoint: Endpoint, inliner: Inliner): JsonObject 
     return { required: endpoint.bodyRequired, content: { [mediaTypeOf(endpoint)]: { schema } } };
 }
 
-/** What the placeholders of a text template take, for which OpenAPI has no word. */
+/** Params of a text template, which OpenAPI cannot express. */
 export function bodyParamsOf({ params, bodyFormat }: Endpoint, inliner: Inliner): JsonObject {
     return schemaOfParams(
         params.filter(({ source }) => source === 'body'),
@@ -31,7 +31,7 @@ export function bodyParamsOf({ params, bodyFormat }: Endpoint, inliner: Inliner)
 }
 
 /**
- * What the site answers. The package's schema describes `data` of a hosted fetch: that is the answer itself only where nothing is
+ * The responses of the site. The package's schema describes `data` of a hosted fetch: that is the answer itself only where nothing is
  * selected or joined from it, and where no list or plain value was wrapped.
  */
 export function responsesOf({ method, response, pagination }: Endpoint, { inline }: Inliner): JsonObject {

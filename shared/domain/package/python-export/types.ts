@@ -53,7 +53,7 @@ export function createTypes(names: Names): PythonTypes {
         const name = names.take(wanted.slice(0, MOST_NAME));
         const { required, description } = schema;
         const needed = new Set(Array.isArray(required) ? required : []);
-        // What the class itself calls or is annotated with.
+        // Names that the class itself uses.
         const fieldNames = createNames(['field', 'dataclass', 'str', 'int', 'float', 'bool']);
         const lines = Object.entries(properties).map(([key, field]) => {
             const own = fieldNames.take(key);

@@ -4,7 +4,7 @@ import jmespath from 'jmespath';
 import { LRUCache } from 'lru-cache';
 
 declare module 'jmespath' {
-    /** What the parser makes of an expression; the published types leave it out. */
+    /** The parser's result, which the published types leave out. */
     interface ExpressionNode {
         type: string;
         name?: unknown;
@@ -30,7 +30,7 @@ const FUNCTIONS: ReadonlySet<string> = new Set(
 /** Faults by kind and text: packages repeat their selectors, and compiling one costs up to 1 ms. */
 const judged = new LRUCache<string, { fault: string | undefined }>({ max: 1000 });
 
-/** What is wrong with a JMESPath expression, as a sentence, or `undefined`. */
+/** A sentence that says why a JMESPath expression is invalid, or undefined. */
 export function expressionFault(expression: string): string | undefined {
     return judge('jmespath', expression, () => {
         try {
@@ -42,7 +42,7 @@ export function expressionFault(expression: string): string | undefined {
     });
 }
 
-/** What is wrong with a CSS selector, as a sentence, or `undefined`. */
+/** A sentence that says why a CSS selector is invalid, or undefined. */
 export function selectorFault(selector: string): string | undefined {
     return judge('selector', selector, () => {
         try {

@@ -125,7 +125,6 @@ function contentTypePattern(essence: string): RegExp {
     return new RegExp(`^${essence}(?:\\s{0,3};\\s{0,3}charset="?utf-8"?)?$`, 'i');
 }
 
-/** What of an endpoint decides about its headers. */
 interface Sending {
     /** The format in which it sends its body, `undefined` when it sends none. */
     body: BodyFormat | undefined;

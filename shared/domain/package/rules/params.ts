@@ -67,7 +67,7 @@ export function checkParams(subject: Subject): void {
             const value = param[field];
             if (value === undefined) continue;
             checkValue(value, slot, [...at, field], report, subject.budget);
-            // What no caller may send, no package sends for all of them.
+            // A package may not send values that callers may not send.
             const unfit = jsonProblem({ [name ?? '']: value });
             if (unfit !== undefined) report.add([...at, field], unfit.code, `A call with this value would be refused. ${unfit.message}`);
             // A value alone says little: beside the name api_key it can be told from a word.
@@ -93,7 +93,7 @@ function placedAs({ schema, style = 'repeat', segments = false }: ParamDraft, so
     return { source, schema: schema as JsonSchema | undefined, style, segments };
 }
 
-/** What a param's source asks of it. */
+/** Checks the rules of a param's source. */
 function checkPlace(subject: Subject, param: ParamDraft, at: Path): void {
     const { draft, report, bodyFormat } = subject;
     const { name, source } = param;

@@ -13,10 +13,10 @@ export interface Reader<T> {
     schema: JsonObject;
 }
 
-/** What to do with one field of an object; `orNull`: null means the same as leaving it out. */
+/** How to check one field; `orNull`: null means absent. */
 export interface Field<T> {
     read: Reader<T>;
-    /** What the field says, for editors and the OpenAPI document. */
+    /** Description for editors and the OpenAPI document. */
     about: string;
     required?: boolean;
     orNull?: boolean;

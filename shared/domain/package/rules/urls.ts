@@ -1,7 +1,7 @@
 import { isOnDomain } from '../../site/site-name.ts';
 import type { Path, Report } from './report.ts';
 
-/** What decides where a package may point: the owner's domain (absent when `site` itself is wrong) and the ports that EGRESS_ALLOW covers. */
+/** Where a package may point: its domain (absent if `site` is wrong) and the ports that EGRESS_ALLOW covers. */
 export interface UrlContext {
     registrable: string | undefined;
     isPortAllowed(port: number): boolean;

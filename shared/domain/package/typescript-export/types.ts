@@ -55,7 +55,7 @@ export function comment(text: Json | undefined, indent: number): string[] {
     return [`${before}/**`, ...lines.map((line) => `${before} * ${line}`.trimEnd()), `${before} */`];
 }
 
-/** What the schema says itself, without the schemas that it combines. */
+/** The type of the schema without `allOf`, `anyOf` and `oneOf`. */
 function ownType(schema: JsonObject, side: Side, indent: number): string {
     const { const: only, enum: values, type } = schema;
     if (only !== undefined) return literal(only, side);

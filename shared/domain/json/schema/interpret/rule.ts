@@ -5,7 +5,7 @@ import type { Check, Node } from './node.ts';
 export interface Building {
     /** The node of a schema within this one; the same one for the same schema. */
     node(schema: JsonSchema): Node;
-    /** What a `$ref` points to. */
+    /** Resolves a `$ref`. */
     follow(ref: string): Node;
     /** Notes down what a rule keeps beside its nodes, in bytes. */
     keeps(bytes: number): void;
