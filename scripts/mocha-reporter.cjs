@@ -11,7 +11,7 @@ const PATIENCE = 10_000;
 
 /**
  * Mocha's own `spec` reporter, which also tells scripts/test.mjs how many tests passed, failed and were skipped, in which files some
- * failed, and how each long run ended.
+ * failed, how long each file took, and how each long run ended.
  */
 module.exports = class extends reporters.Spec {
     constructor(runner, options) {
@@ -23,7 +23,14 @@ module.exports = class extends reporters.Spec {
             const tell = (failed) =>
                 writeFileSync(
                     process.env.TEST_COUNTS_FILE,
-                    JSON.stringify({ passed: passes, failed, skipped: pending, files: failedOf(files), long: longRunsOf(long) }),
+                    JSON.stringify({
+                        passed: passes,
+                        failed,
+                        skipped: pending,
+                        files: failedOf(files),
+                        times: timesOf(files),
+                        long: longRunsOf(long),
+                    }),
                 );
             tell(failures);
             setTimeout(() => {
@@ -35,20 +42,28 @@ module.exports = class extends reporters.Spec {
     }
 };
 
-/** How many tests of each file passed, failed and were skipped; a failed hook counts as one. */
+/** How many tests of each file passed, failed and were skipped, and how long its tests and hooks took; a failed hook counts as one. */
 function countByFile(runner) {
     const files = new Map();
-    const count = (what) => (test) => {
+    const add = (what, amount) => (test) => {
         const file = test.file ?? test.parent?.file;
         if (file === undefined) return;
-        const counts = files.get(file) ?? { passed: 0, failed: 0, skipped: 0 };
-        counts[what] += 1;
+        const counts = files.get(file) ?? { passed: 0, failed: 0, skipped: 0, ms: 0 };
+        counts[what] += amount(test);
         files.set(file, counts);
     };
-    runner.on('pass', count('passed'));
-    runner.on('fail', count('failed'));
-    runner.on('pending', count('skipped'));
+    const one = () => 1;
+    const duration = (test) => test.duration ?? 0;
+    runner.on('pass', add('passed', one));
+    runner.on('fail', add('failed', one));
+    runner.on('pending', add('skipped', one));
+    runner.on('test end', add('ms', duration));
+    runner.on('hook end', add('ms', duration));
     return files;
+}
+
+function timesOf(files) {
+    return [...files].map(([file, { ms }]) => ({ file: relative(ROOT, file), ms }));
 }
 
 /** The files with failed tests. */

@@ -54,6 +54,8 @@ const REAL = ['test/real/**/*.spec.ts', 'test/cli/inspect-recordings.spec.ts'];
 const FILTER = /^(-g|-f|--grep|--fgrep)(=|$)/;
 /** With more files than that something is broken, and not late: none of them is run again. */
 const MOST_AGAIN = 10;
+/** How many of the slowest files are named in the end. */
+const SLOWEST = 20;
 /** Longest time for one test of the long runs, in milliseconds. */
 const LONGEST = 1_800_000;
 /** On PostgreSQL as Debian ships it, JIT and a UTF-8 locale included: without files the specs of what moves rows of a fetch. */
@@ -78,7 +80,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
     });
 }
 
-const counts = { passed: 0, failed: 0, skipped: 0, files: [], long: [] };
+const counts = { passed: 0, failed: 0, skipped: 0, files: [], times: [], long: [] };
 let exitCode = 1;
 try {
     exitCode = await run();
@@ -92,6 +94,7 @@ const missing = readMissing();
 // A browser that was killed may still be writing.
 rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 tellMissing(missing);
+tellSlowest(counts.times);
 console.log(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`);
 if (process.argv.includes('--long')) tellLongRuns(counts.long);
 process.exit(exitCode === 0 && counts.failed > 0 ? 1 : exitCode);
@@ -152,13 +155,33 @@ async function runMocha(options, environment) {
     });
     const [code, signal] = await once(mocha, 'exit');
     // A run that ended without a word counts as a failed test.
-    const { passed, failed, skipped, files, long } = readCounts(countsFile) ?? { passed: 0, failed: 1, skipped: 0, files: [], long: [] };
+    const { passed, failed, skipped, files, times, long } = readCounts(countsFile) ?? {
+        passed: 0,
+        failed: 1,
+        skipped: 0,
+        files: [],
+        times: [],
+        long: [],
+    };
     counts.passed += passed;
     counts.failed += failed;
     counts.skipped += skipped;
     counts.files.push(...files);
+    counts.times.push(...times);
     counts.long.push(...long);
     return signal === null ? code : 1;
+}
+
+/** Where the time of a run went: its slowest files, with what their hooks took. Nothing where few files were run. */
+function tellSlowest(times) {
+    if (times.length <= SLOWEST) return;
+    const total = times.reduce((sum, { ms }) => sum + ms, 0);
+    console.log(`${times.length} files took ${seconds(total)}, counted one after the other; the slowest:`);
+    for (const { file, ms } of times.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST)) console.log(`${seconds(ms).padStart(8)}  ${file}`);
+}
+
+function seconds(ms) {
+    return `${(ms / 1000).toFixed(1)} s`;
 }
 
 /** Kept is what specs showed that ran whole. */

@@ -3,13 +3,13 @@ import { eventually } from '../support/eventually.ts';
 import { type FlakySite, flakyPackage, openFlakySite, says } from '../support/flaky-site.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf } from '../support/routes.ts';
-import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 
 const SITE = 'usual.test';
 const INTENT = 'Find the thing that everybody looks for, and tell me how it is doing today';
 const HOSTS: ReadonlyMap<string, readonly string[]> = new Map([[SITE, ['127.0.0.1']]]);
 
-for (const topology of TOPOLOGIES) {
+for (const topology of ANY_TOPOLOGY) {
     describe(`the hold of a fetch, over ${topology}`, () => {
         let world: World;
         let site: FlakySite;

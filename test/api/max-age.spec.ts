@@ -3,13 +3,13 @@ import { ACCOUNT_BYTES, RESULT_BYTES, sweepResults } from '../../shared/store/fe
 import { type Answer, join, type Person } from '../support/people.ts';
 import { SHOP_HOSTS, shopPackage } from '../support/shop.ts';
 import { openSite, type Site } from '../support/sites.ts';
-import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 
 const SITE = 'dear.test';
 const metaOf = ({ body }: Answer) => body['meta'] as Record<string, unknown>;
 const dataOf = ({ body }: Answer) => body['data'] as { n: number };
 
-for (const topology of TOPOLOGIES) {
+for (const topology of ANY_TOPOLOGY) {
     describe(`max_age, with queue and limits in ${topology}`, function () {
         this.timeout(240_000);
         let world: World;

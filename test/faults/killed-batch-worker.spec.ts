@@ -5,10 +5,10 @@ import { eventually } from '../support/eventually.ts';
 import { join } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, shopPackage } from '../support/shop.ts';
-import { TOPOLOGIES } from '../support/world.ts';
+import { ANY_TOPOLOGY } from '../support/world.ts';
 import { openWorldOfProcesses } from '../support/world-of-processes.ts';
 
-const ITEMS = 400;
+const ITEMS = 200;
 /** One in so many fails for good. */
 const FAILING = 10;
 
@@ -19,8 +19,8 @@ interface Batch {
     credits: { used: number };
 }
 
-for (const topology of TOPOLOGIES) {
-    it(`a batch whose workers are killed ends each item once, and charges it once (${topology})`, async () => {
+for (const topology of ANY_TOPOLOGY) {
+    it(`a batch whose worker is killed ends each item once, and charges it once (${topology})`, async () => {
         const shop = await openShop();
         const processes = await openWorldOfProcesses(topology, SHOP_HOSTS);
         const { world } = processes;
@@ -31,16 +31,15 @@ for (const topology of TOPOLOGIES) {
                 at % FAILING === 0 ? { endpoint: 'status', params: { code: 404 } } : { endpoint: 'product', params: { id: at } },
             );
             const first = await processes.startWorker();
-            const { batch_id: id } = dataOf<Batch>(await ada.call('POST', '/v1/batches', { body: { defaults: { site: SHOP }, items } }));
+            const { batch_id: id } = dataOf<Batch>(
+                await ada.call('POST', '/v1/batches', { body: { defaults: { site: SHOP, timeout_ms: 10_000 }, items } }),
+            );
             const read = async (wait = 0) => dataOf<Batch>(await ada.call('GET', `/v1/batches/${id}?wait=${wait}`));
             // In the database: an account's reads are limited.
             const begun = () => countRows(world.app.db('jobs').where({ batch_id: id }).whereNot({ status: 'queued' }));
             const hasMore = (than: number) => eventually(begun, (count) => count > than, 60_000);
             await hasMore(40);
             first.signal('SIGKILL');
-            const second = await processes.startWorker();
-            await hasMore(160);
-            second.signal('SIGKILL');
             await processes.startWorker();
             const done = await eventually(
                 () => read(30),
@@ -58,7 +57,8 @@ for (const topology of TOPOLOGIES) {
             expect(new Set(results.map(({ job_id: job }) => job)).size).to.equal(ITEMS);
             const used = results.reduce((sum, { credits_used: credits }) => sum + credits, 0);
             const { rows } = await world.app.db.raw('select coalesce(sum(charged), 0)::integer as charged from holds');
-            expect([used, done.credits.used, rows[0].charged]).to.deep.equal([360, 360, 360]);
+            const price = ITEMS - ITEMS / FAILING;
+            expect([used, done.credits.used, rows[0].charged]).to.deep.equal([price, price, price]);
             expect(await ledger.totalHeld(world.app.db)).to.equal(0);
             const row = await world.app.db('batches').where({ batch_id: id }).first('credits_held', 'ends');
             expect(row).to.deep.equal({ credits_held: 0, ends: ITEMS });

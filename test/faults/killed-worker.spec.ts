@@ -4,12 +4,12 @@ import { patienceFor } from '../support/eventually.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import type { Running } from '../support/processes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { TOPOLOGIES, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, type World } from '../support/world.ts';
 import { openWorldOfProcesses, type WorldOfProcesses } from '../support/world-of-processes.ts';
 
 const codeOf = ({ body }: Answer) => (body['error'] as { code: string } | undefined)?.code ?? 'success';
 
-for (const topology of TOPOLOGIES) {
+for (const topology of ANY_TOPOLOGY) {
     describe(`a worker that is killed in the middle of a fetch (${topology})`, function () {
         this.timeout(240_000);
         let world: World;

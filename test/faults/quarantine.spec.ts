@@ -1,7 +1,7 @@
-import { TOPOLOGIES } from '../support/world.ts';
+import { ANY_TOPOLOGY } from '../support/world.ts';
 import { killTwo, openPoisonBed, type PoisonBed } from './poison.ts';
 
-for (const topology of TOPOLOGIES) {
+for (const topology of ANY_TOPOLOGY) {
     describe(`an endpoint that kills its workers (${topology})`, function () {
         this.timeout(240_000);
         let bed: PoisonBed;

@@ -104,14 +104,14 @@ describe('a batch that comes as lines', function () {
     });
 
     it('counts the problems of all lines, and names the first hundred', async () => {
-        const answer = await send(Array.from({ length: 12_000 }, (_, at) => ({ params: { id: at < 5 ? 1 : 0 } })));
-        expect([detailsOf(answer).length, problemsOf(answer)]).to.deep.equal([100, 11_995]);
+        const answer = await send(Array.from({ length: 1200 }, (_, at) => ({ params: { id: at < 5 ? 1 : 0 } })));
+        expect([detailsOf(answer).length, problemsOf(answer)]).to.deep.equal([100, 1195]);
     });
 
     it('counts unknown endpoints and params of all lines', async () => {
         const wrong = (at: number) => (at % 2 === 0 ? { endpoint: `produkt${at}` } : { params: { id: 1, [`idd${at}`]: 2 } });
-        const answer = await send(Array.from({ length: 10_000 }, (_, at) => wrong(at)));
-        expect([detailsOf(answer).length, problemsOf(answer)]).to.deep.equal([100, 10_000]);
+        const answer = await send(Array.from({ length: 1000 }, (_, at) => wrong(at)));
+        expect([detailsOf(answer).length, problemsOf(answer)]).to.deep.equal([100, 1000]);
     });
 
     it('refuses a line of more than 256 KiB, and no others', async () => {
@@ -207,15 +207,15 @@ describe('a batch that comes as lines', function () {
     });
 
     it('may take longer than other bodies, but not pause for 15 seconds', async () => {
+        const still = begin();
+        still.sent.write('{"params":{"id":1}}\n');
         const { sent, answered } = begin();
-        for (let second = 0; second < 18; second += 6) {
+        for (let second = 0; second < 12; second += 6) {
             sent.write('{"params":{"id":1}}\n');
             await pause(6000);
         }
         sent.end('{"params":{"id":2}}\n');
         expect((await answered).status).to.equal(202);
-        const still = begin();
-        still.sent.write('{"params":{"id":1}}\n');
         const { status, text } = await still.answered;
         expect([status, JSON.parse(text).error.code]).to.deep.equal([408, 'REQUEST_TIMEOUT']);
     });

@@ -31,12 +31,13 @@ export const ALL_ROWS: Rows = {
     isTimed: true,
 };
 
-/** For `npm test`: each row by one fetch; elsewhere one row of each kind. */
+/** For `npm test`: each kind of row by one fetch; elsewhere a sample. */
 export const FEW_ROWS: Rows = {
     ...ALL_ROWS,
     scales: ['whole'],
     values: 1_000_000,
     isTimed: false,
-    read: READ.filter(({ isSample }) => isSample),
+    fetched: [...READ, ...PAGING_PACKAGES].filter(({ isVariant, isSample }) => isVariant !== true || isSample),
+    read: READ.filter(({ isSample }) => isSample === true),
     judged: JUDGED.filter(({ isSample }) => isSample),
 };

@@ -32,7 +32,7 @@ const MAX_FAULTS = 40;
 /** How many more valid requests an operation gets, until it gave each of its successes: some come by chance, such as 304. */
 const MORE = 100;
 /** How many mutations of an operation have their turn for each of its slots. */
-const TURNS = 8;
+const TURNS = 5;
 
 interface RunOptions {
     seed: number;
