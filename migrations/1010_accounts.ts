@@ -16,7 +16,7 @@ export async function up(knex: Knex): Promise<void> {
             verified_at timestamptz,
             suspended_at timestamptz,
             deleted_at timestamptz,
-            -- Raised by everything that ends sessions: a sign-in that was judged at an earlier one begins no session.
+            -- Raised by everything that ends sessions: a sign-in that was checked at an earlier one begins no session.
             sign_in_revision bigint not null default 0,
             invite_code text unique,
             invited_by text collate "C" references users (id),

@@ -87,7 +87,7 @@ export async function up(knex: Knex): Promise<void> {
         create table sign_in_tickets (
             token_hash bytea primary key check (octet_length(token_hash) = 32),
             user_id text collate "C" not null references users (id) on delete cascade,
-            -- users.sign_in_revision when the password was judged.
+            -- users.sign_in_revision when the password was checked.
             revision bigint not null default 0,
             expires_at timestamptz not null
         );

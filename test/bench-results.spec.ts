@@ -73,7 +73,7 @@ describe('the results beside strangers', () => {
         expect(values('failed calls')).to.deep.equal([0, 0, 2]);
     });
 
-    it('judge the p99 of a good site by the row whose median is the worst, and not by one odd repetition', () => {
+    it('check the p99 of a good site by the row whose median is the worst, and not by one odd repetition', () => {
         expect(values('with the worst')).to.deep.equal([1.6, 1, 1.7]);
     });
 

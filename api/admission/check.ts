@@ -9,5 +9,5 @@ export interface Arrival {
     contract: AnyContract | undefined;
 }
 
-/** Judges a request before hapi does. Calls `pass` to let it continue, or answers it, or delays it. */
+/** Checks a request before hapi does. Calls `pass` to let it continue, or answers it, or delays it. */
 export type Check = (arrival: Arrival, pass: () => void) => void;

@@ -45,7 +45,7 @@ export function overload(server: Server, app: App): Check {
         'onPreHandler',
         (request, h) => {
             if (!isFetch(request)) return h.continue;
-            const refusal = request.isInjected ? judge() : undefined;
+            const refusal = request.isInjected ? findRefusal() : undefined;
             if (refusal !== undefined) throw refusal;
             const enteredAt = performance.now();
             inside.set(request, { number: estimator.enter(enteredAt), enteredAt });
@@ -67,7 +67,7 @@ export function overload(server: Server, app: App): Check {
     server.events.on('response', leave);
 
     /** The refusal of a new fetch that would wait too long; otherwise undefined. */
-    function judge(): Refusal | undefined {
+    function findRefusal(): Refusal | undefined {
         const waitMs = tooLongMs(app, estimator);
         if (waitMs === undefined) return undefined;
         countRejection(postFetch, waitMs);
@@ -75,7 +75,7 @@ export function overload(server: Server, app: App): Check {
     }
 
     return (arrival, pass) => {
-        const refusal = arrival.contract?.name === postFetch.name ? judge() : undefined;
+        const refusal = arrival.contract?.name === postFetch.name ? findRefusal() : undefined;
         if (refusal === undefined) pass();
         else reject(app, arrival, refusal);
     };

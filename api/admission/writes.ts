@@ -57,7 +57,7 @@ export function writeInTurn<Result>(writer: Writer, registrable: string | undefi
     return inAccountTurn(writer, () => inDomainTurn(writer, registrable, work));
 }
 
-/** The first half: work that needs no connection, such as judging a package. */
+/** The first half: work that needs no connection, such as checking a package. */
 export function inAccountTurn<Result>(writer: Writer, work: () => Promise<Result>): Promise<Result> {
     const { app, gone } = writer;
     const caller = writer.caller as Caller;

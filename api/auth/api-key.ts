@@ -10,7 +10,7 @@ import { invalidKeysOf } from '../admission/invalid-keys.ts';
 import { bearerKey, headerCopies } from '../admission/request-headers.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { callerOf } from './caller.ts';
-import { judgeAddress, judgeRoute, judgeTarget } from './key-scopes.ts';
+import { checkAddress, checkRoute, checkTarget } from './key-scopes.ts';
 
 /**
  * The strategy `api-key`: finds the caller before the body is read, so that anonymous bodies cost nothing. A route whose key is optional
@@ -50,7 +50,7 @@ export const apiKey: AppPlugin = {
                 const { contract } = request.route.settings.app ?? {};
                 if (contract !== undefined && callerOf(request) !== undefined) {
                     const caller = await freshCaller(app, request);
-                    judgeTarget(contract, caller, { params: request.params, body: request.payload });
+                    checkTarget(contract, caller, { params: request.params, body: request.payload });
                 }
                 return h.continue;
             },
@@ -106,14 +106,14 @@ function refusalOf(app: App, request: Request, caller: Caller): Refusal | undefi
         return new Refusal('FORBIDDEN', 'This account is suspended; write to the operator of this service.');
     }
     return (
-        judgeResource(app, request, caller) ??
-        judgeAddress(caller, request.app.clientAddress) ??
-        (contract === undefined ? undefined : (judgeRoute(contract, caller) ?? refuseUnverified(app, contract, caller)))
+        checkResource(app, request, caller) ??
+        checkAddress(caller, request.app.clientAddress) ??
+        (contract === undefined ? undefined : (checkRoute(contract, caller) ?? refuseUnverified(app, contract, caller)))
     );
 }
 
 /** An app's access token opens only the path it was made for. Calls that tools make within this process were authorized there. */
-function judgeResource(app: App, request: Request, { resource }: Caller): Refusal | undefined {
+function checkResource(app: App, request: Request, { resource }: Caller): Refusal | undefined {
     if (resource === null || request.isInjected) return undefined;
     const asked = request.route.settings.app?.resource?.(request);
     if (asked !== undefined && (resource === asked || resource === EVERY_TOOL)) return undefined;

@@ -6,12 +6,12 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 
 /** Why a key may not be used from this address. */
-export function judgeAddress({ scopes }: Caller, address: string): Refusal | undefined {
+export function checkAddress({ scopes }: Caller, address: string): Refusal | undefined {
     return scopes.allowsAddress(address) ? undefined : missingScope({ part: 'ip_allow', needs: address });
 }
 
 /** Why a key may not use a route, as far as that needs no body. */
-export function judgeRoute(
+export function checkRoute(
     { scope, ofWholeWorkspace, managersOnly }: AnyContract,
     { scopes, role, workspaceName }: Caller,
 ): Refusal | undefined {
@@ -21,11 +21,11 @@ export function judgeRoute(
         return new Refusal('FORBIDDEN', `This needs the scope ${scope}, which the role ${role} in ${workspaceName} does not have.`);
     if (managersOnly === true && !isManager(role))
         return new Refusal('FORBIDDEN', `This is for owners and admins of ${workspaceName}; your role there is ${role}.`);
-    return ofWholeWorkspace === true ? judgeWhole(scopes.listed) : undefined;
+    return ofWholeWorkspace === true ? checkWhole(scopes.listed) : undefined;
 }
 
 /** Events of the whole workspace are only for keys without limits, since they reveal what a limited key may not see. */
-function judgeWhole({ routes, effects, sites, connections }: Scopes): Refusal | undefined {
+function checkWhole({ routes, effects, sites, connections }: Scopes): Refusal | undefined {
     if (!routes.includes('jobs')) return missingScope({ part: 'routes', needs: 'jobs' });
     if (sites !== null) return missingScope({ part: 'sites', needs: 'all' });
     if (connections !== null) return missingScope({ part: 'connections', needs: 'all' });
@@ -40,22 +40,22 @@ interface Named {
 }
 
 /** Checks the site and the endpoint that a call names. The route itself checks invalid names. @throws Refusal FORBIDDEN */
-export function judgeTarget({ scope, actsOnDomain }: AnyContract, { scopes: { listed } }: Caller, named: Named): void {
+export function checkTarget({ scope, actsOnDomain }: AnyContract, { scopes: { listed } }: Caller, named: Named): void {
     if (scope === 'none' || (listed.sites === null && listed.endpoints === null)) return;
     const { site: written, domain, endpoint } = { ...fieldsOf(named.body), ...fieldsOf(named.params) };
     const name = typeof (written ?? domain) === 'string' ? normaliseSite(String(written ?? domain)) : undefined;
     // Actions on a whole domain need the domain itself in the scope.
-    if (name?.ok === true) judgeSite(listed.sites, actsOnDomain === true ? name.registrable : name.site);
-    if ((scope === 'fetch' || scope === 'jobs') && typeof endpoint === 'string') judgeEndpoint(listed.endpoints, endpoint);
+    if (name?.ok === true) checkSite(listed.sites, actsOnDomain === true ? name.registrable : name.site);
+    if ((scope === 'fetch' || scope === 'jobs') && typeof endpoint === 'string') checkEndpoint(listed.endpoints, endpoint);
 }
 
 /** Checks a normalised site. @throws Refusal FORBIDDEN */
-export function judgeSite(sites: readonly string[] | null, site: string): void {
+export function checkSite(sites: readonly string[] | null, site: string): void {
     if (sites !== null && !sites.includes(site)) throw missingScope({ part: 'sites', needs: site });
 }
 
 /** Checks the name of an endpoint. @throws Refusal FORBIDDEN */
-export function judgeEndpoint(endpoints: readonly string[] | null, name: string): void {
+export function checkEndpoint(endpoints: readonly string[] | null, name: string): void {
     if (endpoints !== null && !endpoints.includes(name)) throw missingScope({ part: 'endpoints', needs: name });
 }
 

@@ -63,13 +63,13 @@ export function readJsonPart(text: string, guarded: Guarded): JsonBody | undefin
     return { value: guarded.hasParams && faults.length === 0 ? parseExact(text, value) : value, faults };
 }
 
-/** Whether it has more values than a schema can judge in time: nothing more is said of it then. */
+/** Whether it has more values than a schema can check in time: nothing more is said of it then. */
 export function isTooComplex({ faults }: Pick<JsonBody, 'faults'>): boolean {
     return faults.some(({ code }) => code === 'TOO_COMPLEX');
 }
 
 interface Guarded {
-    /** See `Contract.body`; `data`: anyone who reads the texts judges them. */
+    /** See `Contract.body`; `data`: anyone who reads the texts checks them. */
     guard: boolean | 'lines' | 'data';
     hasParams?: boolean;
 }

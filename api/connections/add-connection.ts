@@ -1,7 +1,7 @@
 import type { ConnectionEntry, ConnectionOrder, NewConnectionQuery } from '../../shared/contracts/connections.ts';
 import { hintOf, secretProblems, toKeptSecret } from '../../shared/domain/connections/secret.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
-import { judgeCookies, mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
+import { checkCookies, mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as connections from '../../shared/store/connections/connections.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
@@ -21,7 +21,7 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
     mayKeepCredentials(app);
     const { site, offer, takesCookies } = await latestOffer(app, body.site);
     const terms = chooseTerms(offer, body.auth_id);
-    judgeCookies(terms.entry, { site, takesCookies });
+    checkCookies(terms.entry, { site, takesCookies });
     const problems = secretProblems(terms.entry, body.secret);
     if (problems.length > 0) throw invalid(...problems);
     const secret = toKeptSecret(terms.entry, body.secret);

@@ -4,7 +4,7 @@ import { hintOf, type Kept, type SecretFields, secretProblems, toKeptSecret } fr
 import { type AuthTerms, termsOf } from '../../shared/domain/package/auth.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
-import { judgeCookies, mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
+import { checkCookies, mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as connections from '../../shared/store/connections/connections.ts';
@@ -43,7 +43,7 @@ export async function changeOne(call: ChangeCall): Promise<Reply<ConnectionEntry
 async function latestTerms({ app }: ChangeCall, { site, authId }: connections.Connection): Promise<AuthTerms> {
     const { offer, takesCookies } = await latestOffer(app, site);
     const terms = termsOf(offer, authId);
-    if (terms !== undefined) judgeCookies(terms.entry, { site, takesCookies });
+    if (terms !== undefined) checkCookies(terms.entry, { site, takesCookies });
     if (terms !== undefined) return terms;
     const message = `The latest version of the schema has no entry ${authId} in its auth: make a new connection.`;
     throw invalid({ path: '', code: 'INVALID_VALUE', message });

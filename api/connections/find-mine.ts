@@ -3,7 +3,7 @@ import { isManager } from '../../shared/domain/accounts/roles.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { type Connection, findConnection } from '../../shared/store/connections/connections.ts';
-import { judgeSite } from '../auth/key-scopes.ts';
+import { checkSite } from '../auth/key-scopes.ts';
 import type { Call } from '../serve.ts';
 
 /** Finds the connection of the path. @throws Refusal CONNECTION_NOT_FOUND, FORBIDDEN */
@@ -11,7 +11,7 @@ export async function findMine<Query, Body>({ app, params, caller }: Call<Connec
     const { workspaceId, userId, scopes } = caller as Caller;
     const connection = await findConnection(app.db, { workspaceId, userId }, params.connection_id);
     if (connection === undefined) throw new Refusal('CONNECTION_NOT_FOUND', 'You have no connection with this id.');
-    judgeSite(scopes.listed.sites, connection.site);
+    checkSite(scopes.listed.sites, connection.site);
     return connection;
 }
 

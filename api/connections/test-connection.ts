@@ -8,10 +8,10 @@ import { withPlaceholderValues } from '../../shared/domain/fetch/prepared-values
 import { termsOf } from '../../shared/domain/package/auth.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
 import { type Admitted, bindValues, findEndpoint } from '../../shared/fetch/admit.ts';
-import { judgeCookies, mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
+import { checkEffect, checkUrl } from '../../shared/fetch/check-rights.ts';
+import { checkCookies, mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
 import { noteUse } from '../../shared/fetch/connection-use.ts';
 import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
-import { judgeEffect, judgeUrl } from '../../shared/fetch/judge-rights.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
 import { jobOf, type Passage, passCircuit, runJob } from '../../shared/fetch/run-job.ts';
 import { failureOf, recordFetch } from '../../shared/fetch/settle.ts';
@@ -101,12 +101,12 @@ function isRejected(outcome: FetchOutcome): boolean {
 async function admitTest<P, Q, B>({ app }: Call<P, Q, B>, { caller, body }: FetchOrder, connection: Connection): Promise<Admitted> {
     const found = await findEndpoint(app, body, (question) => app.latest.find(question));
     if (!found.ok) throw found.refusal;
-    judgeCookies(connection.entry, found);
-    await judgeEffect(app, caller, found);
+    checkCookies(connection.entry, found);
+    await checkEffect(app, caller, found);
     const values = await bindValues(found, body);
     const price = pricing.priceOrder({ ...found, maxCredits: undefined, maxResults: undefined });
     if (!price.ok) throw new Refusal('VALIDATION_ERROR', undefined, { details: [price.problem] });
-    judgeUrl(found.policy, () => buildUrl(found.endpoint, withPlaceholderValues(found.endpoint, values)));
+    checkUrl(found.policy, () => buildUrl(found.endpoint, withPlaceholderValues(found.endpoint, values)));
     return { ok: true, found, values, price, connection, cursor: undefined };
 }
 

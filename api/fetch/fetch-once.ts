@@ -6,9 +6,9 @@ import { readSite, siteBlocked } from '../../shared/domain/site/read-site.ts';
 import { isPathBlocked, type StrictestPolicy } from '../../shared/domain/site/site-policy.ts';
 import type { Values } from '../../shared/domain/types.ts';
 import { bindValues, type Found, findEndpoint } from '../../shared/fetch/admit.ts';
+import { checkEffect, checkHours, checkUrl, isEffectBound } from '../../shared/fetch/check-rights.ts';
 import { chooseConnection, DEFAULT } from '../../shared/fetch/choose-connection.ts';
 import { SETTLED_GRACE_MS } from '../../shared/fetch/deadlines.ts';
-import { isEffectBound, judgeEffect, judgeHours, judgeUrl } from '../../shared/fetch/judge-rights.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { OnceRules } from '../answers/idempotency.ts';
 import type { Call } from '../call.ts';
@@ -20,7 +20,7 @@ export const fetchOnce: OnceRules<FetchRequest> = {
     isKept: (body) => body.dry_run !== true,
     lastsMs: ({ app, body }) => (body.timeout_ms ?? app.config.fetchTimeoutMs) + SETTLED_GRACE_MS,
     whose,
-    mayReplay: judgeReplay,
+    mayReplay: checkReplay,
 };
 
 /**
@@ -40,15 +40,15 @@ async function whose({ app, body, caller }: FetchCall): Promise<string | undefin
  * key, and the connection. Nothing is sent again.
  * @throws Refusal SITE_BLOCKED, SITE_UNAVAILABLE, FORBIDDEN, CONNECTION_REQUIRED, CONNECTION_NOT_FOUND
  */
-async function judgeReplay({ app, body, caller }: FetchCall): Promise<void> {
+async function checkReplay({ app, body, caller }: FetchCall): Promise<void> {
     const { isBlocked, policy } = await app.latest.find(readSite(body.site, '/site'));
     if (isBlocked) throw siteBlocked();
     const isBound = caller !== undefined && isEffectBound(caller);
     const found = await findEndpoint(app, body, (question) => app.latest.find(question));
     if (found.ok) {
         if (caller !== undefined) await chooseConnection(app, caller, found, body);
-        if (isBound) await judgeEffect(app, caller, found);
-        await judgePath(found, body);
+        if (isBound) await checkEffect(app, caller, found);
+        await checkPath(found, body);
         return;
     }
     // Whether the connection may still be used is no longer known.
@@ -57,13 +57,13 @@ async function judgeReplay({ app, body, caller }: FetchCall): Promise<void> {
     if (isBound) throw missingScope({ part: 'effects', needs: 'write' });
     if (policy === null) return;
     if (!policy.writes || policy.blocked_paths.length > 0) throw noLongerAllowed();
-    judgeHours(app, policy);
+    checkHours(app, policy);
 }
 
 /**
  * @throws Refusal SITE_BLOCKED if the path is blocked, or where today's version no longer accepts its params
  */
-async function judgePath(found: Found, body: FetchRequest): Promise<void> {
+async function checkPath(found: Found, body: FetchRequest): Promise<void> {
     const { policy, endpoint } = found;
     if (policy === null || policy.blocked_paths.length === 0) return;
     const values = await bindValues(found, body).catch((error: unknown) => {
@@ -71,7 +71,7 @@ async function judgePath(found: Found, body: FetchRequest): Promise<void> {
         throw error;
     });
     if (isPrepareBlocked(policy, found, values)) throw noLongerAllowed();
-    judgeUrl(policy, () => buildUrl(endpoint, withPlaceholderValues(endpoint, values)));
+    checkUrl(policy, () => buildUrl(endpoint, withPlaceholderValues(endpoint, values)));
 }
 
 function isPrepareBlocked({ blocked_paths: paths }: StrictestPolicy, { endpoint }: Found, values: Values): boolean {

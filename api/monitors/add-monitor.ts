@@ -2,14 +2,14 @@ import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { Monitor, MonitorOrder } from '../../shared/contracts/monitor-fields.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { admitMonitor, nextRunOf, scheduleOf } from '../../shared/fetch/begin-monitor-run.ts';
-import { trustedEffect } from '../../shared/fetch/judge-rights.ts';
+import { trustedEffect } from '../../shared/fetch/check-rights.ts';
 import { readerOf } from '../../shared/fetch/present-job.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { findMonitor, type NewMonitor, addMonitor as store } from '../../shared/store/monitors/monitors.ts';
 import { sealText } from '../../shared/store/monitors/sealed.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
 import type { Call, Reply } from '../serve.ts';
-import { judgeDistance, judgeFields, judgeNumber } from './judge-monitor.ts';
+import { checkDistance, checkFields, checkNumber } from './check-monitor.ts';
 import { presentMonitors } from './present-monitor.ts';
 
 /** POST /v1/monitors: validates the call like a fetch. With `every` the first run is at once, with `cron` at the next time. */
@@ -17,7 +17,7 @@ export async function addMonitor(call: Call<object, object, MonitorOrder>): Prom
     const { app, body } = call;
     const caller = call.caller as Caller;
     await countInWindow(call, 'jobs');
-    judgeFields(app, body);
+    checkFields(app, body);
     const {
         site: _site,
         name = null,
@@ -33,7 +33,7 @@ export async function addMonitor(call: Call<object, object, MonitorOrder>): Prom
     const admitted = await admitMonitor(app, caller, { ...asked, site: body.site } as FetchRequest);
     const { found, connection } = admitted;
     const times = { every, cron, timezone: cron === null ? null : (timezone ?? 'UTC') };
-    judgeDistance(app, caller, scheduleOf(times));
+    checkDistance(app, caller, scheduleOf(times));
     const now = new Date(app.clock.now());
     const monitorId = newId('mon');
     const monitor: NewMonitor = {
@@ -64,7 +64,7 @@ export async function addMonitor(call: Call<object, object, MonitorOrder>): Prom
     };
     return app.db.transaction(async (trx) => {
         await store(trx, monitor);
-        await judgeNumber(trx, app, caller, { active: false });
+        await checkNumber(trx, app, caller, { active: false });
         const row = await findMonitor(trx, readerOf(caller), monitorId);
         if (row === undefined) throw new Error('a monitor that was just stored is not there');
         const [answer] = await presentMonitors(app, [row]);

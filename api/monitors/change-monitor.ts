@@ -1,7 +1,7 @@
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { Monitor, MonitorChanges, MonitorParams } from '../../shared/contracts/monitor-fields.ts';
 import { admitMonitor, callOf, nextRunOf, scheduleOf } from '../../shared/fetch/begin-monitor-run.ts';
-import { trustedEffect } from '../../shared/fetch/judge-rights.ts';
+import { trustedEffect } from '../../shared/fetch/check-rights.ts';
 import { readerOf } from '../../shared/fetch/present-job.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
@@ -15,7 +15,7 @@ import {
 import { sealText } from '../../shared/store/monitors/sealed.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
 import type { Call, Reply } from '../serve.ts';
-import { judgeDistance, judgeFields, judgeNumber } from './judge-monitor.ts';
+import { checkDistance, checkFields, checkNumber } from './check-monitor.ts';
 import { mustFind } from './monitors.ts';
 import { presentMonitors } from './present-monitor.ts';
 
@@ -26,7 +26,7 @@ export async function changeMonitor(call: Call<MonitorParams, object, MonitorCha
     await countInWindow(call, 'jobs');
     let before = await mustFind(call);
     for (;;) {
-        judgeFields(call.app, call.body, before);
+        checkFields(call.app, call.body, before);
         const answer = await changeFrom(call, before);
         if (answer !== undefined) return { answer };
         before = await mustFind(call);
@@ -69,7 +69,7 @@ async function changeFrom(
         if (locked === undefined) throw new Refusal('MONITOR_NOT_FOUND');
         if (fields.request !== undefined && !locked.request.equals(before.request)) return undefined;
         if (isMoved && locked.cron !== before.cron) return undefined;
-        if (isRescheduled || status === 'active') judgeDistance(app, caller, scheduleOf({ ...locked, ...fields }));
+        if (isRescheduled || status === 'active') checkDistance(app, caller, scheduleOf({ ...locked, ...fields }));
         const isOther = (one: 'watch' | 'identity') => fields[one] !== undefined && fields[one] !== locked[one];
         if (body.params !== undefined || isOther('watch') || isOther('identity')) fields.base = locked.base + 1;
         if (status === 'paused') Object.assign(fields, { status, pausedReason: null, nextRunAt: null });
@@ -78,7 +78,7 @@ async function changeFrom(
         const isRunning = (fields.status ?? locked.status) !== 'paused';
         if (isRunning && (isResumed || isRescheduled)) fields.nextRunAt = nextRunOf(app, { ...locked, ...fields }, caller.plan);
         await change(trx, params.monitor_id, fields);
-        if (isResumed) await judgeNumber(trx, app, caller, { active: true });
+        if (isResumed) await checkNumber(trx, app, caller, { active: true });
         const row = await findMonitor(trx, readerOf(caller), params.monitor_id);
         if (row === undefined) throw new Refusal('MONITOR_NOT_FOUND');
         const [answer] = await presentMonitors(app, [row]);

@@ -25,7 +25,7 @@ import { type Look, presentEndpoints, writeEndpoints } from './present-endpoints
 
 /** The tasks of the package thread, by name. Each takes time in proportion to the package. */
 export interface PackageTasks {
-    judge: { task: { bytes: Uint8Array; allowed: readonly EgressAllowEntry[] }; answer: JudgedPackage };
+    check: { task: { bytes: Uint8Array; allowed: readonly EgressAllowEntry[] }; answer: CheckedPackage };
     compare: { task: { before: string | undefined; after: string }; answer: PackageChange };
     show: { task: { before: string; after: string }; answer: Comparison };
     openapi: { task: { text: string; version: Parameters<typeof exportOpenApi>[1] }; answer: string };
@@ -44,7 +44,7 @@ export interface PackageTasks {
 
 export type PackageTask = { [Name in keyof PackageTasks]: { name: Name } & PackageTasks[Name]['task'] }[keyof PackageTasks];
 
-export type JudgedPackage =
+export type CheckedPackage =
     | ({ ok: true; document: PackageHead; hash: string; warnings: PackageWarning[] } & Omit<PackageContent, 'compare'>)
     | { ok: false; fault: 'INVALID_JSON' | 'NO_OBJECT' }
     | { ok: false; fault: 'SCHEMA_INVALID'; problems: Detail[] };
@@ -52,8 +52,8 @@ export type JudgedPackage =
 /** Runs one task. */
 export function doPackageTask(task: PackageTask): unknown {
     switch (task.name) {
-        case 'judge':
-            return judge(task);
+        case 'check':
+            return check(task);
         case 'compare':
             return comparePackages(task.before === undefined ? undefined : parse(task.before), parse(task.after));
         case 'show':
@@ -101,7 +101,7 @@ function offerTools({ text, choice, health, ...site }: PackageTasks['siteTools']
 }
 
 /** Everything that publishing needs from a package's bytes. */
-function judge({ bytes, allowed }: PackageTasks['judge']['task']): JudgedPackage {
+function check({ bytes, allowed }: PackageTasks['check']['task']): CheckedPackage {
     // Rejects what would take the parser too long.
     if (hasMoreValues(bytes, MAX_VALUES))
         return { ok: false, fault: 'SCHEMA_INVALID', problems: [{ path: '', code: 'TOO_COMPLEX', message: TOO_MANY_VALUES }] };

@@ -6,7 +6,7 @@ const file = new URL('./thread.ts', import.meta.url);
 /** Separate threads for publishing and reading, so that neither delays the other. */
 const threads = { publishing: createSideThread(file), reading: createSideThread(file) };
 const THREADS: Readonly<Record<keyof PackageTasks, keyof typeof threads>> = {
-    judge: 'publishing',
+    check: 'publishing',
     compare: 'publishing',
     show: 'reading',
     openapi: 'reading',
@@ -24,7 +24,7 @@ const THREADS: Readonly<Record<keyof PackageTasks, keyof typeof threads>> = {
 };
 
 /**
- * Has a package judged, compared or exported beside the event loop: 4 MiB take up to a second.
+ * Has a package checked, compared or exported beside the event loop: 4 MiB take up to a second.
  * @param owner in whose queue it waits
  * @returns with the milliseconds that the thread took
  */

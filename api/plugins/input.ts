@@ -20,8 +20,8 @@ declare module '@hapi/hapi' {
 }
 
 /**
- * Judges the input of every route with a contract and names all problems at once. hapi validates path and query by the route's schemas;
- * the body is read and judged here (decision 21).
+ * Checks the input of every route with a contract and names all problems at once. hapi validates path and query by the route's schemas;
+ * the body is read and checked here (decision 21).
  * @throws Refusal VALIDATION_ERROR with a detail for each problem, and what reading the body refuses
  */
 export const input: AppPlugin = {
@@ -75,7 +75,7 @@ async function readBody(request: Request, { method, body }: AnyContract, problem
     if (body?.mayBeEmpty && isEmpty(request)) return setInput(request, { payload: {} });
     if (body?.guard === false) setInput(request, { payload: await readJsonBytes(request, body.maxBytes) });
     else {
-        const value = judgeBody(request, await (body === undefined ? readUnwantedJson(request) : readJsonBody(request, body)), problems);
+        const value = checkBody(request, await (body === undefined ? readUnwantedJson(request) : readJsonBody(request, body)), problems);
         setInput(request, { payload: body === undefined ? undefined : value });
     }
 }
@@ -85,13 +85,13 @@ function isEmpty({ raw: { req } }: Request): boolean {
 }
 
 /** Leaves out values that are too large for a schema, and problems that were found before. */
-function judgeBody(request: Request, { value, faults }: JsonBody, problems: Detail[]): unknown {
+function checkBody(request: Request, { value, faults }: JsonBody, problems: Detail[]): unknown {
     problems.push(...faults);
     if (isTooComplex({ faults })) return undefined;
-    const judged = request.route.settings.plugins?.input?.body.validate(value);
-    const found = problemsOf(judged?.error?.details ?? []);
+    const checked = request.route.settings.plugins?.input?.body.validate(value);
+    const found = problemsOf(checked?.error?.details ?? []);
     problems.push(...found.filter(({ path, code }) => !faults.some((fault) => fault.path === path && fault.code === code)));
-    return judged?.value;
+    return checked?.value;
 }
 
 /**

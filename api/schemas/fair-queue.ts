@@ -69,7 +69,7 @@ export function createFairQueue({ patienceMs = PATIENCE_MS }: { patienceMs?: num
     };
 }
 
-const TOO_LONG = 'So many packages wait to be judged that this one was given up; send it again in a moment.';
+const TOO_LONG = 'So many packages wait to be checked that this one was given up; send it again in a moment.';
 
 function networkName({ network }: FairTurn): string {
     return `network ${network}`;

@@ -13,11 +13,11 @@ import type { LookAlike } from '../../shared/store/registry/site-warnings.ts';
 import { findAuthHosts } from '../../shared/store/registry/sites.ts';
 import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/by-call.ts';
-import { judgeSite } from '../auth/key-scopes.ts';
+import { checkSite } from '../auth/key-scopes.ts';
 import { emptyBody } from '../bodies/json-body.ts';
-import type { JudgedPackage } from '../packages/tasks.ts';
+import type { CheckedPackage } from '../packages/tasks.ts';
 import type { Call, Reply } from '../serve.ts';
-import { compareInTurn, guardJudging, judgeInTurn } from './guard-judging.ts';
+import { checkInTurn, compareInTurn, guardChecks } from './guard-checks.ts';
 
 type PublishCall = Call<object, { dry_run?: boolean }, JsonObject>;
 
@@ -30,22 +30,22 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
     const { app, bodyBytes, query } = call;
     const caller = call.caller as Caller;
     const ifMatch = readIfMatch(call.header('if-match'));
-    await guardJudging(app, caller);
+    await guardChecks(app, caller);
     if (bodyBytes.length === 0) throw emptyBody();
-    const judged = await judgeInTurn(call, bodyBytes);
-    if (!judged.ok) throw toBodyRefusal(judged);
-    const { document, warnings } = judged;
+    const found = await checkInTurn(call, bodyBytes);
+    if (!found.ok) throw toBodyRefusal(found);
+    const { document, warnings } = found;
     // The body is parsed in a thread, so the check comes here.
-    judgeSite(caller.scopes.listed.sites, document.site);
+    checkSite(caller.scopes.listed.sites, document.site);
     const registrable = registrableDomain(document.site);
     if (registrable === undefined) throw new Error('a checked package has a registrable domain');
 
-    await judgeAuthHosts(app, document.auth ?? [], registrable);
+    await checkAuthHosts(app, document.auth ?? [], registrable);
     const order: schemas.PublishOrder = {
         document,
-        content: contentIn(call, judged),
-        versionHash: judged.hash,
-        needsProof: reservedName(app, document.site, judged.hosts),
+        content: contentIn(call, found),
+        versionHash: found.hash,
+        needsProof: reservedName(app, document.site, found.hosts),
         registrable,
         publisher: {
             workspaceId: caller.workspaceId,
@@ -81,7 +81,7 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
 }
 
 /** OAuth URLs are on the site's own domain, or on hosts that an operator allowed for it (`site set --auth-host`). @throws Refusal SCHEMA_INVALID */
-async function judgeAuthHosts({ db }: App, auth: readonly PackageAuth[], registrable: string): Promise<void> {
+async function checkAuthHosts({ db }: App, auth: readonly PackageAuth[], registrable: string): Promise<void> {
     const foreign = offDomainAuthHosts(auth, registrable);
     if (foreign.length === 0) return;
     const allowed = await findAuthHosts(db, registrable);
@@ -101,15 +101,15 @@ function reservedName({ config }: App, site: string, hosts: readonly string[]): 
 }
 
 /** Compares in a thread. */
-function contentIn(call: PublishCall, judged: Extract<JudgedPackage, { ok: true }>): PackageContent {
-    const { text, summary, hosts, isVerifiable } = judged;
+function contentIn(call: PublishCall, found: Extract<CheckedPackage, { ok: true }>): PackageContent {
+    const { text, summary, hosts, isVerifiable } = found;
     const compare: PackageContent['compare'] = (before, isUrgent) => compareInTurn(call, { before, after: text }, { isUrgent });
     return { text, summary, hosts, isVerifiable, compare };
 }
 
-function toBodyRefusal(judged: Extract<JudgedPackage, { ok: false }>): Refusal {
-    if (judged.fault === 'INVALID_JSON') return new Refusal('INVALID_JSON');
-    if (judged.fault === 'SCHEMA_INVALID') return new Refusal('SCHEMA_INVALID', undefined, { details: judged.problems });
+function toBodyRefusal(found: Extract<CheckedPackage, { ok: false }>): Refusal {
+    if (found.fault === 'INVALID_JSON') return new Refusal('INVALID_JSON');
+    if (found.fault === 'SCHEMA_INVALID') return new Refusal('SCHEMA_INVALID', undefined, { details: found.problems });
     const message = 'The body has to be a JSON object.';
     return new Refusal('VALIDATION_ERROR', undefined, { details: [{ path: '', code: 'INVALID_TYPE', message }] });
 }

@@ -7,7 +7,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { createWebhook } from '../../shared/store/events/webhooks.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
-import { judgeReceiver } from './judge-receiver.ts';
+import { checkReceiver } from './check-receiver.ts';
 import { presentWebhook } from './present-webhook.ts';
 
 /** POST /v1/webhooks */
@@ -16,7 +16,7 @@ export async function addWebhook(call: Call<object, object, WebhookOrder>): Prom
     const caller = call.caller as Caller;
     const { workspaceId, userId } = caller;
     const { url, events, description = null, enabled = true } = body;
-    const receiver = await judgeReceiver(app, url);
+    const receiver = await checkReceiver(app, url);
     const order = { workspaceId, userId, receiver, events: [...new Set(events)], description, isEnabled: enabled, by: byCall(call) };
     const made = await createWebhook(app.db, app.secrets, order);
     if (made === undefined) throw tooMany(app, caller);

@@ -3,7 +3,7 @@ import { untilDone } from '../../shared/platform/pg-errors.ts';
 import { changeWebhook } from '../../shared/store/events/webhooks.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
-import { judgeReceiver } from './judge-receiver.ts';
+import { checkReceiver } from './check-receiver.ts';
 import { presentWebhook } from './present-webhook.ts';
 import { nameOf, webhookNotFound } from './webhooks.ts';
 
@@ -11,7 +11,7 @@ import { nameOf, webhookNotFound } from './webhooks.ts';
 export async function changeOne(call: Call<WebhookParams, object, Partial<WebhookOrder>>): Promise<Reply<WebhookEntry>> {
     const { app, body } = call;
     const { url, events, description, enabled } = body;
-    const receiver = url === undefined ? undefined : await judgeReceiver(app, url);
+    const receiver = url === undefined ? undefined : await checkReceiver(app, url);
     const change = { receiver, events: events && [...new Set(events)], description, isEnabled: enabled };
     // Recording deliveries meanwhile may cause a deadlock, so the change is retried.
     const webhook = await untilDone(() => changeWebhook(app.db, nameOf(call), change, byCall(call)));

@@ -9,7 +9,7 @@ import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { readConfig, requireDatabase } from '../../shared/platform/config.ts';
 import { createLog } from '../../shared/platform/log.ts';
-import { judgeDial, judgeUrl } from '../../workers/egress.ts';
+import { checkDial, checkUrl } from '../../workers/egress.ts';
 import { benchPackage, fetchBodies, SITE } from '../stack/package.ts';
 
 /**
@@ -80,13 +80,13 @@ async function key(count: number): Promise<number> {
     return ((performance.now() - began) * 1000) / count;
 }
 
-/** What the guard judges of a fetch that opens a new connection: the URL, then the address. */
+/** What the guard checks of a fetch that opens a new connection: the URL, then the address. */
 function guard(count: number): number {
     const rules = { allow: config.egressAllow, hosts: config.egressHosts, proxyUrl: undefined };
     return perTurn(count, (turn) => {
         const url = new URL(`https://${SITE}/items/${turn}?sort=price`);
-        const isAllowed = judgeUrl(url, SITE, rules) === 'allowed';
-        const dial = judgeDial({ address: `93.184.${turn % 250}.34`, port: 443, scheme: 'https' }, rules);
+        const isAllowed = checkUrl(url, SITE, rules) === 'allowed';
+        const dial = checkDial({ address: `93.184.${turn % 250}.34`, port: 443, scheme: 'https' }, rules);
         if (!isAllowed || dial !== 'allowed') throw new Error(`the guard refused: ${dial}`);
     });
 }

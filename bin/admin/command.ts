@@ -20,7 +20,7 @@ export interface AdminCommand {
     about?: string;
     takes: readonly (Argument | Option)[];
     /** Why the options are no use together, as one line; undefined if nothing is wrong. */
-    judge?(options: never): string | undefined;
+    problemOf?(options: never): string | undefined;
     /** Gets the arguments in their order, and then the options. */
     work(operator: Operator, ...given: never[]): Promise<Done>;
 }

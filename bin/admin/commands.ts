@@ -152,7 +152,7 @@ export const COMMANDS: readonly AdminCommand[] = [
             option('--auth-host <names>', 'hosts that its OAuth may use beside its own, with commas between, or none', hostNames),
             option('--cookies <how>', 'whether connections may hold session cookies').choices(['allow', 'forbid']),
         ],
-        judge: (options: object) =>
+        problemOf: (options: object) =>
             Object.keys(options).length === 0 ? 'give at least one of --credits, --concurrency, --rate, --auth-host, --cookies' : undefined,
         work: sites.set,
     },
@@ -202,7 +202,7 @@ export const COMMANDS: readonly AdminCommand[] = [
             option('--clear-owner', "take the owner's policy back; its block too"),
             REASON,
         ],
-        judge: policy.contradiction,
+        problemOf: policy.contradiction,
         work: policy.changeOrShow,
     },
     {

@@ -63,7 +63,7 @@ function add(group: Command, entry: AdminCommand, run: (entry: AdminCommand, giv
     // Commander gives the arguments in their order, the options and the command.
     command.action((...given: unknown[]) => {
         const options = given.at(-2) as never;
-        const problem = entry.judge?.(options);
+        const problem = entry.problemOf?.(options);
         if (problem !== undefined) command.error(`error: ${problem}`);
         return run(entry, given.slice(0, -1));
     });

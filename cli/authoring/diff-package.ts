@@ -1,6 +1,6 @@
 import { comparePackages, type PackageChange } from '../../shared/domain/package/diff.ts';
 import { versionHash } from '../../shared/domain/package/version-hash.ts';
-import { readValidPackage } from '../package/judge-package.ts';
+import { readValidPackage } from '../package/check-package.ts';
 import { findPublished } from '../registry/published.ts';
 import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';

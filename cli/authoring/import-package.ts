@@ -2,7 +2,7 @@ import { isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { CommandFault } from '../failures.ts';
 import { CannotImport, type Imported, importDocument, type NotCarried, readDocument } from '../import/import.ts';
-import { counted } from '../package/judge-package.ts';
+import { counted } from '../package/check-package.ts';
 import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
 import { type DraftPlace, refuseToReplace, textOf, writeDraft } from './write-draft.ts';

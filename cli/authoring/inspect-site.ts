@@ -6,7 +6,7 @@ import { CannotImport } from '../import/import.ts';
 import type { ExampleCandidate } from '../inspect/example-candidate.ts';
 import { type Inspected, type InspectSource, inspect } from '../inspect/inspect.ts';
 import { NoBrowser, record } from '../inspect/record.ts';
-import { counted } from '../package/judge-package.ts';
+import { counted } from '../package/check-package.ts';
 import { cancelled, type Done, type Session } from '../session.ts';
 import { table } from '../table.ts';
 import type { Paint } from '../terminal.ts';
@@ -33,7 +33,7 @@ export async function inspectSite(session: Session, source: string, options: Ins
     const isVisit = /^https?:\/\//.test(source);
     const { site = isVisit ? siteOf(source) : undefined, title, category } = options;
     const { egressAllow } = settings.egress();
-    const confirmExample = exampleJudge(session, options);
+    const confirmExample = exampleCheck(session, options);
     const closing = new AbortController();
     const close = () => closing.abort();
     if (isVisit) process.once('SIGINT', close);
@@ -88,7 +88,7 @@ function visit({ note }: Session, url: string, { browser }: InspectSiteOptions, 
 }
 
 /** Recorded calls may contain private data, so none becomes a published example without the contributor's consent. */
-function exampleJudge(
+function exampleCheck(
     { terminal, note }: Session,
     { examples = terminal.isInteractive ? 'ask' : 'none' }: InspectSiteOptions,
 ): ((candidate: ExampleCandidate) => boolean | Promise<boolean>) | undefined {

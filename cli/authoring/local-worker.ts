@@ -1,6 +1,6 @@
 import { bindParams } from '../../shared/domain/fetch/bind-params.ts';
 import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
-import { createParamJudge } from '../../shared/domain/fetch/judge-params.ts';
+import { createParamValidator } from '../../shared/domain/fetch/validate-params.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import { limitsFor, priceOrder } from '../../shared/domain/package/pricing.ts';
 import { registrableDomain } from '../../shared/domain/site/site-name.ts';
@@ -39,7 +39,7 @@ export function openLocalWorker(settings: Settings, server: string): LocalWorker
             const registrable = registrableDomain(document.site);
             if (found === undefined || registrable === undefined) throw new Error(`the package has no endpoint ${name}`);
             const endpoint = readEndpoint(found);
-            const bound = bindParams(endpoint, params, createParamJudge());
+            const bound = bindParams(endpoint, params, createParamValidator());
             if (!bound.ok) return { ok: false, code: 'INVALID_PARAMS', details: bound.problems };
             const price = priceOrder({ endpoint, siteCredits: 1 });
             if (!price.ok) throw new Error(price.problem.message);

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { type PublishAnswer, type Routebook, RoutebookError } from '../client/index.ts';
 import { CommandFault, wrongUsage } from '../failures.ts';
-import { invalidPackage, readValidPackage } from '../package/judge-package.ts';
+import { invalidPackage, readValidPackage } from '../package/check-package.ts';
 import type { Done, Session } from '../session.ts';
 import { changeLines, changeWord } from './diff-package.ts';
 

@@ -9,7 +9,7 @@ import { didYouMean } from '../../shared/domain/text/suggestions.ts';
 import type { Endpoint, JsonObject, PackageDocument } from '../../shared/domain/types.ts';
 import { refusalEntry } from '../../shared/refusals.ts';
 import { CommandFault, detailLines, wrongUsage } from '../failures.ts';
-import { counted, readValidPackage } from '../package/judge-package.ts';
+import { counted, readValidPackage } from '../package/check-package.ts';
 import { readParams, type TypedParams } from '../package/read-params.ts';
 import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';

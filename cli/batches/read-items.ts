@@ -27,7 +27,7 @@ export async function readItems(
     if (rows.values.length === 0) throw new CommandFault('NO_ITEMS', `${file} has no items.`);
     const known = new Set(params.map(({ name }) => name));
     // A short row lacks its last columns.
-    if (rows.areTexts) judgeColumns(file, [...new Set(rows.values.flatMap((row) => Object.keys(row as JsonObject)))], map, known);
+    if (rows.areTexts) checkColumns(file, [...new Set(rows.values.flatMap((row) => Object.keys(row as JsonObject)))], map, known);
     return rows.values.map((row, at) => {
         if (!isObject(row)) throw new CommandFault('INVALID_ITEM', `Item ${at + 1} of ${file} is not an object.`);
         return rows.areTexts || !isObject(row['params'])
@@ -37,7 +37,7 @@ export async function readItems(
 }
 
 /** @throws CommandFault if a mapped column is missing, or no column is a param */
-function judgeColumns(file: string, columns: readonly string[], map: ReadonlyMap<string, string>, known: ReadonlySet<string>): void {
+function checkColumns(file: string, columns: readonly string[], map: ReadonlyMap<string, string>, known: ReadonlySet<string>): void {
     const missing = [...map.keys()].find((column) => !columns.includes(column));
     if (missing !== undefined) throw wrongUsage(`${file} has no column ${missing}; it has ${columns.join(', ')}`);
     const isUsed = (column: string) => column === NAME || map.has(column) || known.has(column);

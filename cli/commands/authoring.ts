@@ -34,7 +34,7 @@ export function addAuthoringCommands(program: Command, run: Run): void {
         .command('push')
         .description("publish a package as its site's next version, at once")
         .argument('<file>', 'the package; - is stdin')
-        .option('--dry-run', 'let the server judge it, and store nothing')
+        .option('--dry-run', 'let the server check it, and store nothing')
         .option('--if-match <hash>', 'only if this is still the latest version')
         .option('--wait <seconds>', 'wait until the version is verified', wholeNumber(1, 86_400))
         .addHelpText('after', examples(['push shop.example.json --dry-run', 'push shop.example.json --wait 120']))

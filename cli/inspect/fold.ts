@@ -74,7 +74,7 @@ function varyingWords(
             varying.add(word);
     if (isRoot) return varying;
     const known = [...siblings, ...[...varying].flatMap((word) => words.get(word) ?? [])].slice(0, MAX_COMPARED);
-    // Thousands of names below one parent are judged by a few of them.
+    // Thousands of names below one parent are checked by a few of them.
     const compared = open.slice(0, MAX_COMPARED);
     const isOfThings = parent?.form === 'word' && isPlural(parent.core);
     for (const word of open) {

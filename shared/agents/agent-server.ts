@@ -63,12 +63,12 @@ async function call(
     args: Arguments,
     { ask, fullResults, agreements, mcpReq }: Pick<Served, 'ask' | 'fullResults' | 'agreements'> & Pick<ServerContext, 'mcpReq'>,
 ): Promise<CallToolResult | InputRequiredResult> {
-    const problems = tool.isJudgedByRoute ? [] : problemsOf(tool, args);
+    const problems = tool.isCheckedByRoute ? [] : problemsOf(tool, args);
     if (problems.length > 0) return failure({ ...INVALID_ARGUMENTS, details: problems }, { tool: tool.name, args });
     const asked = { tool: tool.name, args };
     const agreement = await findAgreement(mcpReq, asked, agreements);
     try {
-        const most = tool.isJudgedByRoute ? undefined : (args['max_characters'] as number | undefined);
+        const most = tool.isCheckedByRoute ? undefined : (args['max_characters'] as number | undefined);
         return await success(tool, await tool.run(args, (one) => ask(agreement === undefined ? one : agreedCall(one, agreement))), {
             most,
             fullResults,
@@ -85,7 +85,7 @@ function agreedCall(call: ApiCall, { credits, once }: Agreement): ApiCall {
 
 /** Returns the result as text and as an object, both within the budget; if it was cut, also the address of the full result. */
 async function success(
-    { isJudgedByRoute }: AgentTool,
+    { isCheckedByRoute }: AgentTool,
     result: Record<string, unknown>,
     { most = DEFAULT_CHARACTERS, fullResults }: { most: number | undefined; fullResults: FullResults | undefined },
 ): Promise<CallToolResult> {
@@ -96,7 +96,7 @@ async function success(
     const { data, ...rest } = parseExact(text) as Record<string, unknown>;
     return {
         content: [{ type: 'text', text }, ...(id === undefined ? [] : [linkTo(id)])],
-        structuredContent: isJudgedByRoute ? rest : { ...rest, ...(data === undefined ? {} : { data }) },
+        structuredContent: isCheckedByRoute ? rest : { ...rest, ...(data === undefined ? {} : { data }) },
     };
 }
 

@@ -80,7 +80,7 @@ export function runnable(tool: SiteTool, { site, version }: Pick<ToolSite, 'site
         ...tool,
         needsKey: true,
         // Only the route compiles schemas of contributors, since it bounds the work.
-        isJudgedByRoute: true,
+        isCheckedByRoute: true,
         async run(params, ask) {
             // Pins the version, so that a new publication cannot turn a read into a write.
             const body = { site, endpoint: tool.name, params, version };

@@ -22,7 +22,7 @@ export interface AgentTool {
     /** Whether its routes require a key. */
     needsKey: boolean;
     /** Its arguments are params of an endpoint; the route validates them. */
-    isJudgedByRoute?: boolean;
+    isCheckedByRoute?: boolean;
     /** Returns the result; the caller cuts it to `max_characters`. @throws AskFailure */
     run(args: Arguments, ask: Ask): Promise<Record<string, unknown>>;
 }

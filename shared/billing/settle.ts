@@ -1,6 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { PLANS } from '../domain/accounts/plans.ts';
-import { type EndReason, isLive, isOver, isPaymentDue, judge, type SubscriptionFacts } from '../domain/accounts/subscription.ts';
+import {
+    checkSubscription,
+    type EndReason,
+    isLive,
+    isOver,
+    isPaymentDue,
+    type SubscriptionFacts,
+} from '../domain/accounts/subscription.ts';
 import type { Db } from '../platform/db.ts';
 import { Refusal } from '../refusals.ts';
 import { recordChange } from '../store/accounts/audit.ts';
@@ -15,7 +22,7 @@ import { forgetTrouble, tellOfEnd, tellOfFailure } from './notices.ts';
 import { type ReadInvoice, readCharge, readInvoice, readPaidInvoices, readSubscription } from './read-stripe.ts';
 
 /**
- * Decides the plan of a workspace. After every event we read the subscription from Stripe again, and judge it with the paid invoices. So
+ * Decides the plan of a workspace. After every event we read the subscription from Stripe again, and check it with the paid invoices. So
  * the order and number of events do not matter.
  */
 export async function settleSubscription(billing: Billing, subscriptionId: string): Promise<void> {
@@ -135,7 +142,7 @@ async function applyVerdict(trx: Db, workspaceId: string, sender: Pick<Billing, 
     if (subscription === undefined) return;
     const newest = await newestInvoice(trx, subscription.subscriptionId);
     const hasPaidPlan = await subscriptions.hasPaidPlan(trx, workspaceId);
-    const verdict = judge(subscription, newest, hasPaidPlan);
+    const verdict = checkSubscription(subscription, newest, hasPaidPlan);
     if (verdict === 'end plan') {
         const why = subscription.endedBy ?? subscription.status;
         await changePlan(trx, workspaceId, { plan: 'free', planAllowance: PLANS.free.allowance });

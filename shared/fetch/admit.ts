@@ -2,8 +2,8 @@ import type { App } from '../app.ts';
 import type { FetchRequest } from '../contracts/fetch.ts';
 import { type Binding, type BindingAsText, bindParams } from '../domain/fetch/bind-params.ts';
 import { buildUrl } from '../domain/fetch/build-request.ts';
-import { createParamJudge, WORK_OF_A_TURN } from '../domain/fetch/judge-params.ts';
 import { withPlaceholderValues } from '../domain/fetch/prepared-values.ts';
+import { createParamValidator, WORK_OF_A_TURN } from '../domain/fetch/validate-params.ts';
 import { parseExact } from '../domain/json/exact-numbers.ts';
 import { hasTooManyNodes, MAX_PARAM_NODES } from '../domain/json/schema/count-nodes.ts';
 import { TooMuchWork } from '../domain/json/schema/patterns.ts';
@@ -16,9 +16,9 @@ import { createSideThread, SideThreadFailure } from '../platform/side-thread.ts'
 import { Refusal } from '../refusals.ts';
 import type { UsableConnection } from '../store/connections/vault.ts';
 import * as schemas from '../store/registry/schemas.ts';
+import { checkEffect, checkPolicy, checkPrice, checkUrl } from './check-rights.ts';
 import { chooseConnection } from './choose-connection.ts';
-import { judgeCursor, type OpenedCursor, openFetchCursor } from './fetch-cursor.ts';
-import { judgeEffect, judgePolicy, judgePrice, judgeUrl } from './judge-rights.ts';
+import { checkCursor, type OpenedCursor, openFetchCursor } from './fetch-cursor.ts';
 import type { FetchOrder } from './order.ts';
 
 /** A call that its package accepts: endpoint, params and price. */
@@ -51,13 +51,13 @@ type Question = Asked & {
 export async function admit(app: App, asked: Asked): Promise<Admitted | Kept> {
     const question = await openQuestion(app, asked);
     const { dry_run: isDry, max_age: maxAge = 0 } = question.body;
-    const isJudgedAgain = isDry !== true && maxAge === 0;
-    return (isJudgedAgain ? await fromMemory(app, question) : undefined) ?? judgeFresh(app, question);
+    const isCheckedAgain = isDry !== true && maxAge === 0;
+    return (isCheckedAgain ? await fromMemory(app, question) : undefined) ?? checkFresh(app, question);
 }
 
 /** Does the same with the current state from the database. */
 export async function admitFresh(app: App, asked: Asked): Promise<Admitted | Kept> {
-    return judgeFresh(app, await openQuestion(app, asked));
+    return checkFresh(app, await openQuestion(app, asked));
 }
 
 async function openQuestion(app: App, { caller, body }: Asked): Promise<Question> {
@@ -65,34 +65,34 @@ async function openQuestion(app: App, { caller, body }: Asked): Promise<Question
     return { caller, body: cursor === undefined ? body : { ...body, version: cursor.version }, cursor };
 }
 
-async function judgeFresh(app: App, question: Question): Promise<Admitted | Kept> {
+async function checkFresh(app: App, question: Question): Promise<Admitted | Kept> {
     const found = await findEndpoint(app, question.body, (asked) => app.latest.find(asked), question.cursor);
-    return found.ok ? judgeFound(app, question, found) : found;
+    return found.ok ? checkFound(app, question, found) : found;
 }
 
 async function fromMemory(app: App, question: Question): Promise<Admitted | undefined> {
     try {
         const found = await findEndpoint(app, question.body, app.latest.recall, question.cursor);
-        return found?.ok === true ? await judgeFound(app, question, found) : undefined;
+        return found?.ok === true ? await checkFound(app, question, found) : undefined;
     } catch (error) {
         if (error instanceof Refusal) return undefined;
         throw error;
     }
 }
 
-/** Judges a call whose endpoint is known. @throws Refusal as `admit` does */
-export async function judgeFound(app: App, { caller, body, cursor, suggests }: Question, found: Found): Promise<Admitted> {
-    await judgeEffect(app, caller, found);
+/** Checks a call whose endpoint is known. @throws Refusal as `admit` does */
+export async function checkFound(app: App, { caller, body, cursor, suggests }: Question, found: Found): Promise<Admitted> {
+    await checkEffect(app, caller, found);
     refuseWithoutPages(found, body);
     const values = await bindValues(found, body, suggests);
-    judgeUrl(found.policy, () => buildUrl(found.endpoint, withPlaceholderValues(found.endpoint, values)));
+    checkUrl(found.policy, () => buildUrl(found.endpoint, withPlaceholderValues(found.endpoint, values)));
     const connection = await chooseConnection(app, caller, found, body);
-    if (cursor !== undefined) judgeCursor(cursor, values, connection);
+    if (cursor !== undefined) checkCursor(cursor, values, connection);
     const limits = { maxCredits: body.max_credits, maxResults: body.max_results, maxPages: body.max_pages };
     const price = pricing.priceOrder({ ...found, ...limits });
     if (!price.ok) throw new Refusal('VALIDATION_ERROR', undefined, { details: [price.problem] });
     // A dry run sends nothing: it tells the price that is to be confirmed.
-    if (body.dry_run !== true) await judgePrice(app, caller, found, price.unit * price.maxUnits);
+    if (body.dry_run !== true) await checkPrice(app, caller, found, price.unit * price.maxUnits);
     return { ok: true, found, values, price, connection, cursor };
 }
 
@@ -117,7 +117,7 @@ export async function bindValues(found: Found, { params = {} }: FetchRequest, su
 
 function bindHere({ endpoint }: Found, params: JsonObject, suggests: boolean): Binding | undefined {
     try {
-        return bindParams(endpoint, params, createParamJudge({ steps: WORK_OF_A_TURN }), suggests);
+        return bindParams(endpoint, params, createParamValidator({ steps: WORK_OF_A_TURN }), suggests);
     } catch (error) {
         if (error instanceof TooMuchWork) return undefined;
         throw error;
@@ -134,7 +134,7 @@ async function bindAside({ endpoint, registrable }: Found, params: JsonObject): 
         return answer.ok ? { ok: true, values: Object.assign(Object.create(null), parseExact(answer.values)) } : answer;
     } catch (cause) {
         if (!(cause instanceof SideThreadFailure)) throw cause;
-        throw new Refusal('SERVICE_UNAVAILABLE', 'The params could not be judged in time.', { retryAfter: 10 }, { cause });
+        throw new Refusal('SERVICE_UNAVAILABLE', 'The params could not be checked in time.', { retryAfter: 10 }, { cause });
     }
 }
 
@@ -211,7 +211,7 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
     }
     if (!endpoint.hosted) return keep(new Refusal('ENDPOINT_NOT_HOSTED'));
     if (isTooComplex(endpoint)) return keep(new Refusal('ENDPOINT_NOT_HOSTED', TOO_COMPLEX));
-    await judgePolicy(app, siteState.policy, endpoint, { registrable, versionId: version.versionId });
+    await checkPolicy(app, siteState.policy, endpoint, { registrable, versionId: version.versionId });
     const { siteCredits, siteConcurrency, siteRate, paces, takesCookies, policy, latestOfDay, revision } = siteState;
     const isNamed = cursor === undefined ? named !== undefined : cursor.named !== null;
     const isAlone = isNamed || latestOfDay.every((id) => id === version.versionId);
@@ -234,13 +234,13 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
     };
 }
 
-const TOO_COMPLEX = `The schemas of this endpoint's params are larger than is judged here since this version was published: at most ${MAX_PARAM_NODES.toLocaleString('en')} schemas in all. A new version with simpler ones can be called.`;
+const TOO_COMPLEX = `The schemas of this endpoint's params are larger than is checked here since this version was published: at most ${MAX_PARAM_NODES.toLocaleString('en')} schemas in all. A new version with simpler ones can be called.`;
 
-const judgedBefore = new WeakMap<Endpoint, boolean>();
+const checkedBefore = new WeakMap<Endpoint, boolean>();
 
 /** Whether a version from before the current limits exceeds them. */
 function isTooComplex(endpoint: Endpoint): boolean {
-    const isPast = judgedBefore.get(endpoint) ?? hasTooManyNodes(endpoint);
-    judgedBefore.set(endpoint, isPast);
+    const isPast = checkedBefore.get(endpoint) ?? hasTooManyNodes(endpoint);
+    checkedBefore.set(endpoint, isPast);
     return isPast;
 }

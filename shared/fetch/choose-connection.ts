@@ -59,7 +59,7 @@ function decideAmong(
 ): UsableConnection {
     const isDefault = named === undefined || named === DEFAULT;
     const chosen = isDefault ? requireOnly(app, caller, called, known) : requireNamed(app, caller, called, { known, named });
-    judgeCookies(chosen.entry, called);
+    checkCookies(chosen.entry, called);
     const changes = changesOfTerms(chosen, termsOf(called.offer, chosen.authId), called.endpoint);
     const missing = chosen.entry.type === 'oauth2' ? called.endpoint.scopes.filter((scope) => !chosen.scopes.includes(scope)) : [];
     if (missing.length > 0 && chosen.scopes.length > 0)
@@ -87,7 +87,7 @@ export function mayKeepCredentials({ secrets }: App): void {
 }
 
 /** An operator may forbid session cookies of a site (`site set --cookies`). @throws Refusal FORBIDDEN */
-export function judgeCookies({ type }: PackageAuth, { site, takesCookies }: { site: string; takesCookies: boolean }): void {
+export function checkCookies({ type }: PackageAuth, { site, takesCookies }: { site: string; takesCookies: boolean }): void {
     if (type !== 'cookie' || takesCookies) return;
     throw new Refusal('FORBIDDEN', `The operator of this service allows no session cookies for ${site}.`);
 }

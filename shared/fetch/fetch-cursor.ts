@@ -67,7 +67,7 @@ export async function openFetchCursor(
 }
 
 /** @throws Refusal INVALID_CURSOR if it was made for other params or another connection */
-export function judgeCursor(held: OpenedCursor, values: Values, connection: Bound['connection']): void {
+export function checkCursor(held: OpenedCursor, values: Values, connection: Bound['connection']): void {
     if (held.values !== hashOf(values) || held.connection !== (connection?.connectionId ?? null)) throw new Refusal('INVALID_CURSOR');
 }
 

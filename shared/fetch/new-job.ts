@@ -7,7 +7,7 @@ import type { Caller } from '../store/accounts/callers.ts';
 import type { NewJob, OrderedCall } from '../store/jobs/orders.ts';
 import { sealRequest } from '../store/jobs/sealed.ts';
 import type { Admitted } from './admit.ts';
-import { trustedEffect } from './judge-rights.ts';
+import { trustedEffect } from './check-rights.ts';
 
 /** The job of a call that was admitted: with the version, the price and the connection of this moment. */
 export async function newJobOf(

@@ -61,15 +61,15 @@ export function createStallDetector(part: string): StallDetector {
     function look(): void {
         listenedMs = listened();
         lookedAt = performance.now();
-        // After a long turn of the event loop, timers run before I/O. The judgement waits for the I/O.
-        if (pending.size > 0) setImmediate(judge);
+        // After a long turn of the event loop, timers run before I/O. The decision waits for the I/O.
+        if (pending.size > 0) setImmediate(decide);
         else {
             clearInterval(looking);
             looking = undefined;
         }
     }
 
-    function judge(): void {
+    function decide(): void {
         const [oldest] = pending;
         if (oldest === undefined || listened() - Math.max(heardAt, oldest.since) < limitMs) return;
         const error = new Error(`${part}: nothing was answered for ${limitMs} ms`);

@@ -61,7 +61,7 @@ describe('credentials rotate', () => {
 
     const codeOf = (secret: string, now: number) => generate({ secret, epoch: Math.floor(now / 1000) });
 
-    /** A code of the app, `steps` half minutes later, judged by a service with these keys. */
+    /** A code of the app, `steps` half minutes later, checked by a service with these keys. */
     async function enters({ userId, secret }: { userId: string; secret: string }, keys: string, steps: number): Promise<TotpVerdict> {
         const now = NOW + steps * 30_000;
         return useTotp({ db, secrets: testSecrets(db, keys), now }, userId, await codeOf(secret, now));

@@ -68,7 +68,7 @@ describe('the package of a site as a Bruno collection', () => {
     });
 });
 
-/** What Bruno makes of a file before it judges it: each part gets an id of its own, and requests their longer name. */
+/** What Bruno makes of a file before it checks it: each part gets an id of its own, and requests their longer name. */
 function imported(collection: BrunoCollection): Json {
     let ids = 0;
     const uid = () => `uid${String(++ids).padStart(18, '0')}`;

@@ -78,7 +78,7 @@ describe('a catalog look-up', () => {
             expect(codeOf(await lookUp(SITE, undefined, { header: asBytes('é è à ç ù ê î') }))).to.equal('INTENT_TOO_SHORT');
         });
 
-        it('judges the domain first, then the intent, then whether there is a schema', async () => {
+        it('checks the domain first, then the intent, then whether there is a schema', async () => {
             expect(codeOf(await lookUp('no_domain'))).to.equal('INVALID_DOMAIN');
             expect(codeOf(await lookUp('nowhere.test'))).to.equal('INTENT_REQUIRED');
             expect(codeOf(await lookUp('nowhere.test', INTENT))).to.equal('SITE_NOT_FOUND');

@@ -372,7 +372,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect([codeOf(answer), site.seen.length - from]).to.deep.equal(['CONNECTION_REQUIRED', 2]);
             });
 
-            it('is judged before an answer is replayed', async () => {
+            it('is checked before an answer is replayed', async () => {
                 const headers = { 'idempotency-key': `replay-${topology}` };
                 const body = { site: SITE, endpoint: 'echo', params: {}, connection: id };
                 dataOf(await owner.call('POST', '/v1/fetch', { body, headers }));

@@ -188,7 +188,7 @@ describe('anyone who looks around', () => {
             }
         });
 
-        it('finds a valid OpenAPI 3.1 document, as an outside tool judges it', async () => {
+        it('finds a valid OpenAPI 3.1 document, as an outside tool checks it', async () => {
             expect(await lintOpenApi({ routebook: document })).to.deep.equal([]);
         }).timeout(240_000);
     });

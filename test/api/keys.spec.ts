@@ -24,7 +24,7 @@ describe('an API key', () => {
 
     const newKey = (options: { expiresIn?: number } = {}) =>
         createKey(world.app.db, { workspaceId: owner.workspaceId, userId: owner.userId, name: 'extra', ...options });
-    const judged = () => everyRoute().filter(({ contract }) => contract.auth !== 'ignored');
+    const checked = () => everyRoute().filter(({ contract }) => contract.auth !== 'ignored');
     const ignoring = () => everyRoute().filter(({ contract }) => contract.auth === 'ignored');
     const account = (apiKey: string, base = world.base) => withKey(world, apiKey).call('GET', '/v1/account', { base });
 
@@ -48,7 +48,7 @@ describe('an API key', () => {
             revoked: revoked.apiKey,
             expired: expired.apiKey,
         };
-        for (const route of judged()) {
+        for (const route of checked()) {
             const answers = await Promise.all(Object.values(bad).map((key) => callRoute(withKey(world, key), route)));
             for (const answer of answers) {
                 expect([answer.status, codeOf(answer)], route.contract.name).to.deep.equal([401, 'INVALID_API_KEY']);
@@ -106,7 +106,7 @@ describe('an API key', () => {
     it('of a suspended user is FORBIDDEN on every route that looks at keys, and works again afterwards', async () => {
         const suspended = await join(world);
         await setSuspended(world.app.db, suspended.userId, true);
-        for (const route of judged()) {
+        for (const route of checked()) {
             const answer = await callRoute(suspended, route);
             expect([answer.status, codeOf(answer)], route.contract.name).to.deep.equal([403, 'FORBIDDEN']);
         }
@@ -200,7 +200,7 @@ describe('an API key', () => {
         const mistyped = Array.from({ length: 20 }, (_, index) => `${apiKey.slice(0, -3)}${index + 100}`);
         world.app.db.on('query', note);
         try {
-            for (const key of mistyped) for (const { method, path } of judged()) await withKey(world, key).call(method, path);
+            for (const key of mistyped) for (const { method, path } of checked()) await withKey(world, key).call(method, path);
             expect(asked.filter((sql) => sql.includes('join api_keys'))).to.deep.equal([]);
             await withKey(world, newApiKey()).call('GET', '/v1/account');
             expect(
@@ -260,7 +260,7 @@ describe('an API key', () => {
         });
     });
 
-    it('is judged before its body is read, so that a stranger cannot make us read megabytes', async () => {
+    it('is checked before its body is read, so that a stranger cannot make us read megabytes', async () => {
         const head = ['Content-Type: application/json', 'Content-Length: 4000000'];
         const refused = await sendRaw(world.base, rawRequest('POST /v1/schemas HTTP/1.1', head));
         expect(refused && codeOf(refused)).to.equal('API_KEY_REQUIRED');

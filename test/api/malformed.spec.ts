@@ -31,7 +31,7 @@ for (const topology of ANY_TOPOLOGY) {
         });
         after(() => world.close());
 
-        async function judge({ name, bytes, mayBeCut = false }: Malformed): Promise<void> {
+        async function check({ name, bytes, mayBeCut = false }: Malformed): Promise<void> {
             const answer = await sendRaw(world.base, bytes);
             const id = answer?.headers.get('x-request-id');
             if (id) answered.push(id);
@@ -47,7 +47,7 @@ for (const topology of ANY_TOPOLOGY) {
             const faults: string[] = [];
             for (const malformed of corpus) {
                 try {
-                    await judge(malformed);
+                    await check(malformed);
                 } catch (error) {
                     faults.push(`${malformed.name}: ${error instanceof Error ? error.message : error}`);
                 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createTokenBuckets } from '../../api/admission/token-buckets.ts';
-import { AT_ONCE_MS, JUDGED_AN_HOUR, judgingTimeOf } from '../../api/schemas/guard-judging.ts';
+import { AT_ONCE_MS, CHECKED_AN_HOUR, checkingTimeOf } from '../../api/schemas/guard-checks.ts';
 import { createSideThread } from '../../shared/platform/side-thread.ts';
 import { join, type Person } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
@@ -17,14 +17,14 @@ for (const topology of ANY_TOPOLOGY) {
 
         /** As if the account had sent so many within this hour. */
         async function haveSent({ userId }: Person, count: number): Promise<void> {
-            const windows = [{ name: 'hour', limit: JUDGED_AN_HOUR, seconds: 3600 }] as const;
+            const windows = [{ name: 'hour', limit: CHECKED_AN_HOUR, seconds: 3600 }] as const;
             const take = () => world.app.limits.take({ identity: `packages:${userId}`, windows });
             for (let sent = 0; sent < count; sent += 100) await Promise.all(Array.from({ length: Math.min(100, count - sent) }, take));
         }
 
         it('may send 3,600 an hour, dry runs and refused ones among them', async () => {
             const eager = await join(world);
-            await haveSent(eager, JUDGED_AN_HOUR - 3);
+            await haveSent(eager, CHECKED_AN_HOUR - 3);
             const send = (query: string, more = {}) => eager.publish(aPackage('many.test', more), query);
             expect((await send('?dry_run=true')).status).to.equal(200);
             expect(codeOf(await send('?dry_run=true', { title: 7 }))).to.equal('SCHEMA_INVALID');
@@ -44,7 +44,7 @@ for (const topology of ANY_TOPOLOGY) {
 
         it('of an enterprise account is not counted', async () => {
             const large = await join(world, { plan: 'enterprise' });
-            await haveSent(large, JUDGED_AN_HOUR);
+            await haveSent(large, CHECKED_AN_HOUR);
             expect((await large.publish(aPackage('large.test'), '?dry_run=true')).status).to.equal(200);
         });
     });
@@ -89,7 +89,7 @@ describe('a package that is made to be slow', () => {
         const [slow, other] = [await join(world), await join(world)];
         const publish = (person: Person) => person.publish(aPackage('slow.test'), '?dry_run=true');
         expect((await publish(slow)).status).to.equal(200);
-        judgingTimeOf(world.app).spend(slow.userId, AT_ONCE_MS + 2000);
+        checkingTimeOf(world.app).spend(slow.userId, AT_ONCE_MS + 2000);
         const refused = await publish(slow);
         expect([refused.status, codeOf(refused)]).to.deep.equal([429, 'RATE_LIMITED']);
         expect((refused.body['error'] as { message: string }).message).to.include('packages');

@@ -94,7 +94,7 @@ describe('names that need proof', () => {
         expect((await ada.call('GET', '/v1/schemas/adyen.com')).status).to.equal(200);
     });
 
-    it('are judged after a block and after who maintains the domain', async () => {
+    it('are checked after a block and after who maintains the domain', async () => {
         await blockDomain(world.app.db, 'klarna.com', 'test');
         expect(seen(await ada.publish(aPackage('klarna.com')))).to.deep.equal([403, 'SITE_BLOCKED']);
         const bob = await join(world);

@@ -18,7 +18,7 @@ import { openWorld, type World } from '../support/world.ts';
 import { FOSSIL_PASSWORD, startFossil, startPrometheus } from './inspect/apps.ts';
 import { openBrowser, recordHar } from './inspect/browser.ts';
 import { CREDENTIALS, PERSON } from './inspect/planted.ts';
-import { judge, truthOf } from './inspect/truth.ts';
+import { check, truthOf } from './inspect/truth.ts';
 import { visitDjangoAdmin, visitFossil, visitPosts, visitPrometheus, visitShaarli, visitVerdaccio } from './inspect/visits.ts';
 
 interface Recorded {
@@ -135,7 +135,7 @@ describe('routebook inspect, on what Chromium recorded of applications that nobo
             after(() => app?.stop());
 
             it('finds at least nine of ten routes, with method, template and params right, and at most one of ten too many', () => {
-                const { routes, right, missing, tooMany } = judge(inspected.package, truthOf(name));
+                const { routes, right, missing, tooMany } = check(inspected.package, truthOf(name));
                 expect(right / routes, `missing or wrong:\n${missing.join('\n')}\nthere instead:\n${tooMany.join('\n')}`).to.be.at.least(
                     0.9,
                 );

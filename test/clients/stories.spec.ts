@@ -82,7 +82,7 @@ function holds(actual: unknown, expected: Json | undefined): boolean {
     return actual === expected;
 }
 
-function judge(story: Story, outcome: Outcome): void {
+function check(story: Story, outcome: Outcome): void {
     const told = JSON.stringify(outcome).slice(0, 1000);
     if (story.error !== undefined) {
         if (!('error' in outcome)) throw new Error(`it should fail, and was ${told}`);
@@ -99,7 +99,7 @@ function sorted(list: Json, by: string): Json {
     return (list as JsonObject[]).toSorted((one, other) => String(one[by]).localeCompare(String(other[by])));
 }
 
-function judgeAsked({ asked, one_key: isOneKey }: Story, seen: readonly Seen[]): void {
+function checkAsked({ asked, one_key: isOneKey }: Story, seen: readonly Seen[]): void {
     if (isOneKey) {
         const keys = new Set(seen.map(({ headers }) => headers['idempotency-key']));
         expect([...keys])
@@ -108,10 +108,10 @@ function judgeAsked({ asked, one_key: isOneKey }: Story, seen: readonly Seen[]):
     }
     if (asked === undefined) return;
     expect(seen.map(({ method, path }) => `${method} ${path}`)).to.have.lengthOf(asked.length);
-    for (const [place, request] of seen.entries()) judgeRequest(request, asked[place] ?? {});
+    for (const [place, request] of seen.entries()) checkRequest(request, asked[place] ?? {});
 }
 
-function judgeRequest({ method, path, headers, body }: Seen, expected: Asked): void {
+function checkRequest({ method, path, headers, body }: Seen, expected: Asked): void {
     const { pathname, searchParams } = new URL(path, 'http://server');
     if (expected.method !== undefined) expect(method).to.equal(expected.method);
     if (expected.path !== undefined) expect(pathname).to.match(new RegExp(`^/[a-z]+/\\d+${expected.path}$`));
@@ -163,8 +163,8 @@ describe('every client keeps the same promises', function () {
         for (const [index, story] of STORIES.entries()) {
             it(story.story, async () => {
                 const { base, key } = addressOf('ts', index);
-                judge(story, await runStory(signed(story), base, key));
-                judgeAsked(story, server.seenBy('ts', index));
+                check(story, await runStory(signed(story), base, key));
+                checkAsked(story, server.seenBy('ts', index));
             });
         }
     });
@@ -193,8 +193,8 @@ describe('every client keeps the same promises', function () {
             describe(mode === 'python' ? 'with blocking calls' : 'with asyncio', () => {
                 for (const [index, story] of STORIES.entries()) {
                     it(story.story, () => {
-                        judge(story, outcomes.get(mode)?.[index] as Outcome);
-                        judgeAsked(story, server.seenBy(mode, index));
+                        check(story, outcomes.get(mode)?.[index] as Outcome);
+                        checkAsked(story, server.seenBy(mode, index));
                     });
                 }
             });

@@ -44,7 +44,7 @@ describe('a client that sends many cheap requests', function () {
     });
 
     it('hears later of keys that nobody has', async () => {
-        // The first ones are judged as any other call.
+        // The first ones are checked as any other call.
         for (let count = 0; count < 3; count++) await ask('/v1/account', '127.0.0.3', newApiKey());
         const answers = await flood('/v1/account', '127.0.0.3', newApiKey);
         expect(answers.map(({ status }) => status)).to.deep.equal(Array(FLOOD).fill(401));

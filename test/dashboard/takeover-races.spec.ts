@@ -116,7 +116,7 @@ describe('a request that is under way while the owner of the address takes the a
         expect([await signsIn(email, NEW_PASSWORD), await signsIn(email, OWN_PASSWORD)]).to.deep.equal([false, true]);
     });
 
-    it('begins no session with the password before, which was right when it was judged', async () => {
+    it('begins no session with the password before, which was right when it was checked', async () => {
         const { email, userId, reset } = await squat();
         const elsewhere = visitor(world);
         const signIn = await formOf(elsewhere, '/login', '/login', { email, password: PASSWORD });

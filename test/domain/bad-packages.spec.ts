@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { DetailCode } from '../../shared/refusals.ts';
-import { DROP, type Edits, editedPackage, faultsOf, goodPackage, judge } from './good-package.ts';
+import { check, DROP, type Edits, editedPackage, faultsOf, goodPackage } from './good-package.ts';
 
 const SEARCH = '/endpoints/0';
 const ORDER = '/endpoints/1';
@@ -882,14 +882,14 @@ describe('a bad package', () => {
     };
 
     before('a good one is accepted', () => {
-        expect(faultsOf(judge(goodPackage()))).to.deep.equal([]);
+        expect(faultsOf(check(goodPackage()))).to.deep.equal([]);
     });
 
     for (const [group, rows] of Object.entries(tables)) {
         describe(`(${group})`, () => {
             for (const [name, edits, path, code] of rows) {
                 it(`is refused at its place: ${name}`, () => {
-                    const verdict = judge(editedPackage(edits));
+                    const verdict = check(editedPackage(edits));
                     expect(verdict.ok).to.equal(false);
                     expect(faultsOf(verdict)).to.include(`${path} ${code}`);
                     if (!verdict.ok) for (const { message } of verdict.problems) expect(message).to.match(/^.{10,300}\.$/);
@@ -903,6 +903,6 @@ describe('a bad package', () => {
     });
 
     after('a good one is still accepted', () => {
-        expect(faultsOf(judge(goodPackage()))).to.deep.equal([]);
+        expect(faultsOf(check(goodPackage()))).to.deep.equal([]);
     });
 });

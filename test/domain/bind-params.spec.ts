@@ -49,7 +49,7 @@ describe('the params of a call', () => {
         for (const endpoint of [inBody(20), inText(20), inUrl(2)]) expect(problems(endpoint, long)).to.deep.equal([]);
     });
 
-    it('are judged all at once, each at its pointer', () => {
+    it('are checked all at once, each at its pointer', () => {
         expect(problems(anEndpoint(search), { page: '2', quary: 'x', tags: [1], section: '' })).to.deep.equal([
             '/params/quary UNKNOWN_FIELD',
             '/params/section INVALID_VALUE',

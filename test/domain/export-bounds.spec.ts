@@ -6,7 +6,7 @@ import { exportPython } from '../../shared/domain/package/python-export.ts';
 import { exportTools } from '../../shared/domain/package/tool-export.ts';
 import { exportTypeScript } from '../../shared/domain/package/typescript-export.ts';
 import type { JsonObject, PackageDocument } from '../../shared/domain/types.ts';
-import { judge } from './good-package.ts';
+import { check } from './good-package.ts';
 import { endpoint, onePackage, pathParam } from './one-package.ts';
 
 const STAMP = { version: 1, versionHash: 'a'.repeat(64), publishedAt: new Date(0) };
@@ -63,7 +63,7 @@ const room = (document: PackageDocument) => 1024 * 1024 + 4 * JSON.stringify(doc
 describe('exports of hostile packages', () => {
     for (const [name, document] of Object.entries(HOSTILE)) {
         it(`are not out of proportion to a package with ${name}`, () => {
-            expect(judge(document)).to.include({ ok: true });
+            expect(check(document)).to.include({ ok: true });
             for (const [format, write] of Object.entries(EXPORTS)) {
                 expect(JSON.stringify(write(document)).length, format).to.be.below(room(document));
             }

@@ -101,7 +101,7 @@ export function editedPackage(edits: Edits): JsonObject {
 /** Publishing as it stands on a server without any EGRESS_ALLOW. */
 export const CLOSED: PackageContext = { isPortAllowed: () => false };
 
-export function judge(value: unknown, context: PackageContext = CLOSED): PackageVerdict {
+export function check(value: unknown, context: PackageContext = CLOSED): PackageVerdict {
     return checkPackage(value, context);
 }
 

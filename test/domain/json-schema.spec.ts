@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { explainBySchema, judgeBySchema } from '../../shared/domain/json/schema/interpret.ts';
+import { checkBySchema, explainBySchema } from '../../shared/domain/json/schema/interpret.ts';
 import { createPatternWork } from '../../shared/domain/json/schema/patterns.ts';
 import { isSimple } from '../../shared/domain/json/schema/simple.ts';
 import { checkJsonSchema, compileJsonSchema } from '../../shared/domain/json/schema.ts';
@@ -20,7 +20,7 @@ const errors = (schema: JsonSchema, value: unknown) => {
 };
 
 describe('schemas of values', () => {
-    it('judge by JSON Schema 2020-12', () => {
+    it('check by JSON Schema 2020-12', () => {
         expect(fits(true, 1)).to.equal(true);
         expect(fits(false, 1)).to.equal(false);
         expect(fits({ type: 'integer' }, '2')).to.equal(false);
@@ -234,10 +234,10 @@ describe('the check of a schema', () => {
     it('tells plain values apart in one pass, however the schema says that they are plain', () => {
         const many = Array.from({ length: 120_000 }, (_, i) => i);
         for (const items of [{ const: 3 }, { enum: [1, 'a'] }, { anyOf: [{ type: 'number' }, { type: 'null' }] }, { $ref: '#/$defs/n' }]) {
-            const judge = compileJsonSchema({ type: 'array', uniqueItems: true, items, $defs: { n: { type: 'number' } } });
-            const fits = judge(many).ok;
+            const check = compileJsonSchema({ type: 'array', uniqueItems: true, items, $defs: { n: { type: 'number' } } });
+            const fits = check(many).ok;
             expect(fits, JSON.stringify(items)).to.equal('anyOf' in items || '$ref' in items);
-            expect(judge([3, 3]).ok, JSON.stringify(items)).to.equal(false);
+            expect(check([3, 3]).ok, JSON.stringify(items)).to.equal(false);
         }
         const colours = compileJsonSchema({ uniqueItems: true, items: { enum: ['1', 1, null, 'null', true] } });
         expect(colours(['1', 1, null, 'null', true])).to.deep.equal({ ok: true });
@@ -331,9 +331,9 @@ describe('the check of a schema', () => {
         expect(compiled).to.be.greaterThan(100);
     });
 
-    it('judges without compiling as the compiled ones do', () => {
+    it('checks without compiling as the compiled ones do', () => {
         let fitting = 0;
-        let judged = 0;
+        let checked = 0;
         fc.assert(
             fc.property(fc.integer(), (seed) => {
                 const random = openRandom(seed);
@@ -346,18 +346,18 @@ describe('the check of a schema', () => {
                     const value = randomValue(random, 3);
                     const ok = orBroken(() => compiled(value).ok);
                     if (ok === undefined) continue;
-                    expect(judgeBySchema(candidate, value), JSON.stringify([candidate, value])).to.equal(ok);
-                    judged++;
+                    expect(checkBySchema(candidate, value), JSON.stringify([candidate, value])).to.equal(ok);
+                    checked++;
                     if (ok) fitting++;
                     else expect(explainBySchema(candidate, value)).to.have.length.within(1, 10);
                 }
             }),
             { numRuns: 800, seed: 7, endOnFailure: true },
         );
-        expect([fitting, judged - fitting].every((count) => count > 300)).to.equal(true);
+        expect([fitting, checked - fitting].every((count) => count > 300)).to.equal(true);
     });
 
-    it('judges what no other keyword has judged, through every keyword that judges the same value', () => {
+    it('checks what no other keyword has checked, through every keyword that checks the same value', () => {
         const rest = { unevaluatedProperties: false };
         const a = { properties: { a: true } };
         const cases: [JsonSchema, Json, boolean][] = [
@@ -382,7 +382,7 @@ describe('the check of a schema', () => {
         ];
         for (const [schema, value, expected] of cases) {
             expect(checkJsonSchema(schema)).to.deep.equal([]);
-            expect(judgeBySchema(schema, value), JSON.stringify([schema, value])).to.equal(expected);
+            expect(checkBySchema(schema, value), JSON.stringify([schema, value])).to.equal(expected);
         }
     });
 
@@ -445,10 +445,10 @@ describe('the check of a schema', () => {
     });
 });
 
-/** The compiled judge breaks on some schemas: what it keeps of properties that were judged is not there yet when it is asked for. */
-function orBroken(judge: () => boolean): boolean | undefined {
+/** The compiled validator breaks on some schemas: what it keeps of properties that were checked is not there yet when it is asked for. */
+function orBroken(check: () => boolean): boolean | undefined {
     try {
-        return judge();
+        return check();
     } catch (error) {
         if (error instanceof TypeError) return undefined;
         throw error;

@@ -76,7 +76,7 @@ describe('the schedule of a monitor', () => {
         expect(closestRuns({ cron, timezone: 'Europe/Berlin' }, MINUTE, NOW)).to.equal(HOUR);
     });
 
-    it('judges any expression within moments', () => {
+    it('checks any expression within moments', () => {
         for (const cron of ['*/5 * * * *', '* * * * *'])
             expect(cpuMsOf(() => closestRuns({ cron, timezone: 'Europe/Berlin' }, 5 * MINUTE, NOW))).to.be.below(1000);
     });

@@ -41,7 +41,7 @@ const operationsOf = (openApi: OpenApi) =>
         Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
     );
 describe('a package as an OpenAPI document', () => {
-    it('is valid, as an outside tool judges it: every package of the starter registry, and whatever else the rules let through', async () => {
+    it('is valid, as an outside tool checks it: every package of the starter registry, and whatever else the rules let through', async () => {
         const generated = fc.sample(anyPackage(), GENERATED).map((document, index) => [`generated ${index}`, document] as const);
         const packages = [...STARTERS.map(({ document }) => [document.site, document] as const), ...generated];
         const found = await lintOpenApi(Object.fromEntries(packages.map(([name, document]) => [name, exportOpenApi(document, STAMP)])));

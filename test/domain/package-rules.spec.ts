@@ -4,28 +4,28 @@ import fc from 'fast-check';
 import { LIMITS_IN_WORDS } from '../../shared/domain/package/rules/limits.ts';
 import { DETAIL_CODES } from '../../shared/refusals.ts';
 import { cpuMsOf } from '../support/stopwatch.ts';
-import { DROP, editedPackage, faultsOf, goodPackage, judge } from './good-package.ts';
+import { check, DROP, editedPackage, faultsOf, goodPackage } from './good-package.ts';
 
 describe('publishing rules', () => {
     it('keep a good package as it is', () => {
-        const verdict = judge(goodPackage());
+        const verdict = check(goodPackage());
         expect(verdict).to.deep.equal({ ok: true, document: goodPackage(), warnings: [] });
         if (verdict.ok) expect(Object.keys(verdict.document)).to.deep.equal(Object.keys(goodPackage()));
     });
 
     it('leave what they are given untouched', () => {
         const given = editedPackage({ '/site': 'WWW.Shop.Example.COM.' });
-        judge(given);
+        check(given);
         expect(given['site']).to.equal('WWW.Shop.Example.COM.');
     });
 
     it('give the site its one spelling', () => {
-        const verdict = judge(editedPackage({ '/site': ' WWW.Shop.Example.COM. ' }));
+        const verdict = check(editedPackage({ '/site': ' WWW.Shop.Example.COM. ' }));
         expect(verdict.ok && verdict.document.site).to.equal('shop.example.com');
     });
 
     it('turn CR LF in descriptions into LF and leave other texts alone', () => {
-        const verdict = judge(
+        const verdict = check(
             editedPackage({
                 '/description': 'a\r\nb',
                 '/endpoints/0/description': 'c\r\nd',
@@ -48,7 +48,7 @@ describe('publishing rules', () => {
         expect(files).not.to.have.length(0);
         for (const file of files) {
             const document: unknown = JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
-            const verdict = judge(document);
+            const verdict = check(document);
             expect(faultsOf(verdict), file).to.deep.equal([]);
             expect(verdict.ok && verdict.document, file).to.deep.equal(document);
         }
@@ -56,13 +56,13 @@ describe('publishing rules', () => {
 
     it('take null for a field that is left out, where the format says so', () => {
         expect(
-            faultsOf(judge(editedPackage({ '/endpoints/0/pagination': null, '/endpoints/0/prepare': null, '/endpoints/0/body': null }))),
+            faultsOf(check(editedPackage({ '/endpoints/0/pagination': null, '/endpoints/0/prepare': null, '/endpoints/0/body': null }))),
         ).to.deep.equal([]);
     });
 
     it('take plain http and other ports only where EGRESS_ALLOW covers the port', () => {
         const port = (url: string, open: number[]) =>
-            faultsOf(judge(editedPackage({ '/endpoints/3/url': url }), { isPortAllowed: (number) => open.includes(number) }));
+            faultsOf(check(editedPackage({ '/endpoints/3/url': url }), { isPortAllowed: (number) => open.includes(number) }));
         expect(port('http://shop.example.com:3000/reviews', [3000])).to.deep.equal([]);
         expect(port('https://shop.example.com:8443/reviews', [8443])).to.deep.equal([]);
         expect(port('http://shop.example.com/reviews', [80])).to.deep.equal([]);
@@ -72,14 +72,14 @@ describe('publishing rules', () => {
 
     it('keep tenants of one suffix apart', () => {
         const at = (site: string, url: string) =>
-            faultsOf(judge({ ...editedPackage({}), site, endpoints: [{ name: 'a', method: 'GET', url }] }));
+            faultsOf(check({ ...editedPackage({}), site, endpoints: [{ name: 'a', method: 'GET', url }] }));
         expect(at('a.github.io', 'https://a.github.io/')).to.deep.equal([]);
         expect(at('a.github.io', 'https://b.github.io/')).to.deep.equal(['/endpoints/0/url HOST_NOT_IN_SITE']);
         expect(at('shop.example.co.uk', 'https://api.example.co.uk/')).to.deep.equal([]);
     });
 
     it('name every problem at once', () => {
-        const verdict = judge(
+        const verdict = check(
             editedPackage({
                 '/title': DROP,
                 '/cookies': {},
@@ -101,7 +101,7 @@ describe('publishing rules', () => {
 
     it('never repeat a secret that they found, in a value, a key or a pointer', () => {
         const secret = `ghp_${'a1B2c3D4e5'.repeat(4)}`;
-        const verdict = judge(
+        const verdict = check(
             editedPackage({
                 '/description': secret,
                 [`/${secret}`]: 1,
@@ -116,7 +116,7 @@ describe('publishing rules', () => {
 
     it('warn of a package that can never be verified', () => {
         const warned = (edits: Record<string, unknown>) => {
-            const verdict = judge(editedPackage(edits));
+            const verdict = check(editedPackage(edits));
             expect(faultsOf(verdict)).to.deep.equal([]);
             return verdict.ok ? verdict.warnings.map(({ code, path }) => `${code} ${path}`) : [];
         };
@@ -130,7 +130,7 @@ describe('publishing rules', () => {
     });
 
     it('take a select without a declared type when it is one for JSON or one for HTML', () => {
-        const select = (value: unknown) => faultsOf(judge(editedPackage({ '/endpoints/2/response': { select: value } })));
+        const select = (value: unknown) => faultsOf(check(editedPackage({ '/endpoints/2/response': { select: value } })));
         expect(select({ a: 'b[].c' })).to.deep.equal([]);
         expect(select({ a: 'div > p:first' })).to.deep.equal([]);
         expect(select({ a: ['li'] })).to.deep.equal([]);
@@ -146,20 +146,20 @@ describe('publishing rules', () => {
             'HTML such as <b>.',
             'The description of the item.',
         ])
-            expect(judge(editedPackage({ '/endpoints/0/description': text })).ok, text).to.equal(true);
+            expect(check(editedPackage({ '/endpoints/0/description': text })).ok, text).to.equal(true);
     });
 
     it('accept param names that only look odd', () => {
         for (const name of ['filter[size]', 'a.b', '$top', 'q:text', 'toString', 'hasOwnProperty']) {
             const edits = { '/endpoints/3/params': [{ name, source: 'query', required: false }] };
-            expect(faultsOf(judge(editedPackage(edits))), name).to.deep.equal([]);
+            expect(faultsOf(check(editedPackage(edits))), name).to.deep.equal([]);
         }
     });
 
     it('leave to callers and defaults where pages start, and let cursors and links start with nothing', () => {
         const told = (param: object, pagination: object) =>
             faultsOf(
-                judge(
+                check(
                     editedPackage({
                         '/endpoints/0/params/-': { name: 'page', source: 'query', required: false, ...param },
                         '/endpoints/0/pagination': { param: 'page', ...pagination },
@@ -201,8 +201,8 @@ describe('publishing rules', () => {
         ];
         for (const [words, pointer, of, most] of rows) {
             expect(LIMITS_IN_WORDS).to.include(words);
-            expect(faultsOf(judge(editedPackage({ [pointer]: of(most) }))), words).to.deep.equal([]);
-            expect(faultsOf(judge(editedPackage({ [pointer]: of(most + 1) }))), words).to.have.length(1);
+            expect(faultsOf(check(editedPackage({ [pointer]: of(most) }))), words).to.deep.equal([]);
+            expect(faultsOf(check(editedPackage({ [pointer]: of(most + 1) }))), words).to.have.length(1);
         }
     });
 
@@ -218,7 +218,7 @@ describe('publishing rules', () => {
         for (const [format, body, type] of templates) {
             const headers = type === undefined ? {} : { 'content-type': type };
             const edits = { '/endpoints/1/body_format': format, '/endpoints/1/body': body, '/endpoints/1/headers': headers };
-            expect(faultsOf(judge(editedPackage(edits))), body).to.deep.equal([]);
+            expect(faultsOf(check(editedPackage(edits))), body).to.deep.equal([]);
         }
     });
 
@@ -228,7 +228,7 @@ describe('publishing rules', () => {
                 const body = `{sku}{count}${piece.repeat(60_000 / piece.length)}`;
                 const document = editedPackage({ '/endpoints/1/body_format': format, '/endpoints/1/body': body });
                 expect(
-                    cpuMsOf(() => judge(document)),
+                    cpuMsOf(() => check(document)),
                     `${format} ${piece}`,
                 ).to.be.below(500);
             }
@@ -237,18 +237,18 @@ describe('publishing rules', () => {
     it('count results at any key that JSON can have', () => {
         for (const results of ['@graph', 'data.2024', 'é', 'hydra:member', '$values', 'a/b', 'two words', 'data.items-list'])
             expect(
-                faultsOf(judge(editedPackage({ '/endpoints/3/response': {}, '/endpoints/3/billing': { unit: 'result', results } }))),
+                faultsOf(check(editedPackage({ '/endpoints/3/response': {}, '/endpoints/3/billing': { unit: 'result', results } }))),
                 results,
             ).to.deep.equal([]);
     });
 
     it('take a place of results without a unit, which is then the request', () => {
         for (const billing of [{ results: 'items' }, { max_results: 10 }, {}])
-            expect(faultsOf(judge(editedPackage({ '/endpoints/3/billing': billing }))), JSON.stringify(billing)).to.deep.equal([]);
+            expect(faultsOf(check(editedPackage({ '/endpoints/3/billing': billing }))), JSON.stringify(billing)).to.deep.equal([]);
     });
 
-    it('judge a default by a schema that only the compiled validator understands', () => {
-        const count = (schema: unknown) => faultsOf(judge(editedPackage({ '/endpoints/1/params/1/schema': schema })));
+    it('check a default by a schema that only the compiled validator understands', () => {
+        const count = (schema: unknown) => faultsOf(check(editedPackage({ '/endpoints/1/params/1/schema': schema })));
         expect(count({ anyOf: [{ type: 'integer' }, { type: 'null' }] })).to.deep.equal([]);
         expect(count({ anyOf: [{ type: 'string' }, { type: 'null' }] })).to.deep.equal(['/endpoints/1/params/1/default INVALID_VALUE']);
     });
@@ -287,7 +287,7 @@ describe('publishing rules under attack', () => {
 
     it('answer with well-formed problems, whatever the body is', () => {
         fc.assert(
-            fc.property(json, (value) => isAnswered(judge(value))),
+            fc.property(json, (value) => isAnswered(check(value))),
             { numRuns: 200 },
         );
     });
@@ -300,7 +300,7 @@ describe('publishing rules under attack', () => {
             fc.constantFrom('{', '}', '%', '://', '#', '__proto__', '[', '(', '&', Number.POSITIVE_INFINITY),
         );
         fc.assert(
-            fc.property(place, anything, (path, value) => isAnswered(judge(editedPackage({ [path]: value })))),
+            fc.property(place, anything, (path, value) => isAnswered(check(editedPackage({ [path]: value })))),
             { numRuns: 500 },
         );
     });
@@ -319,7 +319,7 @@ describe('publishing rules under attack', () => {
                 const params = ['x', 'y']
                     .filter((name) => url.includes(`{${name}}`))
                     .map((name) => ({ name, source: 'path', required: true }));
-                const verdict = judge(editedPackage({ '/endpoints/3/url': url, '/endpoints/3/params': params }));
+                const verdict = check(editedPackage({ '/endpoints/3/url': url, '/endpoints/3/params': params }));
                 if (!verdict.ok) return;
                 accepted++;
                 const filled = url.replaceAll('{x}', () => encodeURIComponent(x)).replaceAll('{y}', () => encodeURIComponent(y));
@@ -340,18 +340,18 @@ describe('publishing rules under attack', () => {
         const loop: Record<string, unknown> = {};
         loop['self'] = loop;
         for (const value of [deep, { ...goodPackage(), x: deep }, loop, { ...goodPackage(), endpoints: new Array(1_000_000).fill({}) }]) {
-            const verdict = judge(value);
+            const verdict = check(value);
             expect(verdict.ok).to.equal(false);
             expect(faultsOf(verdict).map((fault) => fault.split(' ')[1])).to.include('TOO_COMPLEX');
         }
     });
 
     it('keep the answer readable however much is wrong', () => {
-        const verdict = judge(Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, 1])));
+        const verdict = check(Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, 1])));
         expect(verdict.ok || verdict.problems.length)
             .to.be.greaterThan(100)
             .and.at.most(500);
-        expect(JSON.stringify(judge({ ['k'.repeat(60_000)]: 1 })).length).to.be.lessThan(3000);
+        expect(JSON.stringify(check({ ['k'.repeat(60_000)]: 1 })).length).to.be.lessThan(3000);
     });
 
     it('do not spend seconds on what a package wants compiled', () => {
@@ -364,10 +364,10 @@ describe('publishing rules under attack', () => {
                 default: 'a',
             })),
         });
-        const patterns = faultsOf(judge(editedPackage(params((i) => ({ pattern: `(?:[a-z]?){700}${i}?` })))));
+        const patterns = faultsOf(check(editedPackage(params((i) => ({ pattern: `(?:[a-z]?){700}${i}?` })))));
         expect(patterns).to.include('/endpoints/3/params/200/schema/pattern TOO_COMPLEX');
-        // Nothing is compiled to judge a default, so that each of them is judged.
-        const choices = faultsOf(judge(editedPackage(params((i) => ({ anyOf: [{ const: i }, { type: 'null' }] })))));
+        // Nothing is compiled to check a default, so that each of them is checked.
+        const choices = faultsOf(check(editedPackage(params((i) => ({ anyOf: [{ const: i }, { type: 'null' }] })))));
         expect(choices.filter((fault) => fault.includes('/default ')).length).to.be.above(400);
         expect(choices).to.include('/endpoints/3/params/30/schema TOO_COMPLEX');
     });
@@ -388,7 +388,7 @@ describe('publishing rules under attack', () => {
                 },
             })),
         });
-        const faults = (endpoints: unknown[]) => faultsOf(judge({ ...goodPackage(), site: 'shop.test', endpoints }));
+        const faults = (endpoints: unknown[]) => faultsOf(check({ ...goodPackage(), site: 'shop.test', endpoints }));
         expect(faults([endpointOf('few', 4)])).to.deep.equal([]);
         expect(faults([endpointOf('many', 6)])).to.deep.equal(['/endpoints/0/params/5/schema TOO_COMPLEX']);
         const all = faults(Array.from({ length: 140 }, (_, i) => endpointOf(`e${i}`, 4)));
@@ -397,7 +397,7 @@ describe('publishing rules under attack', () => {
     });
 
     /** Every problem has a known code, a pointer and one sentence; what is accepted is a package. */
-    function isAnswered(verdict: ReturnType<typeof judge>): void {
+    function isAnswered(verdict: ReturnType<typeof check>): void {
         if (verdict.ok) {
             expect(verdict.document.format).to.equal('routebook/1');
             return;

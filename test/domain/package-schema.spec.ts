@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { demoPackage } from '../../bin/demo/package.ts';
 import { packageSchema } from '../../shared/domain/package/package-schema.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
-import { DROP, editedPackage, goodPackage, judge } from './good-package.ts';
+import { check, DROP, editedPackage, goodPackage } from './good-package.ts';
 
 const fits = new Ajv({ strict: true, allowUnionTypes: true, formats: {} }).compile(packageSchema('https://routebook.example'));
 
@@ -35,7 +35,7 @@ describe('the JSON Schema of the package format', () => {
                 fc.array(fc.tuple(fc.constantFrom(...PLACES), fc.constantFrom(...FAULTS)), { minLength: 1, maxLength: 2 }),
                 (edits) => {
                     const edited = tryEdits(edits);
-                    if (edited !== undefined && judge(edited).ok) expect(fits(edited), JSON.stringify([edits, fits.errors])).to.equal(true);
+                    if (edited !== undefined && check(edited).ok) expect(fits(edited), JSON.stringify([edits, fits.errors])).to.equal(true);
                 },
             ),
             { numRuns: 4000, seed: 24 },
@@ -62,7 +62,7 @@ describe('the JSON Schema of the package format', () => {
     for (const [what, edits] of refused) {
         it(`marks ${what}`, () => {
             const edited = editedPackage(edits);
-            expect(judge(edited).ok).to.equal(false);
+            expect(check(edited).ok).to.equal(false);
             expect(fits(edited)).to.equal(false);
         });
     }
@@ -91,7 +91,7 @@ function tryEdits(edits: readonly (readonly [string, unknown])[]): JsonObject | 
 
 describe('$schema in a package', () => {
     it('is taken for the editor and not published', () => {
-        const verdict = judge({ $schema: 'https://routebook.example/schemas/routebook-1.json', ...goodPackage() });
+        const verdict = check({ $schema: 'https://routebook.example/schemas/routebook-1.json', ...goodPackage() });
         expect(verdict.ok && verdict.document).to.deep.equal(goodPackage());
     });
 });

@@ -13,7 +13,7 @@ describe('a package as tool definitions', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false, addUsedSchema: false });
 
     it('has a tool for each endpoint, with a name that models take and an input that is a valid JSON Schema by itself', () => {
-        const judge = (document: PackageDocument) => {
+        const check = (document: PackageDocument) => {
             const tools = exportTools(document);
             expect(tools.map(({ name }) => name)).to.deep.equal(document.endpoints.map(({ name }) => name));
             expect(new Set(tools.map(({ name }) => name)).size).to.equal(tools.length);
@@ -26,8 +26,8 @@ describe('a package as tool definitions', () => {
                 expect(refsIn(input), JSON.stringify(input)).to.deep.equal([]);
             }
         };
-        for (const { document } of STARTERS) judge(document);
-        fc.assert(fc.property(anyPackage(), judge), { numRuns: 50 });
+        for (const { document } of STARTERS) check(document);
+        fc.assert(fc.property(anyPackage(), check), { numRuns: 50 });
     }).timeout(240_000);
 
     it('takes the params of every documented call, and not those that a call would be refused for', () => {
@@ -35,11 +35,11 @@ describe('a package as tool definitions', () => {
             const tools = new Map(exportTools(document).map((tool) => [tool.name, tool]));
             for (const { endpoint: name, params } of fixture.answers) {
                 const input = tools.get(name)?.input_schema ?? {};
-                const judge = ajv.compile(input);
-                expect(judge(params), `${document.site} ${name} ${JSON.stringify(judge.errors)}`).to.equal(true);
-                expect(judge({ ...params, unknown_param: 1 }), `${document.site} ${name}`).to.equal(false);
+                const check = ajv.compile(input);
+                expect(check(params), `${document.site} ${name} ${JSON.stringify(check.errors)}`).to.equal(true);
+                expect(check({ ...params, unknown_param: 1 }), `${document.site} ${name}`).to.equal(false);
                 for (const required of (input['required'] as string[] | undefined) ?? [])
-                    expect(judge({ ...params, [required]: undefined }), `${document.site} ${name} without ${required}`).to.equal(false);
+                    expect(check({ ...params, [required]: undefined }), `${document.site} ${name} without ${required}`).to.equal(false);
             }
         }
     });
@@ -47,10 +47,10 @@ describe('a package as tool definitions', () => {
     it('says what a file is', () => {
         const photo = { name: 'photo', source: 'body', required: true, schema: { format: 'file' } } as const;
         const [tool] = exportTools(onePackage(endpoint('upload', '/', { method: 'POST', body_format: 'multipart', params: [photo] })));
-        const judge = ajv.compile(tool?.input_schema ?? {});
-        expect(judge({ photo: { filename: 'a.png', content_type: 'image/png', base64: 'AAAA' } })).to.equal(true);
-        expect(judge({ photo: { filename: 'a.png', base64: 'AAAA' } })).to.equal(false);
-        expect(judge({ photo: 'AAAA' })).to.equal(false);
+        const check = ajv.compile(tool?.input_schema ?? {});
+        expect(check({ photo: { filename: 'a.png', content_type: 'image/png', base64: 'AAAA' } })).to.equal(true);
+        expect(check({ photo: { filename: 'a.png', base64: 'AAAA' } })).to.equal(false);
+        expect(check({ photo: 'AAAA' })).to.equal(false);
     });
 
     it('says whose site it is, what it changes, and whether it runs here', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseEgressAllow } from '../../shared/domain/site/egress-allow.ts';
-import { classifyAddress, judgeDial, judgeUrl } from '../../workers/egress.ts';
+import { checkDial, checkUrl, classifyAddress } from '../../workers/egress.ts';
 import { loopbackRules } from '../support/sites.ts';
 import { checkAddresses } from './address-table.ts';
 
@@ -80,36 +80,36 @@ describe('which dials are allowed', () => {
     const some = loopbackRules('127.0.0.0/8:3000,[::1]/128:3000,10.1.0.0/16');
 
     it('reaches a public address by https on 443 alone', () => {
-        expect(judgeDial({ address: '1.1.1.1', port: 443, scheme: 'https' }, none)).to.equal('allowed');
-        expect(judgeDial({ address: '1.1.1.1', port: 443, scheme: 'http' }, none)).to.equal('scheme');
-        expect(judgeDial({ address: '1.1.1.1', port: 80, scheme: 'http' }, none)).to.equal('scheme');
-        expect(judgeDial({ address: '1.1.1.1', port: 8443, scheme: 'https' }, none)).to.equal('port');
+        expect(checkDial({ address: '1.1.1.1', port: 443, scheme: 'https' }, none)).to.equal('allowed');
+        expect(checkDial({ address: '1.1.1.1', port: 443, scheme: 'http' }, none)).to.equal('scheme');
+        expect(checkDial({ address: '1.1.1.1', port: 80, scheme: 'http' }, none)).to.equal('scheme');
+        expect(checkDial({ address: '1.1.1.1', port: 8443, scheme: 'https' }, none)).to.equal('port');
     });
 
     it('lets an entry of EGRESS_ALLOW through where it covers address and port together', () => {
-        expect(judgeDial({ address: '127.0.0.1', port: 3000, scheme: 'http' }, some)).to.equal('allowed');
-        expect(judgeDial({ address: '::1', port: 3000, scheme: 'https' }, some)).to.equal('allowed');
-        expect(judgeDial({ address: '10.1.2.3', port: 9, scheme: 'http' }, some)).to.equal('allowed');
-        expect(judgeDial({ address: '127.0.0.1', port: 3001, scheme: 'http' }, some)).to.equal('loopback');
-        expect(judgeDial({ address: '10.2.0.1', port: 9, scheme: 'http' }, some)).to.equal('private');
-        expect(judgeDial({ address: '::ffff:127.0.0.1', port: 3000, scheme: 'http' }, some)).to.equal('ipv4-mapped');
-        expect(judgeDial({ address: '1.1.1.1', port: 3000, scheme: 'http' }, some)).to.equal('scheme');
+        expect(checkDial({ address: '127.0.0.1', port: 3000, scheme: 'http' }, some)).to.equal('allowed');
+        expect(checkDial({ address: '::1', port: 3000, scheme: 'https' }, some)).to.equal('allowed');
+        expect(checkDial({ address: '10.1.2.3', port: 9, scheme: 'http' }, some)).to.equal('allowed');
+        expect(checkDial({ address: '127.0.0.1', port: 3001, scheme: 'http' }, some)).to.equal('loopback');
+        expect(checkDial({ address: '10.2.0.1', port: 9, scheme: 'http' }, some)).to.equal('private');
+        expect(checkDial({ address: '::ffff:127.0.0.1', port: 3000, scheme: 'http' }, some)).to.equal('ipv4-mapped');
+        expect(checkDial({ address: '1.1.1.1', port: 3000, scheme: 'http' }, some)).to.equal('scheme');
     });
 
-    it('judges the name of a URL first, then user info, scheme and port', () => {
-        const judge = (url: string) => judgeUrl(new URL(url), 'shop.test', some);
-        expect(judge('https://shop.test/')).to.equal('allowed');
-        expect(judge('https://api.shop.test/')).to.equal('allowed');
-        expect(judge('http://shop.test:3000/')).to.equal('allowed');
-        expect(judge('http://other.test:81/')).to.equal('name');
-        expect(judge('https://notshop.test/')).to.equal('name');
-        expect(judge('https://shop.test.evil.test/')).to.equal('name');
-        expect(judge('http://127.0.0.1:3000/')).to.equal('name');
-        expect(judge('https://me:secret@shop.test/')).to.equal('user-info');
-        expect(judge('https://shop.test:8443/')).to.equal('allowed');
-        expect(judgeUrl(new URL('https://shop.test:8443/'), 'shop.test', none)).to.equal('port');
-        expect(judgeUrl(new URL('http://shop.test/'), 'shop.test', none)).to.equal('scheme');
-        expect(judge('ftp://shop.test/')).to.equal('scheme');
+    it('checks the name of a URL first, then user info, scheme and port', () => {
+        const check = (url: string) => checkUrl(new URL(url), 'shop.test', some);
+        expect(check('https://shop.test/')).to.equal('allowed');
+        expect(check('https://api.shop.test/')).to.equal('allowed');
+        expect(check('http://shop.test:3000/')).to.equal('allowed');
+        expect(check('http://other.test:81/')).to.equal('name');
+        expect(check('https://notshop.test/')).to.equal('name');
+        expect(check('https://shop.test.evil.test/')).to.equal('name');
+        expect(check('http://127.0.0.1:3000/')).to.equal('name');
+        expect(check('https://me:secret@shop.test/')).to.equal('user-info');
+        expect(check('https://shop.test:8443/')).to.equal('allowed');
+        expect(checkUrl(new URL('https://shop.test:8443/'), 'shop.test', none)).to.equal('port');
+        expect(checkUrl(new URL('http://shop.test/'), 'shop.test', none)).to.equal('scheme');
+        expect(check('ftp://shop.test/')).to.equal('scheme');
     });
 });
 

@@ -82,7 +82,7 @@ export const FORMS: readonly Form[] = [
     ...rebindingForms(),
 ];
 
-async function judge(bench: Bench, expected: string, act: () => Promise<Answer>): Promise<string[]> {
+async function check(bench: Bench, expected: string, act: () => Promise<Answer>): Promise<string[]> {
     bench.trespasses();
     const { status, body } = await act();
     const faults = bench.trespasses();
@@ -99,7 +99,7 @@ function answerForm(addresses: readonly string[], index: number): Form {
         name: `a name that leads to ${addresses.join(' and ')}`,
         run(bench) {
             bench.answers.set(`d${index}.rebound.test`, addresses);
-            return judge(bench, 'EGRESS_DENIED', () => bench.call(REBOUND, `answer_${index}`));
+            return check(bench, 'EGRESS_DENIED', () => bench.call(REBOUND, `answer_${index}`));
         },
     };
 }
@@ -112,7 +112,7 @@ function ledForms(address: string, index: number): Form[] {
         run(bench) {
             bench.answers.set('led.shop.test', [address]);
             bench.answers.set(`d${index}.rebound.test`, [address]);
-            return judge(bench, 'EGRESS_DENIED', () => act(bench));
+            return check(bench, 'EGRESS_DENIED', () => act(bench));
         },
     });
     const nextPage = denied('a next page on', (bench) => bench.call(SHOP, 'list', { to: encodePlace(bench.at(led)) }));
@@ -127,14 +127,14 @@ function ledForms(address: string, index: number): Form[] {
 function placeForm(what: string, endpoint: string, to: string, code: string): Form {
     return {
         name: `${what} ${to}`,
-        run: (bench) => judge(bench, code, () => bench.call(SHOP, endpoint, { to: encodePlace(bench.at(to)) })),
+        run: (bench) => check(bench, code, () => bench.call(SHOP, endpoint, { to: encodePlace(bench.at(to)) })),
     };
 }
 
 function submitForm(to: string, index: number): Form {
     return {
         name: `a form whose action is ${to}`,
-        run: (bench) => judge(bench, 'UPSTREAM_REDIRECT', () => bench.call(SHOP, `form_${index}`)),
+        run: (bench) => check(bench, 'UPSTREAM_REDIRECT', () => bench.call(SHOP, `form_${index}`)),
     };
 }
 
@@ -151,7 +151,7 @@ function prepareForm(to: string): Form {
 }
 
 async function isRefused(bench: Bench, endpoint: Partial<PackageEndpoint> & { url: string }): Promise<string[]> {
-    const faults = await judge(bench, 'SCHEMA_INVALID', () => bench.publish(SHOP, [{ name: 'x', method: 'GET', ...endpoint }]));
+    const faults = await check(bench, 'SCHEMA_INVALID', () => bench.publish(SHOP, [{ name: 'x', method: 'GET', ...endpoint }]));
     const { rows } = await bench.world.app.db.raw<{ rows: { versions: number }[] }>('select versions from sites where site = ?', [SHOP]);
     return rows[0]?.versions === 1 ? faults : [...faults, 'it was stored'];
 }
@@ -226,7 +226,7 @@ function rebindingForms(): Form[] {
                 const first = Array.from({ length: turns }, () => ['127.0.0.1']);
                 bench.answers.inTurn(TURNS, ...first, [address], [address], [address]);
                 const given = Object.fromEntries(Object.entries(params).map(([key, to]) => [key, encodePlace(bench.at(to))]));
-                return judge(bench, code, () => bench.call(REBOUND, endpoint, given));
+                return check(bench, code, () => bench.call(REBOUND, endpoint, given));
             },
         })),
     );

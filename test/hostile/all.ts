@@ -1,7 +1,7 @@
 import type { Person } from '../support/people.ts';
 import type { Behaviour } from './behaviour.ts';
 import { type HostileSites, openHostileSites } from './hostile-sites.ts';
-import { faultsOf, type Patience, timeoutOf } from './judge.ts';
+import { faultsOf, type Patience, timeoutOf } from './outcome-faults.ts';
 
 export interface Outcome {
     /** What went wrong, in sentences. */

@@ -18,7 +18,7 @@ export type Heard = Map<number, number>;
 /** What each row of the tables is: something that strangers do to everybody else. */
 export interface Stranger {
     name: string;
-    /** Answers that a worker reads, packages that an API judges, or many hands at once. */
+    /** Answers that a worker reads, packages that an API checks, or many hands at once. */
     kind: 'reading' | 'package' | 'crowd';
     /** Another row does nearly the same: specs run both, the bench runs that one. */
     isVariant?: boolean;

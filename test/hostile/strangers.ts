@@ -1,8 +1,8 @@
 import { CROWDS } from './crowds.ts';
 import { HOSTILE_PACKAGES as READ_PACKAGES } from './packages.ts';
 import { PAGING_PACKAGES } from './paging.ts';
-import { HOSTILE_PACKAGES as JUDGED_PACKAGES } from './requests.ts';
+import { HOSTILE_PACKAGES as CHECKED_PACKAGES } from './requests.ts';
 import type { Stranger } from './stranger.ts';
 
 /** Every row of the tables, whatever it does and to whom. */
-export const STRANGERS: readonly Stranger[] = [...READ_PACKAGES, ...PAGING_PACKAGES, ...JUDGED_PACKAGES, ...CROWDS];
+export const STRANGERS: readonly Stranger[] = [...READ_PACKAGES, ...PAGING_PACKAGES, ...CHECKED_PACKAGES, ...CROWDS];

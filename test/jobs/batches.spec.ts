@@ -184,7 +184,7 @@ for (const topology of ANY_TOPOLOGY) {
             });
         }
 
-        it('of twenty thousand fields that nobody knows is refused without judging each, whole or as one item', async () => {
+        it('of twenty thousand fields that nobody knows is refused without checking each, whole or as one item', async () => {
             const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, 1]));
             const whole = await ada.call('POST', '/v1/batches', { body: many });
             expect(detailsOf(whole)).to.deep.equal([' TOO_COMPLEX']);
@@ -204,7 +204,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(detailsOf(answer)).to.deep.equal(['/items/0/site REQUIRED']);
         });
 
-        it('is only judged and priced in a dry run', async () => {
+        it('is only checked and priced in a dry run', async () => {
             const answer = await order(ada, { items: products(5) }, { query: '?dry_run=true' });
             expect([answer.status, answer.body]).to.deep.equal([
                 200,

@@ -42,7 +42,7 @@ import '../circuit/circuits.spec.ts';
 import '../circuit/turns-and-deaths.spec.ts';
 import '../cli/client.spec.ts';
 import '../crowds/bodies.spec.ts';
-import '../crowds/judging.spec.ts';
+import '../crowds/package-checks.spec.ts';
 import '../dashboard/hostile-forms.spec.ts';
 import '../dashboard/operations.spec.ts';
 import '../dashboard/pages.spec.ts';

@@ -11,4 +11,4 @@ describe('every hostile package by a verification run, at three scales (X1)', ()
 describe('every hostile package by the command line, at three scales (X1)', () => describeCommandLine(ALL_ROWS));
 describe('every hostile package by an agent, at three scales (X1)', () => describeAgent(ALL_ROWS));
 describe('every hostile package by a page, at three scales (X1)', () => describePage(ALL_ROWS));
-describe('every package that takes long to judge, at an API (X1)', () => describeApi(ALL_ROWS));
+describe('every package that takes long to check, at an API (X1)', () => describeApi(ALL_ROWS));

@@ -59,10 +59,10 @@ describe('routebook import, of 20 documents whose operations are fetched from a 
                 try {
                     const ada = await joinAs(world, { plan: 'enterprise', overrides: { perMinute: 1000 } });
                     const seen = { contradictions: 0 };
-                    const judge = await startJudge(port, seen);
-                    const to = { site: `mock${place}.test`, port: (judge.address() as AddressInfo).port };
+                    const check = await startCheck(port, seen);
+                    const to = { site: `mock${place}.test`, port: (check.address() as AddressInfo).port };
                     const outcome = await callAll(ada, document, { ...to, sample: valuesBy(sampler.sample, faker.generate), seen });
-                    judge.close();
+                    check.close();
                     asked += outcome.asked;
                     contradicting += outcome.contradicting;
                     wrong.push(...outcome.wrong.map((one) => `${name} ${one}`));
@@ -158,7 +158,7 @@ async function startMock(program: string, file: string, port: number): Promise<C
 }
 
 /** Stands before a mock, refuses requests that it says something against, and counts answers that their document does not allow. */
-async function startJudge(port: number, seen: { contradictions: number }): Promise<Server> {
+async function startCheck(port: number, seen: { contradictions: number }): Promise<Server> {
     const server = createServer(async (request, response) => {
         const chunks: Buffer[] = [];
         for await (const chunk of request) chunks.push(chunk as Buffer);

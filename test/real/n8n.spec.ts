@@ -63,7 +63,7 @@ describe('the node for n8n, in n8n itself', function () {
     }
 
     function run(program: string, args: readonly string[], { cwd = folder, input = '' } = {}): Promise<string> {
-        // The linter judges nothing where NODE_ENV says that it is itself tested.
+        // The linter checks nothing where NODE_ENV says that it is itself tested.
         const env = { ...process.env, NODE_ENV: 'production', N8N_USER_FOLDER: cwd, N8N_ENCRYPTION_KEY: 'test' };
         return new Promise((resolve, reject) => {
             const child = execFile(program, args, { cwd, env, maxBuffer: 64e6 }, (error, stdout, stderr) => {

@@ -183,8 +183,8 @@ for (const topology of TOPOLOGIES) {
                 expect(page.title).to.equal('Login - Bookmarks');
                 expect(page.refused).to.include('Wrong login/password');
                 const { credits } = dataOf<{ credits: object }>(await ada.call('GET', '/v1/account'));
-                const judged = await call('log_in_or_fail', wrong);
-                expect(errorOf(judged)).to.include({ code: 'UPSTREAM_INVALID_RESPONSE', fault: 'schema' });
+                const checked = await call('log_in_or_fail', wrong);
+                expect(errorOf(checked)).to.include({ code: 'UPSTREAM_INVALID_RESPONSE', fault: 'schema' });
                 expect(dataOf<{ credits: object }>(await ada.call('GET', '/v1/account')).credits).to.deep.equal(credits);
                 expect(dataOf(await call('log_in_or_fail', OWNER))).to.include({ title: 'Tools - Bookmarks' });
             });

@@ -106,7 +106,7 @@ describe('credits', () => {
     });
 
     describe('orders that arrive together', () => {
-        it('are judged each by its own account, and an empty one fails alone', async () => {
+        it('are checked each by its own account, and an empty one fails alone', async () => {
             const accounts = await Promise.all([books.user({ allowance: 1 }), books.user({}), books.user({ allowance: 1 })]);
             const verdicts = await Promise.all(accounts.map((account) => books.credits.hold(orderFor(account))));
             expect(verdicts.map((verdict) => verdict.ok)).to.deep.equal([true, false, true]);

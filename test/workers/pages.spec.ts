@@ -122,7 +122,7 @@ describe('a walk over the pages of a site', () => {
         expect(await run('breaks', { at: 3, status: 503 })).to.include({ ok: false, code: 'UPSTREAM_STATUS', attempts: 5 });
     });
 
-    it('is judged by its schema when all pages are joined, before anything is cut off', async () => {
+    it('is checked by its schema when all pages are joined, before anything is cut off', async () => {
         const joined = await run('at_most_four', {}, { maxResults: 4 });
         expect(joined).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
         expect(!joined.ok && joined.details?.[0]?.path).to.equal('/items');

@@ -94,7 +94,7 @@ describe('reading one page of several', () => {
         }
     });
 
-    it('joins pages into what the first one said, judged before it is cut, on the spot and in a thread alike, up to 10 MiB', async () => {
+    it('joins pages into what the first one said, checked before it is cut, on the spot and in a thread alike, up to 10 MiB', async () => {
         const response = { ...NOTHING, schema: { properties: { items: { minItems: 3 } } } };
         const wanted = { results: 'items', most: 2 };
         const texts = ['{"page":1,"items":[1,2]}', '{"page":2,"items":[]}', '{"page":3,"items":[3]}'];

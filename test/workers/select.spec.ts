@@ -5,7 +5,7 @@ import type { Page } from '../../workers/upstream.ts';
 
 const NOTHING: Endpoint['response'] = { type: undefined, select: undefined, schema: undefined };
 
-/** Accepts everything, and is judged in a thread: what is read on the spot has to come out the same. */
+/** Accepts everything, and is checked in a thread: what is read on the spot has to come out the same. */
 const IN_A_THREAD = { allOf: [true] };
 
 function page(body: string | Uint8Array, contentType: string | null = 'application/json', more: Partial<Page> = {}): Page {
@@ -71,14 +71,14 @@ describe('reading what a site answered', () => {
                 expect(cut).to.deep.include({ results: 2, isListed: true, truncated: true });
             });
 
-            it(`says of ${size} JSON that names a key twice what was judged, and no more`, async () => {
+            it(`says of ${size} JSON that names a key twice what was checked, and no more`, async () => {
                 const schema = { type: 'object', properties: { id: { type: 'integer' } } };
                 const body = `{"id":"<b>","id":7,"rows":[{"a":":","a":{"b":1}}]${more}}`;
                 const reading = await read(page(body), { schema });
                 expect(reading.ok && reading.text).to.equal(`{"id":7,"rows":[{"a":{"b":1}}]${more}}`);
             });
 
-            it(`says and judges as null, in ${size} JSON, a number that is too large`, async () => {
+            it(`says and checks as null, in ${size} JSON, a number that is too large`, async () => {
                 const body = `{"id":1e999${more}}`;
                 expect(await dataOf(page(body))).to.include({ id: null });
                 const schema = { type: 'object', properties: { id: { type: 'number' } } };
@@ -309,7 +309,7 @@ describe('reading what a site answered', () => {
             expect(refusal.details.map(({ path, code }) => `${path} ${code}`)).to.deep.equal(['/[removed] INVALID_TYPE']);
         });
 
-        it('judges a 204 too', async () =>
+        it('checks a 204 too', async () =>
             expect(await refusalOf(page('', null, { status: 204 }), { schema })).to.include({ code: 'UPSTREAM_INVALID_RESPONSE' }));
     });
 
@@ -335,8 +335,8 @@ describe('reading what a site answered', () => {
                 const plain = await hasty.read(list(), { response: NOTHING }, ALL);
                 expect(plain).to.include({ ok: true, results: 100_000 });
                 const schema = { properties: { items: { uniqueItems: true } } };
-                const judged = await hasty.read(list(), { response: { ...NOTHING, schema } }, ALL);
-                expect(judged).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
+                const checked = await hasty.read(list(), { response: { ...NOTHING, schema } }, ALL);
+                expect(checked).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
             } finally {
                 await hasty.close();
             }

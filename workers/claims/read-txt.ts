@@ -24,7 +24,7 @@ export async function readTxt(registrable: string, token: string, resolvers: rea
     try {
         const records = await resolver.resolveTxt(name);
         if (!records.some((chunks) => chunks.join('').trim() === proofLine(token))) return `${name} has no TXT record with this value.`;
-        return await judgeAliases(resolver, name, registrable);
+        return await checkAliases(resolver, name, registrable);
     } catch (error) {
         return `${name}: ${WORDS[(error as { code?: string }).code ?? ''] ?? 'the name servers could not be asked'}.`;
     } finally {
@@ -32,7 +32,7 @@ export async function readTxt(registrable: string, token: string, resolvers: rea
     }
 }
 
-async function judgeAliases(resolver: Resolver, name: string, registrable: string): Promise<string | undefined> {
+async function checkAliases(resolver: Resolver, name: string, registrable: string): Promise<string | undefined> {
     let alias: string | undefined = name;
     for (let count = 0; count <= MOST_ALIASES; count++) {
         alias = await aliasOf(resolver, alias);

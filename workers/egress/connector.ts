@@ -3,7 +3,7 @@ import { connect as startTls } from 'node:tls';
 import { HttpProxyAgent } from 'hpagent';
 import ipaddr from 'ipaddr.js';
 import { createLookup, type Lookup } from './resolver.ts';
-import { type DialVerdict, type EgressRules, judgeDial, type Scheme } from './rules.ts';
+import { checkDial, type DialVerdict, type EgressRules, type Scheme } from './rules.ts';
 
 /** The target of a URL: a name or an IP literal (without brackets), a port, and whether it uses TLS. */
 export interface Target {
@@ -34,7 +34,7 @@ const CONNECT_TIMEOUT = 10_000;
 
 /**
  * The guard (docs/api.md, "Addresses"): resolves itself, refuses the whole answer if one address in it is not allowed, dials the very
- * address that was judged and looks at the peer's address again. Neither setting nor environment switches any of it off; with
+ * address that was checked and looks at the peer's address again. Neither setting nor environment switches any of it off; with
  * EGRESS_PROXY_URL the proxy resolves and decides on addresses.
  * @param timeoutMs of DNS, TCP and TLS together; only tests pass another one, and another resolver
  */
@@ -55,7 +55,7 @@ export function createConnector(
 async function dialChecked(target: Target, rules: EgressRules, lookup: Lookup, late: AbortSignal): Promise<Socket> {
     const addresses = await resolve(target.host, rules, lookup);
     for (const address of addresses) {
-        const verdict = judgeDial({ ...target, address }, rules);
+        const verdict = checkDial({ ...target, address }, rules);
         if (verdict !== 'allowed') throw new EgressDenied(verdict);
     }
     return dialInTurn(addresses, target.port, late);

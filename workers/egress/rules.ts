@@ -27,7 +27,7 @@ export type DialVerdict = 'allowed' | NonPublic | 'scheme' | 'port';
  * Decides on address, port and scheme together (docs/api.md, "Addresses"): an entry of EGRESS_ALLOW that covers address and port allows both
  * schemes; everything else has to be a public address, https and port 443.
  */
-export function judgeDial({ address, port, scheme }: Dial, rules: EgressRules): DialVerdict {
+export function checkDial({ address, port, scheme }: Dial, rules: EgressRules): DialVerdict {
     if (isAllowed(rules.allow, address, port)) return 'allowed';
     const kind = classifyAddress(address);
     if (kind !== 'public') return kind;
@@ -41,7 +41,7 @@ export type UrlVerdict = 'allowed' | 'name' | 'user-info' | 'scheme' | 'port';
  * Checks a URL before it is dialled, in the contract's order: the name first, then scheme and port. `user-info` is
  * refused with the name: it would send credentials that no schema may hold.
  */
-export function judgeUrl(url: URL, registrable: string, rules: EgressRules): UrlVerdict {
+export function checkUrl(url: URL, registrable: string, rules: EgressRules): UrlVerdict {
     if (!isOnDomain(url.hostname, registrable)) return 'name';
     if (url.username !== '' || url.password !== '') return 'user-info';
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'scheme';

@@ -24,7 +24,7 @@ import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { Balance } from '../../shared/store/credits/credits.ts';
 import { pauseRunning } from '../../shared/store/jobs/batch-ends.ts';
-import { judgeRoom, type StartResult } from '../../shared/store/jobs/begins.ts';
+import { checkRoom, type StartResult } from '../../shared/store/jobs/begins.ts';
 import { type ClaimedJob, keptBytes } from '../../shared/store/jobs/claims.ts';
 import { type AttemptEnd, endUnbegun, endWithKept, type HoldEnd } from '../../shared/store/jobs/ends.ts';
 import { makeSpace } from '../../shared/store/jobs/retention.ts';
@@ -103,7 +103,7 @@ function isGone(error: unknown): boolean {
 async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: FetchOrder, signal: AbortSignal): Promise<void> {
     const { app } = tools;
     const { caller } = order;
-    judgeScopes(order);
+    checkScopes(order);
     const asked = await admitFresh(app, order);
     if (!asked.ok) throw asked.refusal;
     const admitted = atPriceOfOrder(asked, job, order.body);
@@ -122,9 +122,9 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
         const balance = await slice.balance(caller.accountId);
         const batch = job.batchId === null ? undefined : await slice.room(job.batchId);
         const expected = expectedHold(admitted, balance);
-        const room = job.batchId === null || expected === undefined ? 'begun' : judgeRoom(batch, expected);
+        const room = job.batchId === null || expected === undefined ? 'begun' : checkRoom(batch, expected);
         // If the job waits for both, report limits, which are checked first. A turn of the pace is taken only if nothing else is missing.
-        if (expected === undefined || typeof room === 'object' || pace !== undefined) await judgeLimits(app, caller);
+        if (expected === undefined || typeof room === 'object' || pace !== undefined) await checkLimits(app, caller);
         if (expected === undefined) throw insufficientCredits(app, caller, admitted.price.unit, balance.available);
         if (room !== 'begun') return await throwNotStarted(app, job, room);
         slice.expect(expected);
@@ -187,7 +187,7 @@ async function orderOf(app: App, job: ClaimedJob, caller: Caller): Promise<Fetch
 }
 
 /** Checks scopes again, since the key or the role of its user may have changed. Effects are checked with the endpoint. @throws Refusal FORBIDDEN */
-function judgeScopes({ caller: { scopes, role }, body: { site, endpoint } }: FetchOrder): void {
+function checkScopes({ caller: { scopes, role }, body: { site, endpoint } }: FetchOrder): void {
     const { routes, sites, endpoints } = scopes.listed;
     if (!routes.includes('jobs') || !canRoleHave(role, 'jobs')) throw missingScope({ part: 'routes', needs: 'jobs' });
     if (sites !== null && !sites.includes(site)) throw missingScope({ part: 'sites', needs: site });
@@ -265,7 +265,7 @@ async function count({ limits }: App, { accountId }: Caller, windows: LimitWindo
 }
 
 /** Checks the same limits without counting and without the site's share. @throws NotYet, Refusal SERVICE_UNAVAILABLE */
-async function judgeLimits({ limits }: App, { accountId, figures }: Caller): Promise<void> {
+async function checkLimits({ limits }: App, { accountId, figures }: Caller): Promise<void> {
     const { windows, inFlight } = await limits.peek(`account:${accountId}`, windowsOfJobs(figures), accountId);
     const full = windows.filter(({ remaining }) => remaining === 0).map(({ resetsIn }) => resetsIn);
     if (full.length > 0) throw new NotYet({ waitingFor: 'limits', afterMs: untilNextLook(Math.max(...full)) });

@@ -1,5 +1,5 @@
-import { fitsOnLoop } from '../../shared/domain/fetch/judge-params.ts';
 import { type PagePlace, stepFrom } from '../../shared/domain/fetch/pages.ts';
+import { fitsOnLoop } from '../../shared/domain/fetch/validate-params.ts';
 import { isExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Json, Pagination } from '../../shared/domain/types.ts';
 import { isNothing } from '../select/json.ts';

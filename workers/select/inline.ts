@@ -57,7 +57,7 @@ const INLINE_KEYWORDS = new Set([
 ]);
 
 /** Whether data may be validated inline. @param bytes size of its bodies */
-export function canJudgeInline(schema: JsonSchema | undefined, bytes: number): boolean {
+export function canCheckInline(schema: JsonSchema | undefined, bytes: number): boolean {
     return bytes <= INLINE_BODY && isInlineSchema(schema);
 }
 

@@ -7,7 +7,7 @@ import type { Page } from '../upstream/answers.ts';
 import { botChallengeOf } from '../upstream/bot-challenges.ts';
 import type { Task, TaskAnswer } from './child.ts';
 import { typeOfBody, typeOfStep } from './decode.ts';
-import { canJudgeInline, canReadInline, costsItsSize, hasInlineRules, isInlineExpression } from './inline.ts';
+import { canCheckInline, canReadInline, costsItsSize, hasInlineRules, isInlineExpression } from './inline.ts';
 import { type Refused, refusable, TOO_MUCH } from './invalid-response.ts';
 import { MAX_OUTPUT, TOO_LONG } from './measure.ts';
 import type { PreparedPage, WantedOfStep } from './prepare-page.ts';
@@ -166,7 +166,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
         },
         async join(texts, { response: { schema } }, wanted, bytes, turn = createReadingTurn()) {
             if (bytes > MAX_OUTPUT) return toRefused(TOO_LONG);
-            if (canJudgeInline(schema, bytes))
+            if (canCheckInline(schema, bytes))
                 return refusable(() => ({ ok: true, ...joinParts(texts, schema, wanted, { isOnLoop: true }) }));
             const isHeavy = !hasInlineRules({ ...NO_RULES, schema });
             return contentOf(await ask({ what: 'join', texts, schema, wanted }, { bytes, isHeavy }, turn));

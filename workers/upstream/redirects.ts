@@ -1,5 +1,5 @@
 import type { Effect, UpstreamRequest } from '../../shared/domain/types.ts';
-import { type EgressRules, judgeUrl, type UrlVerdict } from '../egress.ts';
+import { checkUrl, type EgressRules, type UrlVerdict } from '../egress.ts';
 import { type Fault, UpstreamFault } from './failures.ts';
 
 /** Redirects that one call follows (docs/api.md, "Hosted fetch"). */
@@ -48,7 +48,7 @@ function targetOf(location: string, base: string): URL | undefined {
  * @param namedBy the beginning of the message
  */
 export function refusalOf(url: URL, registrable: string, rules: EgressRules, namedBy: string): Fault | undefined {
-    const verdict = judgeUrl(url, registrable, rules);
+    const verdict = checkUrl(url, registrable, rules);
     if (verdict === 'allowed') return undefined;
     const isElsewhere = verdict === 'name' || verdict === 'user-info';
     return { code: isElsewhere ? 'UPSTREAM_REDIRECT' : 'EGRESS_DENIED', message: `${namedBy} ${WHERE[verdict]}.`, isTransient: false };

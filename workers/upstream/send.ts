@@ -4,7 +4,7 @@ import type { Got } from 'got';
 import type { Effect, Method, UpstreamRequest } from '../../shared/domain/types.ts';
 import { NO_SPAN, type Span } from '../../shared/platform/tracing.ts';
 import type { CallCredential } from '../credentials/credential.ts';
-import { type EgressConnector, type EgressRules, GuardedAgent, type HandOver, judgeUrl } from '../egress.ts';
+import { checkUrl, type EgressConnector, type EgressRules, GuardedAgent, type HandOver } from '../egress.ts';
 import type { Pace } from '../pace.ts';
 import type { Page, RequestFigures, UpstreamAnswer, UpstreamFailure } from './answers.ts';
 import { type Body, readBody } from './body.ts';
@@ -101,7 +101,7 @@ export class Call {
 
     async run(first: UpstreamRequest): Promise<UpstreamAnswer | UpstreamFailure> {
         const cleaned = this.#clean(first);
-        const refused = 'code' in cleaned ? cleaned : this.#judgeFirst(cleaned);
+        const refused = 'code' in cleaned ? cleaned : this.#checkFirst(cleaned);
         if (refused !== undefined || 'code' in cleaned) return this.#failed(refused as Fault);
         let request = cleaned;
         let failed: Fault | undefined;
@@ -138,11 +138,11 @@ export class Call {
         }
     }
 
-    #judgeFirst({ url: text }: UpstreamRequest): Fault | undefined {
+    #checkFirst({ url: text }: UpstreamRequest): Fault | undefined {
         const { registrable, namedBy } = this.#options;
         const url = URL.parse(text);
         if (url !== null && namedBy !== undefined) return refusalOf(url, registrable, this.#tools.rules, namedBy);
-        const isAllowed = url !== null && judgeUrl(url, registrable, this.#tools.rules) === 'allowed';
+        const isAllowed = url !== null && checkUrl(url, registrable, this.#tools.rules) === 'allowed';
         return isAllowed ? undefined : { code: 'EGRESS_DENIED', isTransient: false };
     }
 

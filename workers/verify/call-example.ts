@@ -3,7 +3,7 @@ import type { App } from '../../shared/app.ts';
 import type { GuardState } from '../../shared/coordination/circuits/circuits.ts';
 import { bindParams } from '../../shared/domain/fetch/bind-params.ts';
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
-import { createParamJudge } from '../../shared/domain/fetch/judge-params.ts';
+import { createParamValidator } from '../../shared/domain/fetch/validate-params.ts';
 import { exampleOutcome } from '../../shared/domain/package/example-outcome.ts';
 import { hostsOfEndpoint } from '../../shared/domain/package/hosts.ts';
 import { type Finding, verdictOf } from '../../shared/domain/package/verification.ts';
@@ -44,7 +44,7 @@ export interface ExampleCall {
 export async function callExample(app: App, call: ExampleCall): Promise<Finding> {
     const began = performance.now();
     const { name } = call.endpoint;
-    const bound = bindParams(call.endpoint, call.params, createParamJudge());
+    const bound = bindParams(call.endpoint, call.params, createParamValidator());
     const called = bound.ok ? await callGuarded(app, call, bound.values) : toRefused('INVALID_PARAMS', bound.problems[0]?.message);
     const outcome = exampleOutcome(call.endpoint, called);
     const verdict = isQuarantined(outcome) ? 'failed' : verdictOf(outcome);

@@ -23,7 +23,7 @@ const PROVES_ADDRESS: readonly How[] = ['sign-up', 'mailed link'];
 /**
  * Begins a session of somebody who proved who they are, and mails it where the browser is new; who was signed in in this browser
  * before is signed out.
- * @throws SessionEnded if all sessions were ended since the proof was judged
+ * @throws SessionEnded if all sessions were ended since the proof was checked
  */
 export async function begin(visit: Visit, { userId, revision, next, notice }: Entrance, how: How): Promise<Answer> {
     const { app, me, browser, address } = visit;

@@ -24,7 +24,7 @@ export interface Account {
 export type Verdict = 'right' | 'wrong' | { wait: number };
 
 /**
- * Judges a password. Guesses are counted over all processes, by account and by client; a browser that signed in to this account before has
+ * Checks a password. Guesses are counted over all processes, by account and by client; a browser that signed in to this account before has
  * bounds of its own, so that no stranger locks its owner out.
  * @throws Refusal RATE_LIMITED, OVERLOADED where too many passwords wait
  */

@@ -84,7 +84,7 @@ async function hasNoMakerStatement({ response }: RegistrationResponseJSON): Prom
 }
 
 /**
- * The user whose passkey answered, and the revision that it was judged at; undefined if anything about it is wrong. `signedIn` is who is
+ * The user whose passkey answered, and the revision that it was checked at; undefined if anything about it is wrong. `signedIn` is who is
  * signed in, if anybody.
  */
 export async function userOfPasskey(app: App, answer: string, signedIn?: string): Promise<Proven | undefined> {
@@ -118,7 +118,7 @@ async function credentialsOf(app: App, userId: string) {
     return (await passkeys.listPasskeys(app.db, userId)).map(({ credentialId, transports }) => ({ id: credentialId, transports }));
 }
 
-/** An answer as browsers write it; the library judges the rest. */
+/** An answer as browsers write it; the library checks the rest. */
 function parse<T extends { id: string }>(answer: string): T | undefined {
     try {
         const value: unknown = JSON.parse(answer);

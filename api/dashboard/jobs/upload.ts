@@ -44,7 +44,7 @@ export async function showUpload(visit: WorkspaceVisit): Promise<Shown> {
 }
 
 /**
- * POST: with `step` check the file is read, each call judged and all priced; with `order` what was priced is ordered, under a token of its
+ * POST: with `step` check the file is read, each call checked and all priced; with `order` what was priced is ordered, under a token of its
  * own, so that it is ordered once however often the form is sent. Another file, column or key is priced first.
  */
 export async function orderByForm(visit: WorkspaceVisit): Promise<Answer> {

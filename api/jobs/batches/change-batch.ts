@@ -25,7 +25,7 @@ export async function pauseBatch(call: OneBatch): Promise<Reply<Batch>> {
 export async function resumeBatch(call: OneBatch<object, ResumeRequest>): Promise<Reply<Batch>> {
     const { max_credits: maxCredits, stop_after_failures: stopAfterFailures } = call.body;
     const { keyId } = call.caller as Caller;
-    judgeAgain(call, await mustFindBatch(call), maxCredits);
+    checkAgain(call, await mustFindBatch(call), maxCredits);
     return change(call, (batchId) => batches.resumeBatch(call.app.db, batchId, { keyId, maxCredits, stopAfterFailures }));
 }
 
@@ -51,7 +51,7 @@ export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<
     await countInWindow(call, 'reads');
     const found = await mustFindBatch(call);
     const { batchId } = found;
-    judgeAgain(call, found);
+    checkAgain(call, found);
     const { codes } = body;
     const prices = await pricesOf(call, batchId);
     const retry = async (trx: Db): Promise<number> => {
@@ -59,7 +59,7 @@ export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<
         if (count === undefined) throw new Refusal('BATCH_NOT_OPEN');
         if (count === 0) return 0;
         // It may cost more at current prices.
-        judgeAgain(call, (await batches.findBatch(trx, readerOf(caller), batchId)) ?? found);
+        checkAgain(call, (await batches.findBatch(trx, readerOf(caller), batchId)) ?? found);
         await mustFit(trx, caller);
         await limitOpenBatches(trx, caller);
         return count;
@@ -72,7 +72,7 @@ export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<
 const LOOKED_UP_AT_ONCE = 100;
 
 /** Checks that the calling key could have created the batch, including the confirmation of its writes' price. @throws Refusal FORBIDDEN */
-function judgeAgain(
+function checkAgain(
     { caller }: Pick<OneBatch, 'caller'>,
     { needs, greatestCost, maxCredits: before }: BatchRow,
     maxCredits = before,

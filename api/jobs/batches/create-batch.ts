@@ -17,7 +17,7 @@ import { orderInTurn } from '../../admission/writes.ts';
 import type { OnceRules } from '../../answers/idempotency.ts';
 import type { Reply } from '../../serve.ts';
 import { mustFit, openDraftRoom } from '../must-fit.ts';
-import { judgeItems } from './judge-items.ts';
+import { checkItems } from './check-items.ts';
 import { type BatchCall, hashBody, openBody } from './read-items.ts';
 
 /** How long such a call may take after its body has arrived, in milliseconds. */
@@ -52,30 +52,30 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
     const drafts = openDrafts(app.db, all, (more) => room.take(more));
     try {
         const isDry = query.dry_run === true;
-        const judged = await judgeItems(app, caller, body, (item) => (isDry ? Promise.resolve() : drafts.add(item)));
+        const checked = await checkItems(app, caller, body, (item) => (isDry ? Promise.resolve() : drafts.add(item)));
         const { fields } = body;
         const { expires_in: expiresIn = BATCH_EXPIRY.fallback, max_credits: maxCredits } = fields;
-        const eta = etaSeconds(judged.items, caller.figures);
+        const eta = etaSeconds(checked.items, caller.figures);
         const warnings = eta === null || eta > expiresIn ? ['EXPIRES_BEFORE_END'] : [];
         if (isDry) {
-            const data = { items: judged.items, credits: { max: maxCredits ?? judged.greatestCost }, eta_seconds: eta, warnings };
+            const data = { items: checked.items, credits: { max: maxCredits ?? checked.greatestCost }, eta_seconds: eta, warnings };
             return { status: 200, text: JSON.stringify({ success: true, data }), isKept: false };
         }
-        requireConfirmation(caller, Math.min(judged.costOfWrites, maxCredits ?? judged.costOfWrites));
+        requireConfirmation(caller, Math.min(checked.costOfWrites, maxCredits ?? checked.costOfWrites));
         const available = (await app.credits.balance(caller.accountId))?.available ?? 0;
-        if (available < judged.firstUnit) throw insufficientCredits(app, caller, judged.firstUnit, available);
+        if (available < checked.firstUnit) throw insufficientCredits(app, caller, checked.firstUnit, available);
         await drafts.end();
         const batch: NewBatch = {
             ...{ batchId, workspaceId: all.workspaceId, keyId: all.keyId, accountId: all.accountId },
             name: fields.name ?? null,
             metadata: JSON.stringify(fields.metadata ?? {}),
-            needs: judged.needs,
-            sites: [...judged.sites],
-            endpoints: [...judged.endpoints],
-            connections: [...judged.connections],
-            ownerId: judged.ownerId,
+            needs: checked.needs,
+            sites: [...checked.sites],
+            endpoints: [...checked.endpoints],
+            connections: [...checked.connections],
+            ownerId: checked.ownerId,
             expiresIn,
-            greatestCost: judged.greatestCost,
+            greatestCost: checked.greatestCost,
             maxCredits: maxCredits ?? null,
             stopAfterFailures: fields.stop_after_failures ?? null,
         };

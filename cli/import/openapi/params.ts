@@ -1,6 +1,6 @@
 import { MAX_HEADER_TEXT } from '../../../shared/domain/fetch/param-place.ts';
 import { isVisibleAscii } from '../../../shared/domain/fetch/visible-ascii.ts';
-import { judgeBySchema } from '../../../shared/domain/json/schema/interpret.ts';
+import { checkBySchema } from '../../../shared/domain/json/schema/interpret.ts';
 import { isSimple } from '../../../shared/domain/json/schema/simple.ts';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
@@ -248,5 +248,5 @@ export function examplesOf(param: JsonObject | undefined, resolver: Resolver): J
 /** Whether a plain value can be given, and is no long text. */
 export function isFit(value: Json | undefined, schema: JsonSchema): value is Json {
     if (value === undefined || value === '' || !['string', 'number', 'boolean'].includes(typeof value)) return false;
-    return (typeof value !== 'string' || value.length <= 200) && isSimple(schema) && judgeBySchema(schema, value);
+    return (typeof value !== 'string' || value.length <= 200) && isSimple(schema) && checkBySchema(schema, value);
 }

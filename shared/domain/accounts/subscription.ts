@@ -76,7 +76,7 @@ export function isPaymentDue(status: string): boolean {
  * @param hasPaidPlan whether the workspace's plan comes from a subscription now
  * @param newest the paid invoice of the latest period
  */
-export function judge(
+export function checkSubscription(
     { status, endedBy }: { status: string; endedBy: EndReason | null },
     newest: { isGranted: boolean; isTakenBack: boolean } | undefined,
     hasPaidPlan: boolean,

@@ -8,7 +8,7 @@ import { fileTooMany, MAX_FILE_BYTES, takesFiles } from './files.ts';
 import { fillsTooMuch } from './filled-size.ts';
 import { isSegment, placeFaults } from './param-place.ts';
 
-/** Judges a value by a JSON Schema, as the functions of `compileJsonSchema` do. */
+/** Checks a value by a JSON Schema, as the functions of `compileJsonSchema` do. */
 export type ValidateValue = (schema: JsonSchema, value: Json) => Verdict;
 
 export type Binding = { ok: true; values: Values } | { ok: false; problems: Detail[] };
@@ -25,15 +25,15 @@ export type BindingAsText = { ok: true; values: string } | (Binding & { ok: fals
 export function bindParams(endpoint: Endpoint, params: JsonObject, validate: ValidateValue, suggests = true): Binding {
     const bounds = takesFiles(endpoint) ? { ...PARAM_BOUNDS, freeAt: 'base64' } : PARAM_BOUNDS;
     const problems = jsonProblems(params, bounds, '/params');
-    const judged = new Set(problems.map(({ path }) => path.split('/')[2]));
-    problems.push(...unknownNames(endpoint, params, judged, suggests ? MAX_SUGGESTED : 0));
+    const checked = new Set(problems.map(({ path }) => path.split('/')[2]));
+    problems.push(...unknownNames(endpoint, params, checked, suggests ? MAX_SUGGESTED : 0));
 
     const values: Record<string, Json> = Object.create(null);
     for (const param of endpoint.params) {
         const value = valueFor(param, params);
         if (value === undefined) {
             if (param.required) problems.push(detail(param.name, 'REQUIRED', `The ${param.source} parameter ${param.name} is required.`));
-        } else if (!judged.has(escapePointer(param.name))) {
+        } else if (!checked.has(escapePointer(param.name))) {
             const found = problemsOf(endpoint, param, value, validate);
             problems.push(...found);
             if (found.length === 0) values[param.name] = value;
@@ -57,11 +57,11 @@ function valueFor(param: Param, params: JsonObject): Json | undefined {
 const MAX_UNKNOWN = 50;
 const MAX_SUGGESTED = 5;
 
-function unknownNames(endpoint: Endpoint, params: JsonObject, judged: ReadonlySet<string | undefined>, suggested: number): Detail[] {
+function unknownNames(endpoint: Endpoint, params: JsonObject, checked: ReadonlySet<string | undefined>, suggested: number): Detail[] {
     const known = endpoint.params.map(({ name }) => name);
     const names = new Set(known);
     return Object.keys(params)
-        .filter((name) => !names.has(name) && !judged.has(escapePointer(name)))
+        .filter((name) => !names.has(name) && !checked.has(escapePointer(name)))
         .slice(0, MAX_UNKNOWN)
         .map((name, place) => {
             const hint = place < suggested ? suggestion(name, known) : '.';
@@ -95,7 +95,7 @@ function problemsOf(endpoint: Endpoint, param: Param, value: Json, validate: Val
     }));
 }
 
-/** Whether a value stands in the path of a page of `prepare`; params of the endpoint's own path are judged by their source. */
+/** Whether a value stands in the path of a page of `prepare`; params of the endpoint's own path are checked by their source. */
 function isInStepPath({ prepare }: Endpoint, name: string): boolean {
     return prepare?.some(({ url }) => (url.split('?', 1)[0] ?? '').includes(`{${name}}`)) === true;
 }

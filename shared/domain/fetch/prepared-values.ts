@@ -19,7 +19,7 @@ export function withPrepared(values: Values, name: string, value: Json): Values 
     return Object.assign(Object.create(null), values, { [`{prepare.${name}}`]: value });
 }
 
-/** The values of a call as if all that `prepare` extracts were there, for judging URLs before anything is sent. */
+/** The values of a call as if all that `prepare` extracts were there, for checking URLs before anything is sent. */
 export function withPlaceholderValues({ prepare }: Pick<Endpoint, 'prepare'>, values: Values): Values {
     const names = prepare?.flatMap(({ extract }) => Object.keys(extract)) ?? [];
     return names.reduce((all, name) => withPrepared(all, name, 'x'), values);

@@ -18,7 +18,7 @@ import {
 } from './schema/patterns.ts';
 import { walkSchema } from './schema/structure.ts';
 
-/** `path` is a JSON pointer into the value that was judged, or its beginning. At most ten errors; the first one usually stands alone. */
+/** `path` is a JSON pointer into the value that was checked, or its beginning. At most ten errors; the first one usually stands alone. */
 export type Verdict = { ok: true } | { ok: false; errors: { path: string; message: string; keyword: string }[] };
 /** With `work` the patterns spend no more than what is left of it; a value that would take more does not fit. */
 export type Validator = (value: unknown, work?: PatternWork) => Verdict;
@@ -60,17 +60,17 @@ export function checkJsonSchema(schema: unknown, options: { at?: string; forPara
 }
 
 /**
- * A function that judges values by a schema which `checkJsonSchema` found sound; another one is a bug and throws TypeError. It
+ * A function that checks values by a schema which `checkJsonSchema` found sound; another one is a bug and throws TypeError. It
  * stops at the first violation, so that its cost is bounded by the value's size. What was compiled is kept by its size, told apart by the schema's text.
  */
 export function compileJsonSchema(schema: JsonSchema): Validator {
     if (schema === true) return () => ({ ok: true });
     const text = JSON.stringify(schema);
     const known = validators.get(text);
-    if (known !== undefined) return known.judge;
-    const { judge, nodes } = compileFresh(schema);
-    validators.set(text, { judge, bytes: 2 * text.length + nodes * BYTES_OF_NODE });
-    return judge;
+    if (known !== undefined) return known.validator;
+    const { validator, nodes } = compileFresh(schema);
+    validators.set(text, { validator, bytes: 2 * text.length + nodes * BYTES_OF_NODE });
+    return validator;
 }
 
 const MAX_ERRORS = 10;
@@ -78,7 +78,7 @@ const MAX_ERRORS = 10;
 /** Bytes of compiled schemas that are kept: code and what it closes over come to about 4 KB for each schema within. */
 const MAX_COMPILED_BYTES = 32 * 1024 * 1024;
 const BYTES_OF_NODE = 4096;
-const validators = new LRUCache<string, { judge: Validator; bytes: number }>({
+const validators = new LRUCache<string, { validator: Validator; bytes: number }>({
     maxSize: MAX_COMPILED_BYTES,
     sizeCalculation: ({ bytes }) => bytes,
 });
@@ -101,21 +101,21 @@ function linearRegExp(source: string): LinearPattern {
     return made.pattern;
 }
 
-function compileFresh(schema: JsonSchema): { judge: Validator; nodes: number } {
+function compileFresh(schema: JsonSchema): { validator: Validator; nodes: number } {
     const walked = walkSchema(schema, createPatternBudget());
     const expanded = walked.problems.length === 0 ? expandSchema(schema, walked) : undefined;
     if (!expanded?.ok) throw new TypeError('the schema was not checked before it was compiled');
-    const judge = compileExpanded(expanded.schema);
+    const validator = compileExpanded(expanded.schema);
     const validate: Validator = (value, work) => {
         try {
-            const fits = work === undefined ? judge(value) : withinWork(work, () => judge(value));
-            return fits ? { ok: true } : { ok: false, errors: (judge.errors ?? []).slice(0, MAX_ERRORS).map(readError) };
+            const fits = work === undefined ? validator(value) : withinWork(work, () => validator(value));
+            return fits ? { ok: true } : { ok: false, errors: (validator.errors ?? []).slice(0, MAX_ERRORS).map(readError) };
         } catch (error) {
             if (!(error instanceof TooMuchWork)) throw error;
             return { ok: false, errors: [{ path: '', message: 'takes too much work to hold against the patterns', keyword: 'pattern' }] };
         }
     };
-    return { judge: validate, nodes: expanded.nodes };
+    return { validator: validate, nodes: expanded.nodes };
 }
 
 function compileExpanded(expanded: JsonSchema): ValidateFunction {

@@ -6,7 +6,7 @@ export const PACKAGE_SCHEMA_PATH = '/schemas/routebook-1.json';
 
 /**
  * The format routebook/1 as JSON Schema (draft 7, which editors know best), made from the tables that the rules read packages with.
- * Everything that may be published fits it; the rules also judge what a JSON Schema cannot say, such as hosts and placeholders.
+ * Everything that may be published fits it; the rules also check what a JSON Schema cannot say, such as hosts and placeholders.
  */
 export function packageSchema(publicUrl: string): JsonObject {
     return {

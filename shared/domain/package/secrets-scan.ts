@@ -88,17 +88,17 @@ const KNOWN_FORMS: readonly KnownForm[] = [
 function hasMatch(text: string, pattern: RegExp, confirm: KnownForm['confirm']): boolean {
     pattern.lastIndex = 0;
     if (confirm === undefined) return pattern.test(text);
-    let judged = 0;
+    let checked = 0;
     for (const match of text.matchAll(pattern)) {
         if (confirm(match[1] ?? match[0])) return true;
-        judged++;
-        if (judged === MAX_JUDGED) return false;
+        checked++;
+        if (checked === MAX_CHECKED) return false;
     }
     return false;
 }
 
-/** Judging costs more than finding. A text with this many near misses was made to be slow. */
-const MAX_JUDGED = 500;
+/** Checking costs more than finding. A text with this many near misses was made to be slow. */
+const MAX_CHECKED = 500;
 
 function isMixed(text: string): boolean {
     return hasDigit(text) && /[A-Z]/.test(text) && /[a-z]/.test(text);
@@ -119,7 +119,7 @@ function hasRandomToken(text: string): boolean {
     if (text.length < TOKEN_LENGTH) return false;
     // Looking behind keeps the engine from trying every letter of a shorter run again.
     for (const [run] of text.matchAll(/(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{40,}/g)) {
-        // Long runs are judged by their beginning: an image in base64 counts as random there too.
+        // Long runs are checked by their beginning: an image in base64 counts as random there too.
         if (!looksRandom(run.slice(0, 256))) continue;
         // Checksums follow `sha512-`, and page cursors are often readable text in base64.
         if (!/^sha(?:256|384|512)-/.test(run) && !isReadableInBase64(run)) return true;

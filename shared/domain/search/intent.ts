@@ -12,7 +12,7 @@ export type IntentCheck =
 export type IntentFault = 'INTENT_REQUIRED' | 'INTENT_TOO_SHORT' | 'INTENT_TOO_FEW_WORDS';
 
 /**
- * Judges the intent of a catalog look-up (docs/api.md, "Registry"), in this order: there at all, at least 20 Unicode
+ * Checks the intent of a catalog look-up (docs/api.md, "Registry"), in this order: there at all, at least 20 Unicode
  * code points after trimming, at least 5 distinct words. A text of white space alone counts as none.
  */
 export function checkIntent(text: string | undefined): IntentCheck {

@@ -38,7 +38,7 @@ export function isAllowed(entries: readonly EgressAllowEntry[], address: string,
     );
 }
 
-/** Whether some entry covers this port, whatever the address: what can be judged of a URL before its name is resolved. */
+/** Whether some entry covers this port, whatever the address: what can be checked of a URL before its name is resolved. */
 export function isPortAllowed(entries: readonly EgressAllowEntry[], port: number): boolean {
     return entries.some((entry) => entry.port === undefined || entry.port === port);
 }

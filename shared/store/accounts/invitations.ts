@@ -46,7 +46,7 @@ export async function inviteToWorkspace(
 ): Promise<Invited> {
     return db.transaction(async (trx) => {
         await lockForAdding(trx, { workspaceId, userId: by });
-        // Judged under the lock, not as a page showed it: a link that is made now outlives a member who was just put out.
+        // Checked under the lock, not as a page showed it: a link that is made now outlives a member who was just put out.
         const own = await roleOf(trx, workspaceId, by);
         if (own !== 'owner' && (own !== 'admin' || role === 'owner')) return { ok: false, why: 'not-allowed' };
         const open = await listInvitations(trx, workspaceId);

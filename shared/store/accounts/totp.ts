@@ -40,12 +40,12 @@ export async function pendingTotp({ db, secrets }: TotpParts, userId: string): P
 
 /** Turns the pending secret on with its first code. */
 export async function confirmTotp(parts: TotpParts, userId: string, code: string): Promise<TotpVerdict> {
-    return judge(parts, pending(parts.db, userId), code);
+    return check(parts, pending(parts.db, userId), code);
 }
 
 /** Checks a code at sign-in. Callers limit the attempts. */
 export async function useTotp(parts: TotpParts, userId: string, code: string): Promise<TotpVerdict> {
-    return judge(parts, parts.db('totp_secrets').where({ user_id: userId }).whereNotNull('confirmed_at'), code);
+    return check(parts, parts.db('totp_secrets').where({ user_id: userId }).whereNotNull('confirmed_at'), code);
 }
 
 /** Forgets a secret that waits for its first code. */
@@ -62,7 +62,7 @@ function pending(db: Db, userId: string): Knex.QueryBuilder {
     return db('totp_secrets').where({ user_id: userId, confirmed_at: null });
 }
 
-async function judge({ db, secrets, now: ms }: TotpParts, found: Knex.QueryBuilder, code: string): Promise<TotpVerdict> {
+async function check({ db, secrets, now: ms }: TotpParts, found: Knex.QueryBuilder, code: string): Promise<TotpVerdict> {
     const row: { user_id: string; sealed: Buffer } | undefined = await found.first('user_id', 'sealed');
     if (row === undefined) return 'wrong';
     const secret = await secrets.open(row.sealed, TOTP_PURPOSE);
@@ -71,12 +71,12 @@ async function judge({ db, secrets, now: ms }: TotpParts, found: Knex.QueryBuild
     if (!/^\d{6}$/.test(token)) return 'wrong';
     const { verify } = await import('otplib');
     const epoch = Math.floor(ms / 1000);
-    const judged = await verify({ secret: secret.toString('utf8'), token, epoch, epochTolerance: TOLERANCE_SECONDS });
-    if (!judged.valid || !('timeStep' in judged)) return 'wrong';
+    const checked = await verify({ secret: secret.toString('utf8'), token, epoch, epochTolerance: TOLERANCE_SECONDS });
+    if (!checked.valid || !('timeStep' in checked)) return 'wrong';
     // Of two that send the same code at once, one is right.
     const used = await db('totp_secrets')
         .where(row)
-        .where((is) => is.whereNull('last_step').orWhere('last_step', '<', judged.timeStep))
-        .update({ last_step: judged.timeStep, confirmed_at: orNow(db, 'confirmed_at') });
+        .where((is) => is.whereNull('last_step').orWhere('last_step', '<', checked.timeStep))
+        .update({ last_step: checked.timeStep, confirmed_at: orNow(db, 'confirmed_at') });
     return used === 1 ? 'right' : 'wrong';
 }

@@ -244,7 +244,7 @@ export async function whileSignedIn<Result>(
 
 /**
  * Holds off whatever ends sessions of the user until the end of the transaction.
- * @param revision what the sign-in was judged at
+ * @param revision what the sign-in was checked at
  * @throws SessionEnded if sessions were ended since
  */
 export async function holdRevision(trx: Db, userId: string, revision: number): Promise<void> {

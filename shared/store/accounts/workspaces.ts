@@ -155,7 +155,7 @@ async function changeMember(db: Db, { workspaceId, userId, by }: MemberChange, r
     });
 }
 
-/** Judged by the roles as they are under the lock, not as a page showed them. */
+/** Checked by the roles as they are under the lock, not as a page showed them. */
 function changeFault(
     roles: ReadonlyMap<string, Role>,
     { userId, by, becomes }: { userId: string; by: string; becomes: Role | undefined },

@@ -21,7 +21,7 @@ export async function readRoom(db: Db, batchId: string): Promise<Room | undefine
 }
 
 /** Whether an item may start in this room. @param held credits to hold for it */
-export function judgeRoom(room: Room | undefined, held: number): Exclude<StartResult, 'gone'> {
+export function checkRoom(room: Room | undefined, held: number): Exclude<StartResult, 'gone'> {
     if (room?.status !== 'running') return 'paused';
     if (room.most !== null && room.used + room.held + held > room.most) return { limit: { held: room.held } };
     return 'begun';
@@ -50,7 +50,7 @@ export async function beginAttempts(db: Db, batchId: string | null, jobs: readon
         const begun = jobs.map((job): StartResult => {
             if (!waiting.has(job.operation)) return 'gone';
             if (batchId === null) return 'begun';
-            const answer = judgeRoom(room, job.held);
+            const answer = checkRoom(room, job.held);
             if (answer === 'begun' && room !== undefined) room.held += job.held;
             return answer;
         });

@@ -19,7 +19,7 @@ import type { Effect, Kind } from '../../domain/types.ts';
 import { runComposed } from '../../platform/prepared-query.ts';
 import type { Read } from '../../platform/replica.ts';
 import { createEndpointWordCounts } from './endpoint-words.ts';
-import { type JudgedEndpoint, withoutRefused } from './refused-endpoints.ts';
+import { type CheckedEndpoint, withoutRefused } from './refused-endpoints.ts';
 
 /** Which endpoints are wanted; undefined does not narrow. */
 export interface FindFilters {
@@ -258,7 +258,7 @@ function valuesOf(search: Search, filters: FindFilters): Record<string, unknown>
     return Object.assign({ ...narrowingOf(filters), ...others }, ...each);
 }
 
-interface FoundColumns extends FoundEndpoint, JudgedEndpoint {
+interface FoundColumns extends FoundEndpoint, CheckedEndpoint {
     registrable: string;
 }
 

@@ -35,7 +35,7 @@ export interface PublishOrder {
     loadedFor?: string | undefined;
     /** The hash in If-Match, or `*` for any version. */
     ifMatch?: string | undefined;
-    /** Judges everything but the guard, and stores nothing. */
+    /** Checks everything but the guard, and stores nothing. */
     isDryRun?: boolean;
 }
 

@@ -36,7 +36,7 @@ const COMPARED_FREELY = 3;
 export async function publish(db: Db, order: PublishOrder, inTurn: InTurn = (_locks, work) => work()): Promise<Published> {
     for (let tries = 1; ; tries++) {
         const before = await inTurn(false, () => readPublication(db, order, { withDocument: true }));
-        const known = judge(before, order);
+        const known = check(before, order);
         if (known !== undefined) return known;
         const compared = await compare(before, order, false);
         if (order.isDryRun === true) return inTurn(false, () => previewPublish(db, order, { before, compared }));
@@ -66,7 +66,7 @@ async function previewPublish(db: Db, order: PublishOrder, at: { before: Publica
 async function store(db: Db, order: PublishOrder, seen: Compared, isLast: boolean): Promise<Published | 'changed'> {
     await lockDomain(db, order.registrable, order.publisher?.accountId);
     const before = await readPublication(db, order, { withDocument: isLast });
-    const known = judge(before, order);
+    const known = check(before, order);
     if (known !== undefined) return known;
     const isSame = before.latest?.versionHash === seen.of;
     if (!isSame && !isLast) return 'changed';
@@ -96,12 +96,12 @@ async function nextVersion(db: Db, order: PublishOrder, { before, compared }: { 
 }
 
 /** The answer of a publish that makes no new version, if it is one. */
-function judge(before: Publication, order: PublishOrder): Published | undefined {
-    const refusal = judgeRight(before, order);
+function check(before: Publication, order: PublishOrder): Published | undefined {
+    const refusal = checkRight(before, order);
     if (refusal !== undefined) return refusal;
     // Checked before If-Match: a publisher that lost the answer sends the same package again.
     if (before.latest?.versionHash === order.versionHash) return toUnchanged(before.latest);
-    return judgeMatch(before, order);
+    return checkMatch(before, order);
 }
 
 /** Mails the proved owners of a domain about every version. */
@@ -116,7 +116,7 @@ function toUnchanged({ document: _document, ...latest }: LatestPublication): Pub
     return { ok: true, isCreated: false, ...latest, ...NO_BONUS, lookAlikes: [] };
 }
 
-function judgeRight(before: Publication, { needsProof: name }: PublishOrder): PublishRefusal | undefined {
+function checkRight(before: Publication, { needsProof: name }: PublishOrder): PublishRefusal | undefined {
     const { isBlocked, isMaintained, isMaintainer, isOperators, isTrusted } = before;
     if (isBlocked) return { ok: false, code: 'SITE_BLOCKED' };
     if (isMaintained && !isMaintainer) return { ok: false, code: 'NOT_MAINTAINER', isOperators };
@@ -124,7 +124,7 @@ function judgeRight(before: Publication, { needsProof: name }: PublishOrder): Pu
     return undefined;
 }
 
-function judgeMatch(before: Publication, { ifMatch }: PublishOrder): PublishRefusal | undefined {
+function checkMatch(before: Publication, { ifMatch }: PublishOrder): PublishRefusal | undefined {
     const latestHash = before.latest?.versionHash ?? null;
     const isMatch = ifMatch === undefined || (ifMatch === '*' ? latestHash !== null : ifMatch === latestHash);
     if (!isMatch) return { ok: false, code: 'VERSION_CONFLICT', latestHash };

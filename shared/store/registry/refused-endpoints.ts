@@ -4,7 +4,7 @@ import type { Effect } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 import { isPublishedForSite } from './ownership.ts';
 
-export interface JudgedEndpoint {
+export interface CheckedEndpoint {
     registrable: string;
     versionId: number;
     effect: Effect;
@@ -15,7 +15,7 @@ export interface JudgedEndpoint {
 }
 
 /** Without what the owner of a site, or an operator, does not want called. */
-export async function withoutRefused<Row extends JudgedEndpoint>(db: Db, rows: readonly Row[]): Promise<Row[]> {
+export async function withoutRefused<Row extends CheckedEndpoint>(db: Db, rows: readonly Row[]): Promise<Row[]> {
     const published = new Map<number, Promise<boolean>>();
     const isPublished = ({ registrable, versionId }: Row) => {
         const known = published.get(versionId) ?? isPublishedForSite(db, { registrable, versionId });
@@ -27,7 +27,7 @@ export async function withoutRefused<Row extends JudgedEndpoint>(db: Db, rows: r
     return allowed;
 }
 
-async function isRefused<Row extends JudgedEndpoint>(row: Row, isPublished: (row: Row) => Promise<boolean>): Promise<boolean> {
+async function isRefused<Row extends CheckedEndpoint>(row: Row, isPublished: (row: Row) => Promise<boolean>): Promise<boolean> {
     const { entry, effect } = row;
     const policy = strictest([row.policy, row.operatorPolicy]);
     if (policy === null || entry === null) return false;

@@ -21,7 +21,7 @@ export interface Truth {
 }
 
 /** How a draft stands to the truth: routes that it lacks or has wrong, and endpoints that are no route. */
-export interface Judgement {
+export interface Decision {
     routes: number;
     right: number;
     missing: string[];
@@ -34,7 +34,7 @@ export function truthOf(application: string): Truth {
 }
 
 /** A route is right when its method, template and params are: each param in its place, none lacking, none too many. */
-export function judge(document: PackageDocument, { routes, may_exist: others = [] }: Truth): Judgement {
+export function check(document: PackageDocument, { routes, may_exist: others = [] }: Truth): Decision {
     const left = new Set(document.endpoints);
     const missing: string[] = [];
     for (const route of routes) {

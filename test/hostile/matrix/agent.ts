@@ -35,7 +35,7 @@ async function openAgent(world: World, api: MeasuredApi): Promise<Surface> {
 
     return {
         call: (site, endpoint) => use('fetch', { site, endpoint, params: {}, max_characters: 200_000 }),
-        async judge(site, endpoint, params) {
+        async check(site, endpoint, params) {
             await use('price_fetch', { site, endpoint, params }).catch(expectRefusal);
             await use('look_up_site', { site, intent: 'find words of this site please' });
             await listTools(site);

@@ -16,7 +16,7 @@ import type { Rows } from './rows.ts';
 const MOST_MS = 100;
 const SLOW = 0.001;
 
-export function describeApi({ judged, isTimed }: Rows): void {
+export function describeApi({ checked, isTimed }: Rows): void {
     describe('an API that strangers send whatever takes long', function () {
         this.timeout(240_000);
         let world: World;
@@ -37,7 +37,7 @@ export function describeApi({ judged, isTimed }: Rows): void {
 
         const all = { turns: 0, slow: 0 };
         const send = (method: string, path: string, body?: unknown): Promise<Answer> => eve.call(method, path, { body, base: api.base });
-        const judge = (turns: Turns, what: string, mostCharacters?: number) => {
+        const check = (turns: Turns, what: string, mostCharacters?: number) => {
             all.turns += turns.turns;
             all.slow += turns.slow;
             const bounds = mostCharacters === undefined ? {} : { mostCharacters };
@@ -48,12 +48,12 @@ export function describeApi({ judged, isTimed }: Rows): void {
             if (hostile.isTaken) {
                 const { turns, result } = await api.during(() => send('POST', '/v1/schemas', hostile.document(site)));
                 expect(result.status, JSON.stringify(result.body).slice(0, 500)).to.equal(201);
-                judge(turns, 'publishing it');
+                check(turns, 'publishing it');
                 return;
             }
             const refused = await api.during(() => send('POST', '/v1/schemas', hostile.document(site)));
             expect([refused.result.status, JSON.stringify(refused.result.body).includes('TOO_COMPLEX')]).to.deep.equal([422, true]);
-            judge(refused.turns, 'refusing it');
+            check(refused.turns, 'refusing it');
             const document = hostile.document(site);
             const versionHash = createHash('sha256').update(JSON.stringify(document)).digest('hex');
             const publisher = { workspaceId: eve.workspaceId, userId: eve.userId, accountId: eve.workspaceId, isGuarded: false };
@@ -67,7 +67,7 @@ export function describeApi({ judged, isTimed }: Rows): void {
             expect(stored.ok).to.equal(true);
         }
 
-        for (const [index, hostile] of judged.entries()) {
+        for (const [index, hostile] of checked.entries()) {
             it(`answers everybody else: ${hostile.name}`, async () => {
                 const site = `hostile${index}.test`;
                 await store(hostile, site);
@@ -75,14 +75,14 @@ export function describeApi({ judged, isTimed }: Rows): void {
                     const { turns, result } = await api.during(() =>
                         send('POST', '/v1/fetch', { site, endpoint, params: params as JsonObject, dry_run: true }),
                     );
-                    judge(turns, `fetch ${result.status} ${JSON.stringify(result.body).slice(0, 100)}`);
+                    check(turns, `fetch ${result.status} ${JSON.stringify(result.body).slice(0, 100)}`);
                     expect(result.status).to.be.oneOf(hostile.isTaken ? [200, 400, 404] : [422]);
                     expect(JSON.stringify(result.body)).to.include(hostile.told ?? '');
                 }
                 for (const path of readsOf(site)) {
                     const { turns, result } = await api.during(() => send('GET', path));
                     expect(result.status, path).to.equal(200);
-                    judge(turns, path);
+                    check(turns, path);
                 }
             });
         }
@@ -90,7 +90,7 @@ export function describeApi({ judged, isTimed }: Rows): void {
         for (const { name, method, path, body, status, mostCharacters } of HOSTILE_BODIES) {
             it(`answers everybody else: ${name}`, async () => {
                 const { turns, result } = await api.during(() => send(method, path, body));
-                judge(turns, `${name}: ${result.status} ${JSON.stringify(result.body).slice(0, 100)}`, mostCharacters);
+                check(turns, `${name}: ${result.status} ${JSON.stringify(result.body).slice(0, 100)}`, mostCharacters);
                 expect(result.status, JSON.stringify(result.body).slice(0, 500)).to.equal(status);
             });
         }

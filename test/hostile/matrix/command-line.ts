@@ -22,7 +22,7 @@ interface Result {
     message?: string;
 }
 
-export function describeCommandLine({ read, judged, scales, values }: Rows): void {
+export function describeCommandLine({ read, checked, scales, values }: Rows): void {
     describe('routebook test of a package that', function () {
         this.timeout(240_000);
         let site: BombSite;
@@ -70,9 +70,9 @@ export function describeCommandLine({ read, judged, scales, values }: Rows): voi
         }
 
         // Longer params than this no system passes on to a program.
-        const passed = judged.filter(({ calls }) => JSON.stringify(calls[0]?.params).length < 100_000);
+        const passed = checked.filter(({ calls }) => JSON.stringify(calls[0]?.params).length < 100_000);
         for (const { name, isTaken, document, calls } of passed) {
-            it(`has ${name} is ${isTaken ? 'judged' : 'refused'} with a bounded part of the machine`, async () => {
+            it(`has ${name} is ${isTaken ? 'checked' : 'refused'} with a bounded part of the machine`, async () => {
                 writeFileSync(joinPath(shell.folder, 'bombs.json'), JSON.stringify(document('bombs.test')));
                 const [{ endpoint, params } = { endpoint: '', params: {} }] = calls;
                 const { ran, most } = await test(endpoint, '--params', JSON.stringify(params), '--timeout', '1000', '--json');

@@ -28,7 +28,7 @@ async function openPage(world: World, api: MeasuredApi): Promise<Surface> {
             const words = wordsOf(html);
             return { code: /\bUPSTREAM_[A-Z_]+/.exec(words)?.[0], length: html.length, isCut: words.includes('too long to show in full') };
         },
-        async judge(site, endpoint, params) {
+        async check(site, endpoint, params) {
             const { status, html } = await person.get(at(site, endpoint));
             if (status === 404) return;
             const names = [...html.matchAll(/<(?:input|textarea|select)[^>]*name="(param-\d+)"/g)].map(([, name = '']) => name);

@@ -1,17 +1,17 @@
 import { HOSTILE_PACKAGES as READ, type HostilePackage as ReadPackage } from '../packages.ts';
 import { PAGING_PACKAGES } from '../paging.ts';
-import { HOSTILE_PACKAGES as JUDGED, type HostilePackage as JudgedPackage } from '../requests.ts';
+import { HOSTILE_PACKAGES as CHECKED, type HostilePackage as CheckedPackage } from '../requests.ts';
 import type { Scale } from './bomb-site.ts';
 
-/** The part of the matrix that a run tries: hostile rows, at these scales, on every surface that calls or judges packages. */
+/** The part of the matrix that a run tries: hostile rows, at these scales, on every surface that calls or checks packages. */
 export interface Rows {
     scales: readonly Scale[];
     /** Answers that take long to read, by a fetch. */
     fetched: readonly ReadPackage[];
     /** The same by a verification run, the command line, an agent and a page. */
     read: readonly ReadPackage[];
-    /** Packages and params that take long to judge. */
-    judged: readonly JudgedPackage[];
+    /** Packages and params that take long to check. */
+    checked: readonly CheckedPackage[];
     /** Values of the largest answer of small values. */
     values: number;
     /** Whether turns are held to goal X1 in milliseconds, beside what holds on any machine. */
@@ -26,7 +26,7 @@ export const ALL_ROWS: Rows = {
     scales: ['half', 'whole', 'double'],
     fetched: [...READ, ...PAGING_PACKAGES],
     read: READ,
-    judged: JUDGED,
+    checked: CHECKED,
     values: MOST_VALUES,
     isTimed: true,
 };
@@ -39,5 +39,5 @@ export const FEW_ROWS: Rows = {
     isTimed: false,
     fetched: [...READ, ...PAGING_PACKAGES].filter(({ isVariant, isSample }) => isVariant !== true || isSample),
     read: READ.filter(({ isSample }) => isSample === true),
-    judged: JUDGED.filter(({ isSample }) => isSample),
+    checked: CHECKED.filter(({ isSample }) => isSample),
 };

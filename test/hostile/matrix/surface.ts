@@ -17,7 +17,7 @@ export interface Surface {
     /** What it is told or shown of one call. */
     call(site: string, endpoint: string): Promise<ApiError>;
     /** Everything that it does with an endpoint before it calls it. */
-    judge(site: string, endpoint: string, params: JsonObject): Promise<void>;
+    check(site: string, endpoint: string, params: JsonObject): Promise<void>;
     close(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ const UNBOUNDED = { perMinute: 1e6, perHour: 1e6, perDay: 1e6, allowance: 1e6, c
 export function describeSurface(
     name: string,
     open: (world: World, api: MeasuredApi) => Promise<Surface>,
-    { read, judged, scales, values, isTimed }: Rows,
+    { read, checked, scales, values, isTimed }: Rows,
 ): void {
     const mostMs = isTimed ? TURN_MS : undefined;
 
@@ -103,14 +103,14 @@ export function describeSurface(
             }
         });
 
-        for (const [index, hostile] of judged.entries()) {
+        for (const [index, hostile] of checked.entries()) {
             it(`has ${hostile.name} takes short turns of an API`, async () => {
                 const host = `hard${index}.test`;
                 const document = hostile.document(host);
                 if (hostile.isTaken) expect((await mallory.publish(document)).status).to.equal(201);
                 else await storePackage(world, document, mallory);
                 for (const { endpoint, params } of hostile.calls) {
-                    const { turns } = await api.during(() => surface.judge(host, endpoint, params));
+                    const { turns } = await api.during(() => surface.check(host, endpoint, params));
                     expectShortTurns(turns, { mostMs });
                 }
             });

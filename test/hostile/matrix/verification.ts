@@ -121,7 +121,7 @@ export function describeVerification({ read, scales, values, isTimed }: Rows): v
         }
 
         for (const count of counts) {
-            it(`judges 30 params of ${count} branches each within a short turn`, async () => {
+            it(`checks 30 params of ${count} branches each within a short turn`, async () => {
                 const host = `branches${count}.test`;
                 const places = Array.from({ length: 30 }, (_, place) => place);
                 const schemas = Object.fromEntries(places.map((place) => [`p${place}`, branches(count, place)])) as JsonObject;

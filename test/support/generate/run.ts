@@ -1,7 +1,7 @@
 import { oneOf } from '../sample.ts';
+import { openAnswerCheck, type WireAnswer } from './check-answer.ts';
 import { type OpenApi, type Operation, operationsOf } from './document.ts';
 import type { GeneratorWorld } from './generator-world.ts';
-import { openJudge, type WireAnswer } from './judge.ts';
 import { type Mutation, mutationsOf } from './mutations.ts';
 import { openRandom } from './random.ts';
 import { REACH } from './reach.ts';
@@ -57,7 +57,7 @@ export async function runCases(fixture: GeneratorWorld, document: OpenApi, optio
     // Whose mutations are many comes more often, so that each of them has its turn.
     const slots = operations.flatMap((entry) => Array.from({ length: Math.ceil(entry.mutations.length / TURNS) }, () => entry));
     const { cases = slots.length * TURNS * 2 } = options;
-    const judge = openJudge(document);
+    const checkAnswer = openAnswerCheck(document);
     const run: Run = { seed, cases, faults: [], tallies: new Map(operations.map(({ operation: { id } }) => [id, newTally()])) };
     let next = 0;
 
@@ -74,7 +74,7 @@ export async function runCases(fixture: GeneratorWorld, document: OpenApi, optio
         const draft = validRequest(operation, fixture, random, { plain: mutation !== undefined });
         const sent = mutation === undefined ? draft : mutation.apply(draft, random);
         const answer = await send(fixture.world.base, sent);
-        const { outcome, faults } = judge(operation, answer);
+        const { outcome, faults } = checkAnswer(operation, answer);
         const expected: readonly string[] = mutation?.codes ?? ['success', 'not modified'];
         if (!expected.includes(outcome)) faults.push(`expected ${expected.join(' or ')}: ${answer.status} ${answer.text.slice(0, 400)}`);
         tell(run, operation, mutation, answer.status, outcome);

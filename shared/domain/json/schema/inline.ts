@@ -8,7 +8,7 @@ import type { Places } from './structure.ts';
 export interface Inliner {
     /**
      * The schema so that it can stand anywhere: every `$ref` is replaced by what it points to, what only names places is left out, and
-     * so is every keyword whose value the rules do not judge. It says the same of every value, and keeps titles and descriptions;
+     * so is every keyword whose value the rules do not check. It says the same of every value, and keeps titles and descriptions;
      * `true` and `false` become objects, which every tool understands.
      */
     inline(schema: JsonSchema): JsonObject;

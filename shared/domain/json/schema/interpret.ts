@@ -5,12 +5,12 @@ import { buildNode } from './interpret/build.ts';
 import type { Node } from './interpret/node.ts';
 
 /**
- * Judges a value by a schema that `checkJsonSchema` found sound, by walking both: nothing is compiled, so that a schema costs what a
+ * Checks a value by a schema that `checkJsonSchema` found sound, by walking both: nothing is compiled, so that a schema costs what a
  * value makes of it. Each step is charged to the work that is under way (`withinWork`). The verdict is that of `compileJsonSchema`; the
  * suite holds one against the other.
  * @throws TooMuchWork
  */
-export function judgeBySchema(schema: JsonSchema, value: Json): boolean {
+export function checkBySchema(schema: JsonSchema, value: Json): boolean {
     return typeof schema === 'boolean' ? schema : nodeOf(schema).check(value, { path: [], faults: undefined }, undefined);
 }
 
@@ -24,7 +24,7 @@ export function explainBySchema(schema: JsonSchema, value: Json): Extract<Verdic
 
 /** Validates as a compiled schema would. @throws TooMuchWork */
 export function walkedVerdict(schema: JsonSchema, value: Json): Verdict {
-    return judgeBySchema(schema, value) ? { ok: true } : { ok: false, errors: explainBySchema(schema, value) };
+    return checkBySchema(schema, value) ? { ok: true } : { ok: false, errors: explainBySchema(schema, value) };
 }
 
 /** Bytes of schemas that are kept ready, estimated as they are made ready. */

@@ -63,12 +63,12 @@ export class TooMuchWork extends Error {}
 
 let work: PatternWork | undefined;
 
-/** Runs `judge`, whose patterns use up `budget`. @throws TooMuchWork when nothing is left */
-export function withinWork<T>(budget: PatternWork, judge: () => T): T {
+/** Runs `check`, whose patterns use up `budget`. @throws TooMuchWork when nothing is left */
+export function withinWork<T>(budget: PatternWork, check: () => T): T {
     const outer = work;
     work = budget;
     try {
-        return judge();
+        return check();
     } finally {
         work = outer;
     }

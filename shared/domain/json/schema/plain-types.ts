@@ -15,13 +15,13 @@ export function plainTypes(schema: unknown, following: Following): ReadonlySet<s
     const { known } = following;
     if (!known.has(schema)) {
         known.set(schema, undefined);
-        known.set(schema, judge(schema, following));
+        known.set(schema, check(schema, following));
     }
     return known.get(schema);
 }
 
 /** Every keyword narrows what the others let through: one that says it is enough. */
-function judge(schema: JsonObject, following: Following): ReadonlySet<string> | undefined {
+function check(schema: JsonObject, following: Following): ReadonlySet<string> | undefined {
     const { type, anyOf, oneOf, allOf, $ref } = schema;
     const inside = (one: unknown) => plainTypes(one, following);
     const ways: (() => ReadonlySet<string> | undefined)[] = [

@@ -28,11 +28,11 @@ const FUNCTIONS: ReadonlySet<string> = new Set(
 );
 
 /** Faults by kind and text: packages repeat their selectors, and compiling one costs up to 1 ms. */
-const judged = new LRUCache<string, { fault: string | undefined }>({ max: 1000 });
+const checked = new LRUCache<string, { fault: string | undefined }>({ max: 1000 });
 
 /** A sentence that says why a JMESPath expression is invalid, or undefined. */
 export function expressionFault(expression: string): string | undefined {
-    return judge('jmespath', expression, () => {
+    return check('jmespath', expression, () => {
         try {
             const unknown = unknownFunction(jmespath.compile(expression));
             return unknown ? 'This expression calls a function that JMESPath does not have.' : undefined;
@@ -44,7 +44,7 @@ export function expressionFault(expression: string): string | undefined {
 
 /** A sentence that says why a CSS selector is invalid, or undefined. */
 export function selectorFault(selector: string): string | undefined {
-    return judge('selector', selector, () => {
+    return check('selector', selector, () => {
         try {
             EMPTY_PAGE.root().find(selector);
             return undefined;
@@ -57,14 +57,14 @@ export function selectorFault(selector: string): string | undefined {
 /** Selectors are compiled before the page is read, so an empty page is enough. */
 const EMPTY_PAGE = load('');
 
-function judge(kind: string, source: string, find: () => string | undefined): string | undefined {
+function check(kind: string, source: string, find: () => string | undefined): string | undefined {
     if (source.trim() === '') return 'This may not be empty.';
     if (source.length > MAX_LENGTH) return `This is longer than ${MAX_LENGTH} characters.`;
     const key = `${kind} ${source}`;
-    const known = judged.get(key);
+    const known = checked.get(key);
     if (known !== undefined) return known.fault;
     const fault = find();
-    judged.set(key, { fault });
+    checked.set(key, { fault });
     return fault;
 }
 

@@ -29,7 +29,7 @@ const NEEDED: Record<PaginationStyle, readonly ('param' | 'next')[]> = {
     link: [],
 };
 
-/** `next` as an expression is judged beside `select`, whose language it shares. */
+/** `next` as an expression is checked beside `select`, whose language it shares. */
 export function checkPagination(subject: Subject): void {
     const { draft, at, report, params } = subject;
     const { pagination } = draft;

@@ -1,5 +1,5 @@
 import { type Placed, placeFaults } from '../../fetch/param-place.ts';
-import { judgeBySchema } from '../../json/schema/interpret.ts';
+import { checkBySchema } from '../../json/schema/interpret.ts';
 import { TooMuchWork, withinWork } from '../../json/schema/patterns.ts';
 import type { BodyFormat, Json, JsonSchema } from '../../types.ts';
 import type { Budget } from './budget.ts';
@@ -31,7 +31,7 @@ export function fitsSchema(value: Json, { schema, isSchemaBroken }: Slot, budget
 /** Values that take too much work here are checked when the endpoint is called. */
 function fits(schema: JsonSchema, value: Json, budget: Budget): boolean {
     try {
-        return withinWork(budget.work, () => judgeBySchema(schema, value));
+        return withinWork(budget.work, () => checkBySchema(schema, value));
     } catch (error) {
         if (error instanceof TooMuchWork) return true;
         throw error;

@@ -46,9 +46,9 @@ const items: Rule = ({ prefixItems, items: rest }, building) => {
     return (value, state, seen) => {
         if (!Array.isArray(value)) return true;
         for (const [place, item] of value.entries()) {
-            const judge = first[place] ?? node;
-            if (judge === undefined) break;
-            if (!checkPart(judge, item, place, state)) return false;
+            const check = first[place] ?? node;
+            if (check === undefined) break;
+            if (!checkPart(check, item, place, state)) return false;
         }
         if (seen !== undefined) seen.upTo = Math.max(seen.upTo, node === undefined ? first.length : Number.POSITIVE_INFINITY);
         return true;

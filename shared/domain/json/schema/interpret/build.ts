@@ -10,7 +10,7 @@ import { OBJECT_RULES } from './objects.ts';
 import { PLAIN_RULES } from './plain.ts';
 import type { Building, Rule } from './rule.ts';
 
-/** In the order of the compiled judge, so that both find the same first fault; what judges the rest comes last. */
+/** In the order of the compiled validator, so that both find the same first fault; what checks the rest comes last. */
 const RULES: readonly Rule[] = [...PLAIN_RULES, ...COMBINING_RULES, ...ARRAY_RULES, ...OBJECT_RULES];
 
 /** Bytes that a node takes, closures and all, as measured. */
@@ -29,7 +29,7 @@ export function buildNode(schema: JsonObject): { node: Node; bytes: number } {
             if (typeof inner === 'boolean') return inner ? YES : NO;
             const known = made.get(inner);
             if (known !== undefined) return known;
-            // A schema takes about as long to make ready as twenty steps of judging.
+            // A schema takes about as long to make ready as twenty steps of checking.
             spend(20);
             bytes += NODE_BYTES;
             const node: Node = { check: YES.check };
@@ -54,13 +54,13 @@ export function buildNode(schema: JsonObject): { node: Node; bytes: number } {
 
 /** All rules of a schema. They collect the evaluated parts where the caller or the last rule needs them. */
 function allOf(checks: readonly Check[], schema: JsonObject): Check {
-    const judgesRest = Object.hasOwn(schema, 'unevaluatedProperties') || Object.hasOwn(schema, 'unevaluatedItems');
+    const checksRest = Object.hasOwn(schema, 'unevaluatedProperties') || Object.hasOwn(schema, 'unevaluatedItems');
     const run: Check = (value, state, seen) => {
         spend(1 + checks.length);
         for (const check of checks) if (!check(value, state, seen)) return false;
         return true;
     };
-    if (!judgesRest) return run;
+    if (!checksRest) return run;
     return (value, state, seen) => {
         const own = new Seen();
         if (!run(value, state, own)) return false;

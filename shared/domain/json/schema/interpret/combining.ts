@@ -8,7 +8,7 @@ const not: Rule = ({ not: given }, building) => {
     return (value, state) => !fitsQuietly(node, value, state) || fail(state, 'not', 'must NOT be valid');
 };
 
-/** Judges by one of several schemas; what it has seen counts where it fits. */
+/** Checks by one of several schemas; what it has seen counts where it fits. */
 function attempt({ check }: Node, value: Json, state: State, seen: Seen | undefined): boolean {
     if (seen === undefined) return check(value, state, undefined);
     const own = new Seen();
@@ -18,10 +18,10 @@ function attempt({ check }: Node, value: Json, state: State, seen: Seen | undefi
 }
 
 /** Drops the faults of failed branches once a branch matches. */
-function dropFaultsIfFits(state: State, judge: () => boolean): boolean {
+function dropFaultsIfFits(state: State, find: () => boolean): boolean {
     const { faults } = state;
     const before = faults?.length ?? 0;
-    const fits = judge();
+    const fits = find();
     if (fits && faults !== undefined) faults.length = before;
     return fits;
 }

@@ -13,7 +13,7 @@ export interface State {
 /** Whether a value is valid. `seen` collects the parts that were evaluated, where a rule needs them. */
 export type Check = (value: Json, state: State, seen: Seen | undefined) => boolean;
 
-/** A schema that is ready to judge by. */
+/** A schema that is ready to check by. */
 export interface Node {
     check: Check;
 }
@@ -46,7 +46,7 @@ export function fail(state: State, keyword: string, message: string, step?: stri
     return false;
 }
 
-/** Judges a part of the value. */
+/** Checks a part of the value. */
 export function checkPart({ check }: Node, part: Json, step: string | number, state: State): boolean {
     state.path.push(step);
     const fits = check(part, state, undefined);
@@ -54,7 +54,7 @@ export function checkPart({ check }: Node, part: Json, step: string | number, st
     return fits;
 }
 
-/** Judges without taking down why not. */
+/** Checks without taking down why not. */
 export function fitsQuietly({ check }: Node, value: Json, state: State, seen?: Seen): boolean {
     return state.faults === undefined ? check(value, state, seen) : check(value, { path: [], faults: undefined }, seen);
 }

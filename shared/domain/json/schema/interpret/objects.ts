@@ -5,9 +5,9 @@ import { type Check, checkPart, fail, type Node, type State } from './node.ts';
 import { matches } from './plain.ts';
 import type { Building, Rule } from './rule.ts';
 
-/** Judges objects alone; others fit. */
-function ofObject(judge: (value: JsonObject, state: State, seen: Parameters<Check>[2]) => boolean): Check {
-    return (value, state, seen) => !isObject(value) || judge(value, state, seen);
+/** Checks objects alone; others fit. */
+function ofObject(fits: (value: JsonObject, state: State, seen: Parameters<Check>[2]) => boolean): Check {
+    return (value, state, seen) => !isObject(value) || fits(value, state, seen);
 }
 
 function ofCount(keyword: 'minProperties' | 'maxProperties', words: string, fits: (length: number, given: number) => boolean): Rule {
@@ -58,19 +58,19 @@ const properties: Rule = (schema, building) => {
         for (const name of namesOf(value)) {
             const part = value[name] as Json;
             const own = named.get(name);
-            let isJudged = own !== undefined;
+            let isChecked = own !== undefined;
             if (own !== undefined && !checkPart(own, part, name, state)) return false;
             for (const [source, node] of patterns) {
                 if (!matches(source, name)) continue;
-                isJudged = true;
+                isChecked = true;
                 if (!checkPart(node, part, name, state)) return false;
             }
-            if (!isJudged && others !== undefined) {
+            if (!isChecked && others !== undefined) {
                 if (rest === false) return fail(state, 'additionalProperties', STRAY, name);
                 if (!checkPart(others, part, name, state)) return false;
-                isJudged = true;
+                isChecked = true;
             }
-            if (isJudged) seen?.names.add(name);
+            if (isChecked) seen?.names.add(name);
         }
         return true;
     });

@@ -58,20 +58,20 @@ export function matches(source: string, text: string): boolean {
 
 const format: Rule = ({ format: given }) => {
     const known = typeof given === 'string' && Object.hasOwn(FORMATS, given) ? FORMATS[given] : undefined;
-    const judge = known === undefined ? undefined : judgeOf(known);
-    return judge && ((value, state) => judge(value) || fail(state, 'format', `must match format "${String(given)}"`));
+    const check = known === undefined ? undefined : checkOf(known);
+    return check && ((value, state) => check(value) || fail(state, 'format', `must match format "${String(given)}"`));
 };
 
-function judgeOf(known: Format): ((value: Json) => boolean) | undefined {
+function checkOf(known: Format): ((value: Json) => boolean) | undefined {
     if (known === true || typeof known === 'string') return undefined;
     const { validate, type: of = 'string' } = typeof known === 'object' && !(known instanceof RegExp) ? known : { validate: known };
     if (typeof validate === 'string') return undefined;
-    const judge = validate instanceof RegExp ? (text: string) => validate.test(text) : (validate as (value: unknown) => boolean);
+    const check = validate instanceof RegExp ? (text: string) => validate.test(text) : (validate as (value: unknown) => boolean);
     return (value) => {
         if (typeof value !== of) return true;
         // Two thousand characters of a URI take these expressions a microsecond each.
         if (typeof value === 'string') spend(20 * Math.min(value.length, 2100));
-        return judge(value as string);
+        return check(value as string);
     };
 }
 

@@ -12,8 +12,8 @@ import { openWorld, type World } from '../support/world.ts';
 const free = (owner: string, network: string) => ({ owner, network, isFree: true, gone: undefined });
 const paying = (owner: string) => ({ owner, network: 'office', isFree: false, gone: undefined });
 
-describe('the line of packages that are to be judged', () => {
-    /** Who was judged, in order. Everybody is in line before the first one is done. */
+describe('the line of packages that are to be checked', () => {
+    /** Who was checked, in order. Everybody is in line before the first one is done. */
     async function orderOf(turns: ReturnType<typeof free>[], before: ReturnType<typeof free>[] = []): Promise<string[]> {
         const line = createFairQueue();
         for (const turn of before) await line.run(turn, async () => ({ ms: 500 }));
@@ -78,7 +78,7 @@ describe('slow packages of forty free accounts', function () {
     });
     after(() => world.close());
 
-    /** Takes a third of a second to judge, and is refused. */
+    /** Takes a third of a second to check, and is refused. */
     const slow = JSON.stringify(
         aPackage('slow.test', {
             endpoints: [0, 1].map((at) =>
@@ -108,22 +108,22 @@ describe('slow packages of forty free accounts', function () {
             while (!until.signal.aborted) {
                 const { status } = await sender.send('/v1/schemas?dry_run=true', sending);
                 // On a slow machine many wait for too long, and are given up in the same moment.
-                if (status !== 503) judged++;
+                if (status !== 503) checked++;
             }
         };
-        let judged = 0;
+        let checked = 0;
         const running = crowd.map(send);
         const before: number[] = [];
         for (let turn = 0; turn < 3; turn++) {
-            const so = judged;
+            const so = checked;
             await eventually(
-                async () => judged,
+                async () => checked,
                 (count) => count > so,
                 60_000,
             );
-            const began = judged;
+            const began = checked;
             expect((await honest.publish(aPackage(`honest${turn}.test`))).status).to.equal(201);
-            before.push(judged - began);
+            before.push(checked - began);
         }
         until.abort();
         await Promise.all(running);

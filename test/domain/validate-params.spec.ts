@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { createParamJudge } from '../../shared/domain/fetch/judge-params.ts';
-import { goodPackage, judge } from './good-package.ts';
+import { createParamValidator } from '../../shared/domain/fetch/validate-params.ts';
+import { check, goodPackage } from './good-package.ts';
 
-describe('params whose schemas cost something to judge', () => {
+describe('params whose schemas cost something to check', () => {
     it('have schemas that must be compiled only up to 30 times an endpoint', () => {
         const withParams = (count: number) => {
             const document = goodPackage();
@@ -13,15 +13,15 @@ describe('params whose schemas cost something to judge', () => {
                 schema: { anyOf: [{ type: 'string', maxLength: place + 1 }] },
             }));
             document['endpoints'] = [{ name: 'many', method: 'GET', url: `https://${document['site']}/many`, params }];
-            const verdict = judge(document);
+            const verdict = check(document);
             return verdict.ok ? [] : verdict.problems.map(({ path, code }) => `${path} ${code}`);
         };
         expect(withParams(30)).to.deep.equal([]);
         expect(withParams(32)).to.deep.equal(['/endpoints/0/params/30/schema TOO_COMPLEX']);
     });
 
-    it('are judged by simple schemas in any number, and told why they do not fit 20 times', () => {
-        const validate = createParamJudge();
+    it('are checked by simple schemas in any number, and told why they do not fit 20 times', () => {
+        const validate = createParamValidator();
         const verdicts = Array.from({ length: 1000 }, (_, place) => validate({ type: 'string', maxLength: place + 1 }, place));
         const messages = verdicts.flatMap((verdict) => (verdict.ok ? [] : verdict.errors.map(({ message }) => message)));
         expect(messages).to.have.length(1000);

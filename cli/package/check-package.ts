@@ -11,12 +11,12 @@ import { type PackageFile, readPackageFile } from './read-package-file.ts';
 /** A problem with its position in the file. */
 export type Problem = ItemDetail & Place;
 
-export type Judgement =
+export type CheckedFile =
     | { ok: true; file: string; document: PackageDocument; warnings: (PackageWarning & Place)[] }
     | { ok: false; file: string; problems: Problem[] };
 
 /** Checks a file by the server's rules. Returns all problems in the order of lines. */
-export function judgePackage(file: PackageFile, settings: Settings): Judgement {
+export function checkFile(file: PackageFile, settings: Settings): CheckedFile {
     const { egressAllow } = settings.egress();
     const verdict = checkPackage(file.value, { isPortAllowed: (port) => isPortAllowed(egressAllow, port), rounded: file.rounded });
     const located = <T extends { path: string }>(found: T): T & Place => ({ ...found, ...file.locate(found.path) });
@@ -33,11 +33,11 @@ export async function readValidPackage(
     path: string,
     terminal: Terminal,
     settings: Settings,
-): Promise<Judgement & { ok: true; locate: PackageFile['locate'] }> {
+): Promise<CheckedFile & { ok: true; locate: PackageFile['locate'] }> {
     const file = await readPackageFile(path, terminal);
-    const judged = judgePackage(file, settings);
-    if (judged.ok) return { ...judged, locate: file.locate };
-    throw invalidPackage(judged.file, judged.problems, terminal.paintError);
+    const checked = checkFile(file, settings);
+    if (checked.ok) return { ...checked, locate: file.locate };
+    throw invalidPackage(checked.file, checked.problems, terminal.paintError);
 }
 
 /** SCHEMA_INVALID with every problem and its place. @param file as the contributor named it */

@@ -13,7 +13,7 @@ import { isPublishedForSite, isTrustedRead, type VersionOfDomain } from '../stor
  * verification decide too.
  * @throws Refusal FORBIDDEN
  */
-export async function judgeEffect(app: App, caller: Caller, found: VersionOfDomain & { endpoint: Endpoint }): Promise<void> {
+export async function checkEffect(app: App, caller: Caller, found: VersionOfDomain & { endpoint: Endpoint }): Promise<void> {
     if (!isEffectBound(caller)) return;
     const { effect, method } = found.endpoint;
     const believed = await trustedEffect(app, found);
@@ -32,7 +32,7 @@ export async function trustedEffect(app: App, found: VersionOfDomain & { endpoin
  * Checks what a call may cost against the price above which the key wants a person to confirm writes.
  * @throws Refusal FORBIDDEN with the detail CONFIRMATION_REQUIRED
  */
-export async function judgePrice(
+export async function checkPrice(
     app: App,
     { confirmAbove }: Caller,
     found: VersionOfDomain & { endpoint: Endpoint },
@@ -48,16 +48,16 @@ export function isEffectBound({ scopes: { listed } }: Caller): boolean {
 }
 
 /** Checks a call against the policies of the site's owner and the operator. @throws Refusal SITE_BLOCKED, SITE_UNAVAILABLE */
-export async function judgePolicy(app: App, policy: StrictestPolicy | null, endpoint: Endpoint, version: VersionOfDomain): Promise<void> {
+export async function checkPolicy(app: App, policy: StrictestPolicy | null, endpoint: Endpoint, version: VersionOfDomain): Promise<void> {
     if (policy === null) return;
     // The publisher matters only for a POST that its author calls a read.
     const isRefused = !policy.writes && mayChangeSite(endpoint, isDoubtful(endpoint) && (await isPublishedForSite(app.db, version)));
     if (isRefused) throw new Refusal('SITE_BLOCKED', "The site's owner or an operator allows no calls that may change it.");
-    judgeHours(app, policy);
+    checkHours(app, policy);
 }
 
 /** @throws Refusal SITE_UNAVAILABLE */
-export function judgeHours({ clock }: App, policy: StrictestPolicy): void {
+export function checkHours({ clock }: App, policy: StrictestPolicy): void {
     const retryAfter = secondsUntilAllOpen(policy.hours, clock.now());
     if (retryAfter === 0) return;
     const times = policy.hours.map(({ from, to, timezone }) => `from ${from} to ${to} (${timezone})`).join(' and ');
@@ -67,7 +67,7 @@ export function judgeHours({ clock }: App, policy: StrictestPolicy): void {
 /**
  * @param url the URL of the call @throws Refusal SITE_BLOCKED
  */
-export function judgeUrl(policy: StrictestPolicy | null, url: () => string): void {
+export function checkUrl(policy: StrictestPolicy | null, url: () => string): void {
     if (policy === null || policy.blocked_paths.length === 0 || !isPathBlocked(policy.blocked_paths, url())) return;
     throw new Refusal('SITE_BLOCKED', "The site's owner or an operator does not allow calls of this path.");
 }

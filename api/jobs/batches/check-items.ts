@@ -3,13 +3,13 @@ import type { App } from '../../../shared/app.ts';
 import { type BatchItem, batchItem } from '../../../shared/contracts/batch-fields.ts';
 import type { FetchRequest } from '../../../shared/contracts/fetch.ts';
 import type { Effect } from '../../../shared/domain/types.ts';
-import { type Found, findEndpoint, judgeFound } from '../../../shared/fetch/admit.ts';
-import { trustedEffect } from '../../../shared/fetch/judge-rights.ts';
+import { checkFound, type Found, findEndpoint } from '../../../shared/fetch/admit.ts';
+import { trustedEffect } from '../../../shared/fetch/check-rights.ts';
 import { orderedCall } from '../../../shared/fetch/new-job.ts';
 import { type ItemDetail, Refusal, refusalEntry } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import type { NewItem } from '../../../shared/store/jobs/drafts.ts';
-import { judgeEndpoint, judgeSite } from '../../auth/key-scopes.ts';
+import { checkEndpoint, checkSite } from '../../auth/key-scopes.ts';
 import { isTooComplex, readJsonPart } from '../../bodies/json-body.ts';
 import { prepare, problemsOf } from '../../plugins/input.ts';
 import { batchTurn } from './batch-turns.ts';
@@ -22,7 +22,7 @@ const TURN_MS = 10;
 const MOST_KNOWN = 1000;
 
 /** Totals of the items of a batch. */
-export interface Judged {
+export interface Checked {
     items: number;
     /** Their highest cost in credits. */
     greatestCost: number;
@@ -44,12 +44,12 @@ type Known = { found: Found; needs: Effect } | { refusal: Refusal };
  * Validates all items like fetches, looking up each endpoint once, and passes valid items to `keep` until one is invalid.
  * @throws Refusal VALIDATION_ERROR with the first problems of all items; errors that do not concern an item, such as SERVICE_UNAVAILABLE
  */
-export async function judgeItems(app: App, caller: Caller, body: BatchBody, keep: (item: NewItem) => Promise<void>): Promise<Judged> {
+export async function checkItems(app: App, caller: Caller, body: BatchBody, keep: (item: NewItem) => Promise<void>): Promise<Checked> {
     const known = new LRUCache<string, Known>({ max: MOST_KNOWN });
     const names = new Set<string>();
     const details: ItemDetail[] = [];
     let problems = 0;
-    const judged: Judged = {
+    const checked: Checked = {
         items: 0,
         greatestCost: 0,
         costOfWrites: 0,
@@ -80,12 +80,12 @@ export async function judgeItems(app: App, caller: Caller, body: BatchBody, keep
         }
         try {
             const suggests = details.length < MOST_DETAILS;
-            const item = await judgeItem(app, caller, { ...body.fields.defaults, ...read.item }, { known, suggests });
-            if (judged.items === 0) judged.firstUnit = item.job.unit;
-            judged.items += 1;
-            judged.greatestCost += item.cost;
-            if (item.job.needs === 'write') judged.costOfWrites += item.cost;
-            note(judged, item.job);
+            const item = await checkItem(app, caller, { ...body.fields.defaults, ...read.item }, { known, suggests });
+            if (checked.items === 0) checked.firstUnit = item.job.unit;
+            checked.items += 1;
+            checked.greatestCost += item.cost;
+            if (item.job.needs === 'write') checked.costOfWrites += item.cost;
+            note(checked, item.job);
             if (problems === 0) await keep(item.job);
         } catch (error) {
             if (!isOfItem(error)) throw error;
@@ -93,7 +93,7 @@ export async function judgeItems(app: App, caller: Caller, body: BatchBody, keep
         }
     }
     if (problems > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details, problems });
-    return judged;
+    return checked;
 }
 
 const item = prepare(batchItem, { convert: false });
@@ -122,7 +122,7 @@ function readItem(
     return { ok: true, item: asked };
 }
 
-async function judgeItem(
+async function checkItem(
     app: App,
     caller: Caller,
     { custom_id: customId, ...asked }: BatchItem,
@@ -133,10 +133,10 @@ async function judgeItem(
     const body: FetchRequest = { ...asked, site, endpoint };
     const { found, needs } = await lookUp(app, body, known);
     const { sites, endpoints } = caller.scopes.listed;
-    judgeSite(sites, found.site);
-    judgeEndpoint(endpoints, found.endpoint.name);
+    checkSite(sites, found.site);
+    checkEndpoint(endpoints, found.endpoint.name);
     // The price is confirmed for the batch, not per item.
-    const { price, connection } = await judgeFound(app, { caller: { ...caller, confirmAbove: null }, body, suggests }, found);
+    const { price, connection } = await checkFound(app, { caller: { ...caller, confirmAbove: null }, body, suggests }, found);
     const job = { ...(await orderedCall(app, body, { found, price, connection }, needs)), customId: customId ?? null };
     return { job, cost: price.unit * price.maxUnits };
 }
@@ -192,10 +192,10 @@ function detailsOf({ code, message, extras: { details = [] } }: Refusal): readon
     return [{ path: FIELDS[code] ?? '', code, message }];
 }
 
-function note(judged: Judged, { site, endpoint, needs, connectionId, ownerId }: NewItem): void {
-    judged.sites.add(site);
-    judged.endpoints.add(endpoint);
-    if (needs === 'write') judged.needs = 'write';
-    if (connectionId !== null) judged.connections.add(connectionId);
-    judged.ownerId ??= ownerId;
+function note(checked: Checked, { site, endpoint, needs, connectionId, ownerId }: NewItem): void {
+    checked.sites.add(site);
+    checked.endpoints.add(endpoint);
+    if (needs === 'write') checked.needs = 'write';
+    if (connectionId !== null) checked.connections.add(connectionId);
+    checked.ownerId ??= ownerId;
 }

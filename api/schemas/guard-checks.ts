@@ -6,43 +6,43 @@ import { networkOf } from '../admission/client-address.ts';
 import { perApp } from '../admission/per-app.ts';
 import { createTokenBuckets } from '../admission/token-buckets.ts';
 import type { Call } from '../call.ts';
-import type { JudgedPackage, PackageTasks } from '../packages/tasks.ts';
+import type { CheckedPackage, PackageTasks } from '../packages/tasks.ts';
 import { workOnPackage } from '../packages/work.ts';
 import { createFairQueue } from './fair-queue.ts';
 
 /**
- * Packages that an account may have judged in an hour, dry runs and refused ones among them; of new versions there may be 60. One a
- * second for an hour is more than anybody's editor or pipeline sends, and keeps a loop from judging all day in the process of others.
+ * Packages that an account may have checked in an hour, dry runs and refused ones among them; of new versions there may be 60. One a
+ * second for an hour is more than anybody's editor or pipeline sends, and keeps a loop from checking all day in the process of others.
  */
-export const JUDGED_AN_HOUR = 3600;
+export const CHECKED_AN_HOUR = 3600;
 
 /** Counts one package of the caller's account, also a rejected one; enterprise accounts have no limit. @throws Refusal RATE_LIMITED */
-export async function guardJudging(app: App, caller: Caller): Promise<void> {
+export async function guardChecks(app: App, caller: Caller): Promise<void> {
     if (caller.plan === 'enterprise') return;
-    const windows = [{ name: 'hour', limit: JUDGED_AN_HOUR, seconds: 3600 }] as const;
+    const windows = [{ name: 'hour', limit: CHECKED_AN_HOUR, seconds: 3600 }] as const;
     // Publishing works without the counters.
     const verdict = await app.limits.take({ identity: `packages:${caller.accountId}`, windows }).catch(() => undefined);
     if (verdict === undefined || verdict.ok) return;
-    throw refusal(app, caller, `this account has sent ${JUDGED_AN_HOUR} packages within an hour.`, verdict.retryAfter);
+    throw refusal(app, caller, `this account has sent ${CHECKED_AN_HOUR} packages within an hour.`, verdict.retryAfter);
 }
 
-/** The queue of the thread that judges and compares packages. */
+/** The queue of the thread that checks and compares packages. */
 const line = createFairQueue();
 
 /** The owner of the package. */
-export type Judged = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'clientAddress' | 'gone'>;
+export type PackageCall = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'clientAddress' | 'gone'>;
 
 /**
- * Has a package judged beside the event loop. A made-up one takes up to half a second, so that an account is also held to its share of
+ * Has a package checked beside the event loop. A made-up one takes up to half a second, so that an account is also held to its share of
  * a thread; enterprise accounts are not.
  * @throws Refusal RATE_LIMITED, OVERLOADED, SERVICE_UNAVAILABLE
  */
-export async function judgeInTurn(judged: Judged, bytes: Buffer): Promise<JudgedPackage> {
-    const { app } = judged;
-    const caller = judged.caller as Caller;
-    const waitMs = caller.plan === 'enterprise' ? 0 : judgingTimeOf(app).waitMs(caller.accountId);
-    if (waitMs > 0) throw refusal(app, caller, 'the packages of this account took too long to judge.', Math.ceil(waitMs / 1000));
-    return workInTurn(judged, 'judge', { bytes, allowed: app.config.egressAllow });
+export async function checkInTurn(call: PackageCall, bytes: Buffer): Promise<CheckedPackage> {
+    const { app } = call;
+    const caller = call.caller as Caller;
+    const waitMs = caller.plan === 'enterprise' ? 0 : checkingTimeOf(app).waitMs(caller.accountId);
+    if (waitMs > 0) throw refusal(app, caller, 'the packages of this account took too long to check.', Math.ceil(waitMs / 1000));
+    return workInTurn(call, 'check', { bytes, allowed: app.config.egressAllow });
 }
 
 /**
@@ -51,15 +51,15 @@ export async function judgeInTurn(judged: Judged, bytes: Buffer): Promise<Judged
  * @throws Refusal OVERLOADED, SERVICE_UNAVAILABLE
  */
 export function compareInTurn(
-    judged: Judged,
+    call: PackageCall,
     task: PackageTasks['compare']['task'],
     { isUrgent }: { isUrgent: boolean },
 ): Promise<PackageTasks['compare']['answer']> {
-    return workInTurn(judged, 'compare', task, { isUrgent });
+    return workInTurn(call, 'compare', task, { isUrgent });
 }
 
-async function workInTurn<Name extends 'judge' | 'compare'>(
-    { app, caller, clientAddress, gone }: Judged,
+async function workInTurn<Name extends 'check' | 'compare'>(
+    { app, caller, clientAddress, gone }: PackageCall,
     name: Name,
     task: PackageTasks[Name]['task'],
     { isUrgent = false } = {},
@@ -68,7 +68,7 @@ async function workInTurn<Name extends 'judge' | 'compare'>(
     const turn = { network: networkOf(clientAddress), owner: accountId, isFree: plan === 'free', gone };
     const work = async () => {
         const began = performance.now();
-        const took = (ms: number) => plan !== 'enterprise' && judgingTimeOf(app).spend(accountId, ms);
+        const took = (ms: number) => plan !== 'enterprise' && checkingTimeOf(app).spend(accountId, ms);
         try {
             const done = await workOnPackage(name, accountId, task);
             took(done.ms);
@@ -76,17 +76,17 @@ async function workInTurn<Name extends 'judge' | 'compare'>(
         } catch (cause) {
             if (!(cause instanceof SideThreadFailure)) throw cause;
             took(performance.now() - began);
-            throw new Refusal('SERVICE_UNAVAILABLE', 'The package could not be judged in time.', { retryAfter: 10 }, { cause });
+            throw new Refusal('SERVICE_UNAVAILABLE', 'The package could not be checked in time.', { retryAfter: 10 }, { cause });
         }
     };
     return (await (isUrgent ? work() : line.run(turn, work))).answer;
 }
 
-/** The judging time of one account, in milliseconds, that it may have at once: enough for hundreds of usual packages, or thirty of the slowest. */
+/** The checking time of one account, in milliseconds, that it may have at once: enough for hundreds of usual packages, or thirty of the slowest. */
 export const AT_ONCE_MS = 15_000;
 
-/** The judging time of the accounts of this process; who has used what it may have at once gets a tenth of a thread. */
-export const judgingTimeOf = perApp(() => createTokenBuckets({ capacity: AT_ONCE_MS, perSecond: 100 }));
+/** The checking time of the accounts of this process; who has used what it may have at once gets a tenth of a thread. */
+export const checkingTimeOf = perApp(() => createTokenBuckets({ capacity: AT_ONCE_MS, perSecond: 100 }));
 
 function refusal(app: App, { plan }: Caller, why: string, retryAfter: number): Refusal {
     app.metrics.rateLimited.inc({ plan, window: 'packages' });

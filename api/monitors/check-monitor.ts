@@ -10,7 +10,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { countMonitors } from '../../shared/store/monitors/monitors.ts';
 
 /** Validates schedule and expressions. @param before the monitor that is changed @throws Refusal VALIDATION_ERROR with every problem */
-export function judgeFields({ clock }: App, fields: MonitorChanges, before?: { cron: string | null }): void {
+export function checkFields({ clock }: App, fields: MonitorChanges, before?: { cron: string | null }): void {
     const { every, timezone, watch, identity, when } = fields;
     // A timezone alone belongs to the cron expression that the monitor has.
     const cron = fields.cron ?? (every === undefined && timezone !== undefined ? (before?.cron ?? undefined) : undefined);
@@ -36,14 +36,14 @@ export function judgeFields({ clock }: App, fields: MonitorChanges, before?: { c
 }
 
 /** @throws Refusal PLAN_LIMIT if two runs would be closer than the plan allows */
-export function judgeDistance(app: App, caller: Caller, schedule: Schedule): void {
+export function checkDistance(app: App, caller: Caller, schedule: Schedule): void {
     const shortest = SHORTEST[caller.plan];
     if (closestRuns(schedule, shortest, new Date(app.clock.now())) >= shortest) return;
     throw planLimit(app, caller, `On ${caller.plan} runs of a monitor must be at least ${shortest / 60} minutes apart.`);
 }
 
 /** Checks the number of monitors. Call it in the transaction that stored the monitor. @throws Refusal PLAN_LIMIT */
-export async function judgeNumber(trx: Db, app: App, caller: Caller, { active }: { active: boolean }): Promise<void> {
+export async function checkNumber(trx: Db, app: App, caller: Caller, { active }: { active: boolean }): Promise<void> {
     const most = caller.figures.monitors;
     if ((await countMonitors(trx, caller, { active })) <= most) return;
     throw planLimit(app, caller, `On ${caller.plan} you can have up to ${most} monitors: delete or pause one.`);

@@ -5,7 +5,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import { isReceiverBlocked } from '../../shared/store/events/webhooks.ts';
 
 /** Validates the URL of a webhook. The egress guard checks its address at each connection. @throws Refusal VALIDATION_ERROR, SITE_BLOCKED */
-export async function judgeReceiver(app: App, url: string): Promise<Receiver> {
+export async function checkReceiver(app: App, url: string): Promise<Receiver> {
     const read = readReceiver(url, { allow: app.config.egressAllow, publicUrl: app.publicUrl() });
     if (!read.ok) {
         const message = `url ${read.message}.`;

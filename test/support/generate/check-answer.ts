@@ -25,9 +25,9 @@ const AMBIENT = new Set([
 ]);
 
 /** What is wrong with an answer by the word of the document; the code of a refusal, `success` or `not modified`. */
-export type Judge = (operation: Operation, answer: WireAnswer) => { outcome: string; faults: string[] };
+export type AnswerCheck = (operation: Operation, answer: WireAnswer) => { outcome: string; faults: string[] };
 
-export function openJudge(document: OpenApi): Judge {
+export function openAnswerCheck(document: OpenApi): AnswerCheck {
     const ajv = new Ajv2020({ strict: false, allErrors: true });
     ajv.addSchema(document as object, 'doc');
     const compiled = new Map<string, ValidateFunction>();
