@@ -8,10 +8,10 @@ import type { Search, Term, WordCounts } from './weigh.ts';
 export interface Candidates {
     /** Matches nearly all significant terms, by weight. */
     strict: string;
-    /** Matches enough terms to reach the threshold. */
-    loose: string;
-    /** Index entries that `loose` has to read. */
-    cost: number;
+    /** Matches enough terms to reach the threshold. Undefined if `strict` finds the same. */
+    loose: string | undefined;
+    /** Index entries that each has to read. */
+    cost: { strict: number; loose: number };
 }
 
 /** Endpoints with a lower score are not listed. */
@@ -35,15 +35,15 @@ export function candidatesOf({ terms }: Search, { counts }: WordCounts): Candida
     const others = 1 - telling;
     const enough = leastSets(weights, THRESHOLD / MOST_BREVITY - others);
     if (enough.length === 0) return undefined;
+    const nearlyAll = leastSets(weights, NEARLY_ALL * telling);
     const anyOf = (sets: readonly number[][]) =>
         sets.map((set) => `(${set.map((place) => combined[place]?.query).join(' & ')})`).join(' | ');
+    const counted = combined.map(({ count }) => count);
+    const [strict, loose] = [anyOf(nearlyAll), anyOf(enough)];
     return {
-        strict: anyOf(leastSets(weights, NEARLY_ALL * telling)),
-        loose: anyOf(enough),
-        cost: costOf(
-            combined.map(({ count }) => count),
-            enough,
-        ),
+        strict,
+        loose: loose === strict ? undefined : loose,
+        cost: { strict: costOf(counted, nearlyAll), loose: costOf(counted, enough) },
     };
 }
 

@@ -13,7 +13,7 @@ export interface EndpointWordCounts {
 }
 
 /** Counts from here on are remembered. */
-const COMMON = 1000;
+const COMMON = 64;
 const REMEMBERED = 20_000;
 const FRESH_MS = 60_000;
 const TIMEOUT_MS = 2000;
@@ -55,18 +55,20 @@ export function createEndpointWordCounts(read: Read): EndpointWordCounts {
 const TOTAL = '';
 
 /**
- * Words that many of the first tier have (one endpoint of 64) are estimated from it; the others are counted. The same for all endpoints,
- * by what the server knows.
+ * Words that many of a tier have are estimated from it: of the first, which has one endpoint of 64, or of the second, which has one of 8.
+ * The others are counted. The same for all endpoints, by what the server knows.
  */
 const COUNTS: PreparedQuery = {
     name: 'endpoint_word_counts',
     text: `select array(
-            select case when first_tier.n >= 8 then first_tier.n * 64 else
-                (select count(*) from endpoints e where e.tier = 0 and e.search @@ asked.word::tsquery) +
-                (select count(*) from endpoints e where e.tier = 1 and e.search @@ asked.word::tsquery) +
-                (select count(*) from endpoints e where e.tier = 2 and e.search @@ asked.word::tsquery) end
+            select case
+                when one.n >= 8 then one.n * 64
+                when two.n >= 8 then two.n * 8
+                else one.n + two.n + (select count(*) from endpoints e where e.tier = 2 and e.search @@ asked.word::tsquery) end
             from unnest((select $1::text[])) with ordinality as asked (word, place)
-            cross join lateral (select count(*) as n from endpoints e where e.tier = 0 and e.search @@ asked.word::tsquery) as first_tier
+            cross join lateral (select count(*) as n from endpoints e where e.tier = 0 and e.search @@ asked.word::tsquery) as one
+            cross join lateral (select count(*) as n from endpoints e
+                                where one.n < 8 and e.tier = 1 and e.search @@ asked.word::tsquery) as two
             order by asked.place)::double precision[] as counts,
         coalesce((select $2::double precision), (
             select case when c.reltuples > 20000 then c.reltuples::double precision else (select count(*) from endpoints)::double precision end

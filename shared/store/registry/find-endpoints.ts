@@ -1,4 +1,4 @@
-import { candidatesOf, queryOf, THRESHOLD } from '../../domain/find/candidates.ts';
+import { type Candidates, candidatesOf, queryOf, THRESHOLD } from '../../domain/find/candidates.ts';
 import { MARKS } from '../../domain/find/endpoint-words.ts';
 import { fitting, fuse } from '../../domain/find/fuse.ts';
 import { byFit, type Found, inARow, type Slot, spread } from '../../domain/find/order.ts';
@@ -68,9 +68,17 @@ export interface Finder {
 const DEEP = 200;
 /** Endpoints that are scored for one task. */
 const MOST_SCORED = 300;
-/** Index entries that one search may walk through for what matches its task in part; beyond it the first tiers have enough. */
+/**
+ * The last tier, which has most endpoints, is asked where the others had fewer than this: where it takes few index entries, until the list
+ * is full; where it takes many, only until there is something to choose from.
+ */
+const FULL = MOST_SCORED;
+const ENOUGH = 50;
+/** Index entries that are few, and those that are too many whatever was found. */
+const FEW_WALKED = 3000;
 const MOST_WALKED = 15_000;
-const MOST_WALKED_NARROWED = 60_000;
+/** A filter is not in the index: with it, more entries have to be walked through for as many endpoints. */
+const NARROWED_WALK = 4;
 const TIMEOUT_MS = 2000;
 
 /** @param read must bound the time of queries @param phrases read with the first task */
@@ -98,16 +106,10 @@ export function createFinder(read: Read, phrases: () => Phrases): Finder {
         const { search, counts } = await understand(task);
         const candidates = candidatesOf(search, counts);
         if (candidates === undefined) return { search: undefined, ordered: [] };
-        const most = isNarrowed(filters) ? MOST_WALKED_NARROWED : MOST_WALKED;
         const composed = {
             text: rankingOf(search, filters),
             types: typesOf(search),
-            values: {
-                ...valuesOf(search, filters),
-                strict: candidates.strict,
-                loose: candidates.loose,
-                rest: candidates.cost <= most ? candidates.loose : NOTHING,
-            },
+            values: { ...valuesOf(search, filters), ...walksOf(candidates, filters) },
         };
         const allowed = await read(async (db) => withoutRefused(db, await runComposed<FoundColumns>(db, composed, TIMEOUT_MS)));
         return { search, ordered: allowed.map(toFound).toSorted(byFit) };
@@ -141,6 +143,20 @@ export function createFinder(read: Read, phrases: () => Phrases): Finder {
 
 function wordsOfPart({ stem, ideas }: TaskPart): string[] {
     return stem === undefined ? [...ideas] : [stem, ...ideas];
+}
+
+/** What is looked for, and how many found in the tiers before leave the last tier out. */
+function walksOf({ strict, loose, cost }: Candidates, filters: FindFilters): Record<string, unknown> {
+    const scale = isNarrowed(filters) ? NARROWED_WALK : 1;
+    const enoughFor = (walked: number) => (walked <= FEW_WALKED * scale ? FULL : ENOUGH);
+    const enoughloose = enoughFor(cost.loose);
+    return {
+        strict,
+        loose: loose ?? (filters.site === undefined ? NOTHING : strict),
+        enoughstrict: enoughFor(cost.strict),
+        enoughloose,
+        enoughrest: cost.loose <= MOST_WALKED * scale ? enoughloose : 0,
+    };
 }
 
 function isNarrowed({ category, kind, effect, isVerifiedOnly, maxCredits, needsConnection }: FindFilters): boolean {
@@ -187,33 +203,30 @@ const NEAREST = `
     where not d.is_blocked and coalesce(d.credits <= :maxcredits, true)
     order by s.distance, s.id`;
 
-/** One text for each number of terms: the server plans each once a connection. What is null is not ranked. */
-function rankingOf({ terms }: Search, { site }: FindFilters): string {
+/** What is known of a candidate. */
+const CANDIDATE = `e.id, e.site, e.registrable, e.name, e.is_verified, e.success_rate, e.p95_ms, e.effect, e.version_id, e.search, e.brevity,
+                   e.needs_id`;
+
+/** One text for each number of terms, with a filter or without: the server plans each once a connection. What is null is not ranked. */
+function rankingOf({ terms }: Search, filters: FindFilters): string {
     const matchOf = (name: string) =>
         `least(1, coalesce(ts_rank(${RANK}, c.search, :${name}) * ${RANK_OF_ONE} * 2 * (numnode(:${name}) + 1) / (numnode(:${name}) + 3), 0))`;
     const scores = terms.map((_term, place) => {
         const suffix = suffixOf(place);
         return `:weight${suffix} * greatest(${matchOf(`exact${suffix}`)}, ${ALIKE} * ${matchOf(`alike${suffix}`)})`;
     });
-    const from = (where: string) => `(select e.* from endpoints e where ${where} and ${NARROWED})`;
-    const sources =
-        site === undefined
-            ? [
-                  ...[0, 1, 2].map((tier) => from(`e.tier = ${tier} and e.search @@ :strict`)),
-                  ...[0, 1].map((tier) => from(`e.tier = ${tier} and e.search @@ :loose`)),
-                  from('e.tier = 2 and e.search @@ :rest'),
-              ]
-            : [from('e.site = :site and e.search @@ :loose')];
     return `
+        ${candidatesIn(filters)}
         select s.id, s.site, s.registrable, s.score, s.is_verified as "isVerified", s.success_rate as "successRate", s.p95_ms as "p95Ms", d.credits,
                coalesce((select max(c.choices) from find_choice_counts c
-                         where c.site = s.site and c.endpoint = s.name and c.word in (select unnest(:words))), 0) as choices, d.policy, d.operator_policy as "operatorPolicy", s.effect, s.version_id as "versionId",
-               case when d.policy is not null or d.operator_policy is not null then s.entry end as entry
+                         where c.site = s.site and c.endpoint = s.name and c.word = any((:words)::text[])), 0) as choices,
+               d.policy, d.operator_policy as "operatorPolicy", s.effect, s.version_id as "versionId",
+               case when d.policy is not null or d.operator_policy is not null then (select e.entry from endpoints e where e.id = s.id) end as entry
         from (
             select * from (
-                select distinct on (c.id) c.*,
+                select distinct on (c.id) c.id, c.site, c.registrable, c.name, c.is_verified, c.success_rate, c.p95_ms, c.effect, c.version_id,
                        least(1, (${scores.join(' + ')}) * c.brevity * case when c.needs_id then :unknown else 1 end) as score
-                from (select * from (${sources.join(' union all ')}) as e limit ${MOST_SCORED}) as c
+                from candidates as c
             ) as scored
             where score >= ${THRESHOLD} order by score desc, id limit ${DEEP}
         ) as s
@@ -221,13 +234,30 @@ function rankingOf({ terms }: Search, { site }: FindFilters): string {
         where not d.is_blocked and coalesce(d.credits <= :maxcredits, true)`;
 }
 
+/** Common table expressions that end in `candidates`: by tier, and those that have nearly all words before those that have some. */
+function candidatesIn(filters: FindFilters): string {
+    const narrowed = isNarrowed(filters) ? `and ${NARROWED}` : '';
+    const from = (...conditions: string[]) => `select ${CANDIDATE} from endpoints e where ${conditions.join(' and ')} ${narrowed}`;
+    if (filters.site !== undefined) return `with candidates as (${from('e.site = :site', 'e.search @@ :loose')} limit ${MOST_SCORED})`;
+    const atMost = (sources: readonly string[]) => `(select * from (${sources.join(' union all ')}) as e limit ${MOST_SCORED})`;
+    const found = (...tables: string[]) => tables.map((table) => `(select count(*) from ${table})`).join(' + ');
+    const tier = (number: number, query: string, ...conditions: string[]) =>
+        from(...conditions, `e.tier = ${number}`, `e.search @@ ${query}`);
+    const [some, more] = [`${found('first', 'second')} < :enoughloose`, `${found('first', 'second', 'third')} < :enoughrest`];
+    return `with first as materialized ${atMost([tier(0, ':strict'), tier(1, ':strict')])},
+        second as materialized ${atMost([tier(2, ':strict', `${found('first')} < :enoughstrict`)])},
+        third as materialized ${atMost([tier(0, ':loose', some), tier(1, ':loose', some)])},
+        fourth as materialized ${atMost([tier(2, ':loose', more)])},
+        candidates as ${atMost(['first', 'second', 'third', 'fourth'].map((table) => `select * from ${table}`))}`;
+}
+
 function typesOf({ terms }: Search): Record<string, string> {
     const each = terms.map((_term, place) => {
         const suffix = suffixOf(place);
         return { [`exact${suffix}`]: 'tsquery', [`alike${suffix}`]: 'tsquery', [`weight${suffix}`]: 'real' };
     });
-    const queries = { strict: 'tsquery', loose: 'tsquery', rest: 'tsquery' };
-    return Object.assign({ ...queries, ...NARROWING_TYPES, unknown: 'real', words: 'text[]' }, ...each);
+    const walks = { strict: 'tsquery', loose: 'tsquery', enoughstrict: 'integer', enoughloose: 'integer', enoughrest: 'integer' };
+    return Object.assign({ ...walks, ...NARROWING_TYPES, unknown: 'real', words: 'text[]' }, ...each);
 }
 
 const NARROWING_TYPES = { verified: 'boolean', connection: 'boolean', maxcredits: 'integer' } as const;

@@ -54,12 +54,12 @@ const ROWS: PreparedQuery = {
         join domains d on d.registrable = e.registrable
         cross join lateral (
             select coalesce(sum(u.successes), 0)::bigint as successes, coalesce(sum(u.failures), 0)::bigint as failures
-            from endpoint_days u where u.site = e.site and u.endpoint = e.name and u.day >= week.first_day
+            from endpoint_days u where u.site = e.site collate "default" and u.endpoint = e.name collate "default" and u.day >= week.first_day
         ) as calls
         left join lateral (
             select min(bucket) as bucket from (
                 select u.bucket, sum(sum(u.successes)) over (order by u.bucket) as up_to, sum(sum(u.successes)) over () as all_of_them
-                from endpoint_durations u where u.site = e.site and u.endpoint = e.name and u.day >= week.first_day
+                from endpoint_durations u where u.site = e.site collate "default" and u.endpoint = e.name collate "default" and u.day >= week.first_day
                 group by u.bucket) as running
             where up_to >= 0.95 * all_of_them
         ) as durations on calls.successes > 0
