@@ -13,15 +13,19 @@ export async function writeText(file: string, text: string, { replaces }: { repl
         await writeFile(file, text, { flag: replaces ? 'w' : 'wx' });
     } catch (error) {
         const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-        if (!replaces && existsSync(file))
-            throw new CommandFault('FILE_EXISTS', `${file} already exists; use --force to replace it or --out for another file.`);
+        if (!replaces && existsSync(file)) throw fileExists(file);
         throw new CommandFault('FILE_UNWRITABLE', `${file} cannot be written (${code}).`);
     }
 }
 
-/** Asks a person before replacing a file. Scripts are not asked. @throws CommandFault if they decline */
+/** Asks a person before replacing a file. Nobody can be asked in a script, so it needs `--force`. @throws CommandFault FILE_EXISTS, or if they decline */
 export async function askToReplace({ isInteractive }: Terminal, file: string): Promise<void> {
-    if (!isInteractive || !existsSync(file)) return;
+    if (!existsSync(file)) return;
+    if (!isInteractive) throw fileExists(file);
     const answer = await confirm({ output: process.stderr, message: `Replace ${file}?`, initialValue: false });
     if (isCancel(answer) || !answer) throw cancelled();
+}
+
+export function fileExists(file: string): CommandFault {
+    return new CommandFault('FILE_EXISTS', `${file} already exists; use --force to replace it or --out for another file.`);
 }

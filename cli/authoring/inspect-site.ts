@@ -59,6 +59,7 @@ export async function inspectSite(session: Session, source: string, options: Ins
         process.off('SIGINT', close);
         progress.end();
     });
+    if (document.endpoints.length === 0) throw nothingFound(source, report, terminal.paintError);
     if (options.out === '-') {
         for (const line of reportLines(report, terminal.paintError)) session.note(line);
         return { result: { file: null, package: document, report }, lines: [textOf(document).trimEnd()] };
@@ -79,6 +80,15 @@ async function inspectOrFail(source: InspectSource, options: Parameters<typeof i
         if (error instanceof NoBrowser) throw new CommandFault('NO_BROWSER', `${error.message} --browser names its program.`);
         throw error;
     }
+}
+
+/** Fails for a draft without endpoints, so that nothing is written. */
+function nothingFound(source: string, report: Inspected['report'], paint: Paint): CommandFault {
+    const message = `${source} holds no call that can become an endpoint (${counted(report.read, 'exchange')} read).`;
+    return new CommandFault('NOTHING_FOUND', message, {
+        lines: reportLines({ ...report, leftToDo: [] }, paint),
+        fields: { file: source, report },
+    });
 }
 
 /** Opens the site in a window and records its traffic until the window is closed, also by Ctrl-C. */

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { CommandFault } from '../failures.ts';
-import { writeText } from '../write-file.ts';
+import { fileExists, writeText } from '../write-file.ts';
 
 /** The destination of a draft. */
 export interface DraftPlace {
@@ -16,8 +15,7 @@ export async function writeDraft(file: string, document: object, { force }: Draf
 
 /** Checks before the first of several files is written. @throws CommandFault FILE_EXISTS */
 export function refuseToReplace(file: string): void {
-    if (existsSync(file))
-        throw new CommandFault('FILE_EXISTS', `${file} already exists; use --force to replace it or --out for another file.`);
+    if (existsSync(file)) throw fileExists(file);
 }
 
 const WIDTH = 140;

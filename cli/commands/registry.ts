@@ -38,6 +38,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
                 .default('routebook'),
         )
         .option('-o, --out <file>', 'write to this file; stdout by default')
+        .option('--force', 'replace a file that is there')
         .addHelpText('after', examples(['pull shop.example -o shop.example.json', 'pull shop.example --format openapi']))
         .action((site: string, options: PullOptions, command: Command) =>
             run(command, async (session) => (await import('../registry/pull-package.ts')).pullPackage(session, site, options)),

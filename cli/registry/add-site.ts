@@ -19,7 +19,8 @@ export async function addSite({ client, terminal }: Session, site: string, { ver
         ...(endpoint === undefined ? {} : { only: endpoint }),
     });
     const path = join(out, file);
-    await askToReplace(terminal, path);
+    // Generated from the package: nothing of a person's own is lost in a script.
+    if (terminal.isInteractive) await askToReplace(terminal, path);
     await writeText(path, source, { replaces: true });
     const { paint } = terminal;
     return { result: { file: path, site }, lines: [`${paint('green', '✓')} ${paint('bold', path)}: functions that call ${site}`] };

@@ -6,10 +6,13 @@ export interface PullOptions {
     version?: string;
     format: 'routebook' | 'openapi' | 'tools' | 'postman' | 'bruno' | 'typescript' | 'python';
     out?: string;
+    /** Replaces the file without a question. */
+    force?: true;
 }
 
 /** `routebook pull SITE`: downloads the package in a form that can be pushed again, or the site in another format. */
-export async function pullPackage({ client, terminal, note }: Session, site: string, { version, format, out }: PullOptions): Promise<Done> {
+export async function pullPackage({ client, terminal, note }: Session, site: string, options: PullOptions): Promise<Done> {
+    const { version, format, out, force } = options;
     const query = version === undefined ? {} : { version };
     const { document, about, ...downloaded } = await download(client(), site, query, format);
     const text = downloaded.text ?? `${JSON.stringify(document, undefined, 4)}\n`;
@@ -17,7 +20,7 @@ export async function pullPackage({ client, terminal, note }: Session, site: str
         if (about !== undefined) note(`${about.site} version ${about.version}, hash ${about.version_hash}`);
         return { result: document, lines: [text.trimEnd()] };
     }
-    await askToReplace(terminal, out);
+    if (force !== true) await askToReplace(terminal, out);
     await writeText(out, text, { replaces: true });
     const { paint } = terminal;
     const lines = [

@@ -95,6 +95,9 @@ describe('drafts from what there is already', function () {
         const neither = await shell.run(['inspect', 'draft.json', '--json']);
         expect(neither.code).to.equal(1);
         expect(neither.error).to.include({ code: 'CANNOT_INSPECT' });
+        const nothing = await shell.run(['inspect', '-', '--json'], { input: JSON.stringify({ log: { entries: [] } }) });
+        expect(nothing.code).to.equal(1);
+        expect(nothing.error).to.include({ code: 'NOTHING_FOUND' });
     });
 
     it('opens a site in a browser, records what is done there, and drafts when it is closed', async function () {

@@ -130,6 +130,10 @@ describe('publishing from the command line', function () {
         const pull = await shell.run(['pull', site, '--out', 'pulled.json', '--json']);
         expect(pull.json).to.include({ site, version: 1, version_hash: json['version_hash'] });
         expect(read('pulled.json')).to.deep.equal(document);
+        const again = await shell.run(['pull', site, '--out', 'pulled.json', '--json']);
+        expect(again.error).to.include({ code: 'FILE_EXISTS' });
+        expect(again.error['message']).to.include('--force');
+        expect((await shell.run(['pull', site, '--out', 'pulled.json', '--force'])).code).to.equal(0);
         const printed = await shell.run(['pull', `WWW.${site}`, '--version', String(json['version_hash'])]);
         expect(JSON.parse(printed.stdout)).to.deep.equal(document);
         expect((await shell.run(['push', 'pulled.json', '--json'])).json).to.include({ created: false });
