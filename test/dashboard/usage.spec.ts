@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { publishAsStarter } from '../../bin/demo/starter-registry.ts';
+import { changePlan } from '../../shared/store/credits/credits.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Person, withKey } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
@@ -249,6 +250,23 @@ describe('the usage of a workspace', function () {
         expect(shown.length).to.be.greaterThan(60);
         expect(shown).to.deep.equal((await rowsOf('/dashboard/statement.csv')).map((move) => move['balance']));
         expect((await ada.get('/dashboard/statement?cursor=made.up')).status).to.equal(200);
+    });
+
+    it('goes on through a change of plan for whom the credits were, and for nobody else', async () => {
+        const email = freshAddress();
+        const carol = await signUp(world, email);
+        const userId = await userOf(world, email);
+        const workspaceId: string = (await world.app.db('memberships').where({ user_id: userId }).first()).workspace_id;
+        const before = await rowsOf('/dashboard/statement.csv', carol);
+        await changePlan(world.app.db, workspaceId, { plan: 'pro', planAllowance: 30_000 });
+        const after = await rowsOf('/dashboard/statement.csv', carol);
+        expect(before).to.have.length(1);
+        expect(after.map((move) => move['balance'])).to.deep.equal(['30000', before[0]?.['balance']]);
+        expect(after[1]).to.deep.equal(before[0]);
+        await world.app.db('memberships').insert({ workspace_id: workspaceId, user_id: bob.userId, role: 'billing' });
+        await lookAt(bob, workspaceId);
+        expect(await rowsOf('/dashboard/statement.csv', bob)).to.deep.equal(after.slice(0, 1));
+        await lookAt(bob, bob.workspaceId);
     });
 
     it('keeps the numbers of others out, whatever the address says', async () => {

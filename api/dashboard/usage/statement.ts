@@ -1,5 +1,5 @@
 import type { Json } from '../../../shared/domain/types.ts';
-import { listMovements, type Movement, type StatementPlace } from '../../../shared/store/usage/statement-report.ts';
+import { listMovements, type Movement, type StatementPlace, statementAccounts } from '../../../shared/store/usage/statement-report.ts';
 import { csvLine } from '../csv.ts';
 import type { Download } from '../download.ts';
 import { BILLING_VIEWERS, pageNotFound, type Shown, USERS, type WorkspaceVisit } from '../page.ts';
@@ -20,7 +20,7 @@ export async function showStatement(visit: WorkspaceVisit): Promise<Shown> {
     const cursor = query('cursor');
     const before = cursor === undefined ? undefined : placeOf(await app.cursors.open(cursorScope(visit), cursor));
     const { movements, next } = mayRead(visit)
-        ? await listMovements(app.browse, workspace.accountId, { most: SHOWN_MOVEMENTS, before })
+        ? await listMovements(app.browse, await accountsOf(visit), { most: SHOWN_MOVEMENTS, before })
         : { movements: [], next: undefined };
     return {
         view: 'usage/statement',
@@ -42,11 +42,12 @@ export async function downloadStatement(visit: WorkspaceVisit): Promise<Download
     return { file: 'routebook-statement.csv', type: 'text/csv; charset=utf-8', lines: linesOf(visit) };
 }
 
-async function* linesOf({ app, workspace }: WorkspaceVisit): AsyncGenerator<string> {
+async function* linesOf(visit: WorkspaceVisit): AsyncGenerator<string> {
     yield csvLine(['id', 'at', 'kind', 'reason', 'site', 'endpoint', 'call', 'change', 'held_change', 'balance']);
+    const accounts = await accountsOf(visit);
     let before: StatementPlace | undefined;
     for (let left = FILE_ROWS; left > 0; left -= FILE_STEP) {
-        const { movements, next } = await listMovements(app.browse, workspace.accountId, { most: Math.min(FILE_STEP, left), before });
+        const { movements, next } = await listMovements(visit.app.browse, accounts, { most: Math.min(FILE_STEP, left), before });
         yield movements
             .map((movement) => {
                 const { id, at, kind, site, endpoint, operation, availableDelta, heldDelta, balance } = movement;
@@ -56,6 +57,11 @@ async function* linesOf({ app, workspace }: WorkspaceVisit): AsyncGenerator<stri
         before = next;
         if (before === undefined) return;
     }
+}
+
+/** A statement goes on through a change of plan, though another account pays from then on. */
+function accountsOf({ app, me, workspace }: WorkspaceVisit): Promise<string[]> {
+    return statementAccounts(app.browse, { accountId: workspace.accountId, userId: me.userId, workspaceId: workspace.workspaceId });
 }
 
 /** On Free the account is the visitor's own; a workspace's account is for those who keep its books. */
@@ -76,7 +82,8 @@ function cursorScope({ workspace }: WorkspaceVisit): Json {
 }
 
 function placeOf(place: Json | undefined): StatementPlace | undefined {
+    // Cursors are sealed; those of an earlier release hold one balance.
     if (!Array.isArray(place)) return undefined;
-    const [id, balance] = place;
-    return typeof id === 'number' && typeof balance === 'number' ? [id, balance] : undefined;
+    const [id, balances] = place;
+    return typeof id === 'number' && typeof balances === 'object' ? [id, balances as StatementPlace[1]] : undefined;
 }

@@ -24,30 +24,50 @@ const MOVEMENT: Columns<Omit<Movement, 'balance'>> = {
     ...columns('h', 'site', 'endpoint', 'workspace_id'),
 };
 
-/** Older movements go on below this id, where so much could be spent. */
-export type StatementPlace = readonly [id: number, balance: number];
+/** Older movements go on below this id, where so much could be spent of each account. */
+export type StatementPlace = readonly [id: number, balances: Readonly<Record<string, number>>];
 
-/** An account's movements, newest first, each with the balance after it; the place is given by the page before. */
+/**
+ * The accounts of a statement: the one that pays, and the one of this user or workspace that paid before a change of plan and moved into it.
+ */
+export async function statementAccounts(
+    db: Db,
+    { accountId, userId, workspaceId }: { accountId: string; userId: string; workspaceId: string },
+): Promise<string[]> {
+    const before = db('credit_accounts').where({ moved_to: accountId }).whereIn('id', [userId, workspaceId]);
+    return [accountId, ...(await before.pluck('id'))];
+}
+
+/** The movements of accounts, newest first, each with the balance of its account after it; the place is given by the page before. */
 export async function listMovements(
     db: Db,
-    accountId: string,
+    accountIds: readonly string[],
     { most, before }: { most: number; before: StatementPlace | undefined },
 ): Promise<{ movements: Movement[]; next: StatementPlace | undefined }> {
-    const spendable = db('credit_accounts').where({ id: accountId }).select(db.raw('allowance_available + bonus_available'));
-    // One statement, hence one snapshot: the balance is that after the newest movement of the page.
-    const rows: (Omit<Movement, 'balance'> & { available: number })[] = await db('ledger_entries as e')
+    const spendable = db('credit_accounts as c')
+        .where('c.id', db.ref('e.account_id'))
+        .select(db.raw('c.allowance_available + c.bonus_available'));
+    const newest = db('ledger_entries as e')
         .leftJoin('holds as h', 'h.operation', 'e.operation')
-        .where({ 'e.account_id': accountId })
+        .where('e.account_id', db.ref('a.account_id'))
         .where('e.id', '<', before?.[0] ?? Number.MAX_SAFE_INTEGER)
         .orderBy('e.id', 'desc')
         .limit(most + 1)
-        .select({ ...MOVEMENT, available: spendable });
-    let balance = before?.[1] ?? rows[0]?.available ?? 0;
+        .select({ ...MOVEMENT, accountId: 'e.account_id', available: spendable });
+    // One statement, hence one snapshot: the balance is that after the newest movement of the page.
+    const rows: (Omit<Movement, 'balance'> & { accountId: string; available: number })[] = await db
+        .from(db.raw('unnest(?::text[]) as a (account_id)', [[...accountIds]]))
+        .crossJoin(db.raw('lateral ? as e', [newest]))
+        .orderBy('e.id', 'desc')
+        .limit(most + 1)
+        .select('e.*');
+    const balances: Record<string, number> = { ...before?.[1] };
     const movements: Movement[] = [];
-    for (const { available: _available, ...row } of rows.slice(0, most)) {
+    for (const { available, accountId, ...row } of rows.slice(0, most)) {
+        const balance = balances[accountId] ?? available;
         movements.push({ ...row, balance });
-        balance -= row.availableDelta;
+        balances[accountId] = balance - row.availableDelta;
     }
     const last = movements.at(-1);
-    return { movements, next: rows.length > most && last !== undefined ? [last.id, balance] : undefined };
+    return { movements, next: rows.length > most && last !== undefined ? [last.id, balances] : undefined };
 }
