@@ -1,6 +1,6 @@
 /**
  * Records applications that the tests do not start, for test/fixtures/inspect/recordings: it starts each one of a folder in which they
- * were unpacked (npm packages in FOLDER/npm, Debian packages in FOLDER/root), lets Chromium visit it, and writes a HAR file.
+ * were unpacked (npm packages in FOLDER/npm, Debian packages in FOLDER/root), lets Chromium visit it, and writes a compressed HAR file.
  *
  * node test/cli/inspect/record-applications.ts FOLDER OUT [NAME…]
  */
@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openBrowser, recordHar } from './browser.ts';
+import { keepRecording } from './kept-recordings.ts';
 import * as visits from './recorded-visits.ts';
 
 const [from = '', out = '', ...names] = process.argv.slice(2);
@@ -325,7 +326,9 @@ try {
         const child = spawn(program, args, { cwd, env: { PATH: process.env['PATH'], HOME: folder, ...env }, stdio: ['ignore', log, log] });
         try {
             await ready(`http://127.0.0.1:${port}${application.ready}`, child);
-            await recordHar(browser, join(out, `${name}.har`), (context) => application.visit(context, `http://${HOSTS[name]}:${port}`));
+            const har = join(folder, 'recorded.har');
+            await recordHar(browser, har, (context) => application.visit(context, `http://${HOSTS[name]}:${port}`));
+            keepRecording(readFileSync(har, 'utf8'), join(out, `${name}.har.gz`));
             console.log(`${name} recorded`);
         } catch (error) {
             console.error(name, error, readFileSync(join(folder, 'output.log'), 'utf8').slice(-2000));
