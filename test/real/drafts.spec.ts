@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type Inspected, inspect } from '../../cli/inspect/inspect.ts';
 import { checkPackage } from '../../shared/domain/package/rules.ts';
 import { openRecording } from '../cli/inspect/kept-recordings.ts';
-import { judge, truthOf } from '../cli/inspect/truth.ts';
+import { check, truthOf } from '../cli/inspect/truth.ts';
 
 const APPLICATIONS = readdirSync(new URL('../fixtures/inspect/recordings', import.meta.url)).map((name) => name.replace(/\..*$/, ''));
 
@@ -18,13 +18,13 @@ describe('drafts of recorded applications', function () {
     });
 
     it('hold nine of ten routes, and at most 15 of 100 endpoints are none (A1)', () => {
-        const judged = [...drafts].map(([name, draft]) => ({ name, ...judge(draft.package, truthOf(name)) }));
+        const checked = [...drafts].map(([name, draft]) => ({ name, ...check(draft.package, truthOf(name)) }));
         const [routes, right, tooMany] = (['routes', 'right', 'tooMany'] as const).map((what) =>
-            judged.reduce((sum, one) => sum + (what === 'tooMany' ? one.tooMany.length : one[what]), 0),
+            checked.reduce((sum, one) => sum + (what === 'tooMany' ? one.tooMany.length : one[what]), 0),
         ) as [number, number, number];
-        const faults = judged.flatMap((one) => [...one.missing, ...one.tooMany].map((fault) => `${one.name} ${fault}`)).join('\n');
+        const faults = checked.flatMap((one) => [...one.missing, ...one.tooMany].map((fault) => `${one.name} ${fault}`)).join('\n');
         console.log(`routes: ${right} of ${routes} right, ${tooMany} too many`);
-        expect(judged.length).to.be.at.least(10);
+        expect(checked.length).to.be.at.least(10);
         expect(right / routes, faults).to.be.at.least(0.9);
         expect(right / (right + tooMany), faults).to.be.at.least(0.85);
     });

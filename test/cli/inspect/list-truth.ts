@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
-import type { Json, JsonObject, PackageDocument, PackageEndpoint } from '../../../shared/domain/types.ts';
-import { parseHtml } from '../../../workers/select/html.ts';
+import type { Json, PackageDocument, PackageEndpoint } from '../../../shared/domain/types.ts';
+import { baseOf, loadHtml } from '../../../workers/select/html.ts';
+import { selectHtml } from '../../../workers/select/select-html.ts';
 import { pagesOf } from './kept-recordings.ts';
 
 /** A list on recorded pages of one application, as `test/fixtures/inspect/lists.json` holds it. */
@@ -25,7 +26,8 @@ export function listFault(document: PackageDocument, { application, pages }: Tru
         if (found === undefined) throw new Error(`${application} has no recorded page ${page}`);
         const select = endpointAt(document, new URL(found.url.replaceAll(';', '&')))?.response?.select;
         if (!isObject(select)) return `${page} has no select`;
-        const data = parseHtml(found.html, { url: found.url } as Parameters<typeof parseHtml>[1]).value({ select }) as JsonObject;
+        const $ = loadHtml(found.html);
+        const data = selectHtml($, select, baseOf($, found.url));
         const lists = Object.values(data).flatMap((list) => (Array.isArray(list) ? [list.map(textsOf)] : []));
         const isRight = (list: string[][]) => list.length === items && has(list[0], first) && has(list.at(-1), last);
         if (!lists.some(isRight))
