@@ -68,6 +68,36 @@ describe('the turn of a job', () => {
         await world.app.db('batches').where({ workspace_id: eve.workspaceId }).delete();
     });
 
+    it('of items that failed is in one page of results, however many items ended between them', async () => {
+        const eve = await join(world, { plan: 'pro' });
+        const { db } = world.app;
+        const items = Array.from({ length: 12 }, (_, at) => ({ params: { id: at + 1 }, custom_id: `r${at}` }));
+        const { batch_id: batchId } = dataOf<{ batch_id: string }>(
+            await eve.call('POST', '/v1/batches', { body: { defaults: { site: SITE, endpoint: 'product' }, items } }),
+        );
+        const claimed = await claimJobs(
+            db,
+            items.map(() => newId('op')),
+            { accounts: new Map(), sites: new Map() },
+        );
+        await beginAttempts(
+            db,
+            batchId,
+            claimed.map(({ jobId, operation, accountId }) => ({ jobId, operation, batchId, accountId, held: 0 })),
+        );
+        const failed = { status: 'failed' as const, code: 'SITE_BUSY', error: Buffer.from('{}') };
+        const succeeded = { status: 'succeeded' as const, result: Buffer.from('{}'), question: null };
+        await endAttempts(
+            db,
+            claimed.map(({ jobId, operation }, at) => ({
+                ...{ jobId, operation, batchId, charge: null, bytes: 2 },
+                decide: async () => (at === 0 || at === 11 ? failed : succeeded),
+            })),
+        );
+        const page = await eve.call('GET', `/v1/batches/${batchId}/results?status=failed&limit=2`);
+        expect(dataOf<{ job_id: string }[]>(page).map(({ job_id: id }) => id)).to.deep.equal([claimed[0]?.jobId, claimed[11]?.jobId]);
+    });
+
     it('is given back by items together, each with its own wait, and not by one that was cancelled or claimed again', async () => {
         const eve = await join(world, { plan: 'pro' });
         const items = Array.from({ length: 4 }, (_, at) => ({ params: { id: at + 1 }, custom_id: `c${at}` }));

@@ -71,8 +71,13 @@ export interface Reader {
     scopes: Pick<Scopes, 'effects' | 'sites' | 'endpoints' | 'connections'>;
 }
 
-function visible(db: Db, { workspaceId, userId, scopes: { effects, sites, endpoints, connections } }: Reader) {
-    const jobs = db('jobs as j').where({ 'j.workspace_id': workspaceId });
+function visible(db: Db, reader: Reader) {
+    return withinScopes(db, reader).where({ 'j.workspace_id': reader.workspaceId });
+}
+
+/** Of any workspace. */
+function withinScopes(db: Db, { userId, scopes: { effects, sites, endpoints, connections } }: Reader) {
+    const jobs = db('jobs as j');
     jobs.where((is) => is.whereNull('j.owner_id').orWhere({ 'j.owner_id': userId }));
     if (effects.length < 2) jobs.whereIn('j.needs', [...effects]);
     if (sites !== null) jobs.whereIn('j.site', [...sites]);
@@ -120,21 +125,26 @@ export interface EndedRow extends FullJobRow {
     endNumber: number;
 }
 
+interface EndedList {
+    batchId: string;
+    status?: JobStatus | undefined;
+    /** The end number before the first one. */
+    after: number;
+    limit: number;
+}
+
 /** Items of a batch that have ended, in the order of their ends, behind `after`; at most `limit`, and fewer where their results are large. */
-export async function listEnded(
-    db: Db,
-    reader: Reader,
-    { batchId, status, after, limit }: { batchId: string; status?: JobStatus | undefined; after: number; limit: number },
-): Promise<EndedRow[]> {
-    const found = visible(db, reader).where({ 'j.batch_id': batchId }).where('j.end_number', '>', after);
-    if (status !== undefined) found.where({ 'j.status': status });
-    const sized = found
-        .orderBy('j.end_number')
-        .limit(limit)
-        .select('j.job_id', db.raw('sum(coalesce(octet_length(j.result), 0)) over (order by j.end_number) as bytes'));
+export async function listEnded(db: Db, reader: Reader, list: EndedList): Promise<EndedRow[]> {
+    const ids: string[] = [];
+    let bytes = 0;
+    for (const item of await findEnded(db, reader, list)) {
+        if (bytes >= PAGE_BYTES) break;
+        ids.push(item.jobId);
+        bytes += item.bytes;
+    }
+    if (ids.length === 0) return [];
     return db('jobs as j')
-        .join(sized.as('s'), 's.job_id', 'j.job_id')
-        .whereRaw('s.bytes - coalesce(octet_length(j.result), 0) < ?', [PAGE_BYTES])
+        .whereRaw('j.job_id = any(?)', [ids])
         .orderBy('j.end_number')
         .select({
             ...ROW,
@@ -143,6 +153,39 @@ export async function listEnded(
             ...columns('j', 'end_number', 'result', 'remaining'),
             request: db.raw('null'),
         });
+}
+
+/**
+ * Looks at a range of end numbers, and at longer ones while the page is not full. Without an upper bound a server sorts the whole batch for
+ * each page: right after a batch ended it has no statistics that speak for the order of the index.
+ */
+async function findEnded(
+    db: Db,
+    reader: Reader,
+    { batchId, status, after, limit }: EndedList,
+): Promise<{ jobId: string; bytes: number }[]> {
+    const found: { jobId: string; bytes: number }[] = [];
+    for (let from = after, span = limit; found.length < limit; span *= 2) {
+        const until = from + span;
+        const items = withinScopes(db, reader)
+            // Not by the index of the workspace, which such a server would combine with that of ends.
+            .whereRaw("j.workspace_id || '' = ?", [reader.workspaceId])
+            .where({ 'j.batch_id': batchId })
+            .where('j.end_number', '>', from)
+            .where('j.end_number', '<=', until)
+            .orderBy('j.end_number')
+            .limit(limit - found.length);
+        if (status !== undefined) items.where({ 'j.status': status });
+        found.push(...(await items.select({ jobId: 'j.job_id', bytes: db.raw('coalesce(octet_length(j.result), 0)') })));
+        if (found.length < limit && until >= (await lastEndOf(db, batchId))) break;
+        from = until;
+    }
+    return found;
+}
+
+async function lastEndOf(db: Db, batchId: string): Promise<number> {
+    const [row] = await db('jobs').where({ batch_id: batchId }).max<{ last: number | null }[]>({ last: 'end_number' });
+    return row?.last ?? 0;
 }
 
 /** Returns the ids of those jobs that have ended or were deleted. */
