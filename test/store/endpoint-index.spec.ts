@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { indexNextSite } from '../../shared/store/registry/endpoint-index.ts';
+import { endpointRows } from '../../shared/store/registry/list-endpoints.ts';
 import { describe as describePackage } from '../../workers/index/index-endpoints.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
@@ -83,5 +84,28 @@ describe('the index of endpoints', () => {
         dataOf(await ada.publish(aPackage('long.test', { endpoints: [anEndpoint('long.test', { params })] })));
         expect(await index()).to.equal(true);
         expect(faults).to.deep.equal([]);
+    });
+
+    it('lets the next version be published meanwhile', async () => {
+        await world.app.db.transaction(async (trx) => {
+            // As indexing locks it.
+            await trx('domains').where({ registrable: SITE }).forKeyShare().select('registrable');
+            await publish('Meanwhile');
+        });
+    });
+
+    it('has the figures of calls by their index', async () => {
+        const { db } = world.app;
+        const asked: string[] = [];
+        const hear = ({ sql }: { sql: string }) => asked.push(sql);
+        db.on('query', hear);
+        await endpointRows(db, [1]);
+        db.removeListener('query', hear);
+        await db.transaction(async (trx) => {
+            await trx.raw('set local enable_seqscan = off');
+            const { rows } = await trx.raw(`explain ${asked[0]?.replaceAll('$1', "'{1}'")}`);
+            const plan = rows.map((row: { 'QUERY PLAN': string }) => row['QUERY PLAN']).join('\n');
+            expect(plan).to.include('endpoint_days_pkey').and.include('endpoint_durations_pkey').and.not.include('Seq Scan on endpoint_d');
+        });
     });
 });

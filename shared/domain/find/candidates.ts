@@ -28,7 +28,10 @@ export function candidatesOf({ terms }: Search, { counts }: WordCounts): Candida
         .filter(({ isTelling }) => isTelling)
         .toSorted((a, b) => b.weight - a.weight)
         .slice(0, MOST_COMBINED)
-        .map((term) => ({ weight: term.weight, query: queryOf(wordsOf(term)), count: countOf(term, counts) }));
+        .map((term) => {
+            const words = wordsToFind(term, counts);
+            return { weight: term.weight, query: queryOf(words), count: countOf(words, counts) };
+        });
     if (combined.length === 0) return undefined;
     const weights = combined.map(({ weight }) => weight);
     const telling = weights.reduce((sum, weight) => sum + weight, 0);
@@ -37,7 +40,10 @@ export function candidatesOf({ terms }: Search, { counts }: WordCounts): Candida
     if (enough.length === 0) return undefined;
     const nearlyAll = leastSets(weights, NEARLY_ALL * telling);
     const anyOf = (sets: readonly number[][]) =>
-        sets.map((set) => `(${set.map((place) => combined[place]?.query).join(' & ')})`).join(' | ');
+        oneOf(
+            sets,
+            combined.map(({ query }) => query),
+        );
     const counted = combined.map(({ count }) => count);
     const [strict, loose] = [anyOf(nearlyAll), anyOf(enough)];
     return {
@@ -56,8 +62,26 @@ export function wordsOf({ exact, alike }: Term): string[] {
     return [...exact, ...alike];
 }
 
-function countOf(term: Term, counts: ReadonlyMap<string, number>): number {
-    return wordsOf(term).reduce((sum, word) => sum + (counts.get(word) ?? 0), 0);
+/** Of a common term whose exact word is covered the alike ones: half of the index entries, for an endpoint that has it in an example alone. */
+function wordsToFind(term: Term, counts: ReadonlyMap<string, number>): readonly string[] {
+    const words = wordsOf(term);
+    return term.isCovered && countOf(words, counts) > COMMON ? term.alike : words;
+}
+
+const COMMON = 1000;
+
+function countOf(words: readonly string[], counts: ReadonlyMap<string, number>): number {
+    return words.reduce((sum, word) => sum + (counts.get(word) ?? 0), 0);
+}
+
+/** A query for all of one set. What all sets have stands once: the server judges each entry by the whole query. */
+function oneOf(sets: readonly number[][], queries: readonly string[]): string {
+    const shared = (sets[0] ?? []).filter((place) => sets.every((set) => set.includes(place)));
+    const others = sets.map((set) => set.filter((place) => !shared.includes(place))).filter((set) => set.length > 0);
+    const allOf = (set: readonly number[]) => set.map((place) => queries[place]).join(' & ');
+    const either = others.map((set) => (set.length === 1 ? allOf(set) : `(${allOf(set)})`)).join(' | ');
+    if (shared.length === 0) return either;
+    return others.length === 0 ? allOf(shared) : `${allOf(shared)} & (${either})`;
 }
 
 /** The minimal sets of indices whose weights reach `least`: no set contains another. */

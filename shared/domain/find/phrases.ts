@@ -158,6 +158,11 @@ export function unitsOf(stems: readonly string[], dictionary: Phrases, side: 'ta
     return units;
 }
 
+/** The ideas that a description has wherever it has this stem. */
+export function ideasOfStem(stem: string, dictionary: Phrases): string[] {
+    return unitsOf([stem], dictionary, 'description').flatMap(({ ideas }) => ideas);
+}
+
 function phraseAt(stems: readonly string[], place: number, dictionary: Phrases, side: 'task' | 'description') {
     for (const phrase of dictionary.phrases.get(stems[place] ?? '') ?? []) {
         if (side === 'description' && phrase.ideas.length === 0) continue;

@@ -1,7 +1,7 @@
 import { stemsOf } from '../search/tokens.ts';
 import { foldCase, withoutAccents, wordsOf } from '../text/fold-text.ts';
 import { LONGEST_WORD, MARKS } from './endpoint-words.ts';
-import { type IdeaKind, type Phrases, unitsOf } from './phrases.ts';
+import { type IdeaKind, ideasOfStem, type Phrases, unitsOf } from './phrases.ts';
 
 /** A word or phrase of a task. */
 export interface TaskPart {
@@ -18,6 +18,8 @@ export interface TaskPart {
     isTail?: true;
     /** It is a common English word, so neither a name nor a typo. */
     isEnglish?: true;
+    /** Descriptions that have the stem have one of the ideas, too. */
+    isCovered?: true;
 }
 
 /** A parsed task. */
@@ -80,6 +82,7 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
             ...(isName ? { isCapital: true } : {}),
             ...(place >= tail ? { isTail: true } : {}),
             ...(dictionary.english.has(stem) && !isName ? { isEnglish: true } : {}),
+            ...(!isPhrase && !isVerb && isCovered(stem, ideas, dictionary) ? { isCovered: true } : {}),
         };
     });
     // Longer stems are not in the index.
@@ -92,6 +95,11 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
         /\d/.test(task) || parts.some(({ stem, ideas }) => NUMBERS.has(stem ?? '') || ideas.some((idea) => KINDS_OF_ID.has(idea)));
     const hasValue = unquoted !== task || units.some(({ isName }) => isName);
     return { parts: keepMostSignificant([...shaped, ...parts]), hasNumber, hasValue, hasId: ID.test(rest) };
+}
+
+function isCovered(stem: string, ideas: readonly string[], dictionary: Phrases): boolean {
+    const described = ideasOfStem(stem, dictionary);
+    return ideas.some((idea) => described.includes(idea));
 }
 
 /** A task that names an id ("from its DOI", "by barcode") is of a caller who has it. */

@@ -14,6 +14,8 @@ export interface Term {
     weight: number;
     /** Whether a match of this term alone can list an endpoint. */
     isTelling: boolean;
+    /** Whether nearly all endpoints that have the exact word have an alike one, too. */
+    isCovered: boolean;
 }
 
 /** A weighted search. */
@@ -142,7 +144,7 @@ export function weigh(
         return { kind, ...term, weight: term.weight * share };
     });
     const hasValue = isValueGiven || weighed.some(({ kind }) => kind === 'name' || kind === 'where' || kind === 'wordMissing');
-    const marked = (mark: string, weight: number) => ({ exact: [mark], alike: [], weight, isTelling: false });
+    const marked = (mark: string, weight: number) => ({ exact: [mark], alike: [], weight, isTelling: false, isCovered: false });
     const terms = [
         ...weighed,
         ...(hasValue ? [marked(MARKS.takes, WEIGHTS.takes)] : []),
@@ -152,11 +154,12 @@ export function weigh(
     // If no part is significant, all of them are searched for.
     const saysLittle = !parts.some(({ kind }) => SAYING.has(kind));
     return {
-        terms: terms.map(({ exact, alike, weight, isTelling }) => ({
+        terms: terms.map(({ exact, alike, weight, isTelling, isCovered }) => ({
             exact,
             alike,
             weight: weight / total,
             isTelling: isTelling || saysLittle,
+            isCovered,
         })),
         isIdUnknown: !hasNumber,
         hasValue,
@@ -165,7 +168,7 @@ export function weigh(
 
 const SAYING: ReadonlySet<TaskPart['kind']> = new Set(['what', 'word', 'name', 'act']);
 
-function termOf({ stem, ideas, kind, isSubject, isEnglish, isTail }: TaskPart, words: WordCounts) {
+function termOf({ stem, ideas, kind, isSubject, isEnglish, isTail, isCovered }: TaskPart, words: WordCounts) {
     const own = stem === undefined ? [] : [stem];
     const all = [...own, ...ideas];
     const rarest = Math.max(...all.map((word) => rarityOf(word, words)));
@@ -178,7 +181,10 @@ function termOf({ stem, ideas, kind, isSubject, isEnglish, isTail }: TaskPart, w
     const [exact, alike] = own.length === 0 ? [ideas, []] : [own, ideas];
     // An act without a stem only says that something shall change, not what.
     const isTelling = !isMissing && SAYING.has(kind) && (kind !== 'act' || stem !== undefined);
-    return { term: { exact, alike, weight, isTelling }, kind: isMissing && kind === 'word' ? ('wordMissing' as const) : kind };
+    return {
+        term: { exact, alike, weight, isTelling, isCovered: isCovered === true },
+        kind: isMissing && kind === 'word' ? ('wordMissing' as const) : kind,
+    };
 }
 
 /** The base weight of a part. A subject that no endpoint names is a value. */

@@ -44,7 +44,7 @@ async function indexSite(db: Db, site: string, describe: Indexing['describe']): 
         .where({ 's.site': site })
         .first('v.id', db.raw('v.document::text as document'));
     const described = latest === undefined ? { endpoints: [], words: [] } : await describe(latest.document, site);
-    // The domain first, as publishing and yanking lock: endpoints refer to it. A site whose latest version changed meanwhile waits again.
+    // The domain first, as yanking locks: endpoints refer to it. A site whose latest version changed meanwhile waits again.
     await db('domains').whereIn('registrable', db('sites').where({ site }).select('registrable')).forKeyShare().select('registrable');
     const current = await db('sites').where({ site }).first('latest_version_id');
     if ((current?.latest_version_id ?? null) !== (latest?.id ?? null)) return;

@@ -6,7 +6,7 @@ import type { Read } from '../../platform/replica.ts';
 
 /** How common the words of endpoints are, and which known ones resemble a strange one. */
 export interface EndpointWordCounts {
-    /** Counts of these words. Of common ones they are estimates, and up to a minute old. */
+    /** Counts of these words. Of common ones they are estimates, and up to five minutes old. */
     count(words: readonly string[]): Promise<WordCounts>;
     /** By strange word, known words that are one slip away in their beginning. */
     resembling(strange: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
@@ -15,7 +15,7 @@ export interface EndpointWordCounts {
 /** Counts from here on are remembered. */
 const COMMON = 64;
 const REMEMBERED = 20_000;
-const FRESH_MS = 60_000;
+const FRESH_MS = 300_000;
 const TIMEOUT_MS = 2000;
 
 /** @param read must bound the time of queries */

@@ -67,16 +67,17 @@ export interface Finder {
 /** How deep a list goes. */
 const DEEP = 200;
 /** Endpoints that are scored for one task. */
-const MOST_SCORED = 300;
+const MOST_SCORED = 200;
 /**
- * The last tier, which has most endpoints, is asked where the others had fewer than this: where it takes few index entries, until the list
- * is full; where it takes many, only until there is something to choose from.
+ * A tier is asked where those before it had fewer than this: where it takes few index entries, until the list is full; where it takes more,
+ * only until there is something to choose from; where it takes too many, not at all.
  */
 const FULL = MOST_SCORED;
-const ENOUGH = 50;
-/** Index entries that are few, and those that are too many whatever was found. */
+const ENOUGH = 30;
 const FEW_WALKED = 3000;
 const MOST_WALKED = 15_000;
+/** What share of the endpoints a tier and those before it have (migration 2010). */
+const UP_TO_TIER = [1 / 64, 1 / 8, 1] as const;
 /** A filter is not in the index: with it, more entries have to be walked through for as many endpoints. */
 const NARROWED_WALK = 4;
 const TIMEOUT_MS = 2000;
@@ -145,17 +146,18 @@ function wordsOfPart({ stem, ideas }: TaskPart): string[] {
     return stem === undefined ? [...ideas] : [stem, ...ideas];
 }
 
-/** What is looked for, and how many found in the tiers before leave the last tier out. */
+/** What is looked for, and how many must have been found before for a tier to be left out. */
 function walksOf({ strict, loose, cost }: Candidates, filters: FindFilters): Record<string, unknown> {
     const scale = isNarrowed(filters) ? NARROWED_WALK : 1;
-    const enoughFor = (walked: number) => (walked <= FEW_WALKED * scale ? FULL : ENOUGH);
-    const enoughloose = enoughFor(cost.loose);
+    const enoughFor = (walked: number) => (walked <= FEW_WALKED * scale ? FULL : walked <= MOST_WALKED * scale ? ENOUGH : 0);
+    const [one, two, three] = UP_TO_TIER.map((share) => enoughFor(share * cost.loose));
     return {
         strict,
         loose: loose ?? (filters.site === undefined ? NOTHING : strict),
-        enoughstrict: enoughFor(cost.strict),
-        enoughloose,
-        enoughrest: cost.loose <= MOST_WALKED * scale ? enoughloose : 0,
+        enoughstrict: Math.max(ENOUGH, enoughFor(cost.strict)),
+        enoughone: Math.max(ENOUGH, one ?? 0),
+        enoughtwo: two,
+        enoughthree: three,
     };
 }
 
@@ -218,8 +220,9 @@ function rankingOf({ terms }: Search, filters: FindFilters): string {
     return `
         ${candidatesIn(filters)}
         select s.id, s.site, s.registrable, s.score, s.is_verified as "isVerified", s.success_rate as "successRate", s.p95_ms as "p95Ms", d.credits,
-               coalesce((select max(c.choices) from find_choice_counts c
-                         where c.site = s.site and c.endpoint = s.name and c.word = any((:words)::text[])), 0) as choices,
+               case when (select exists (select from find_choice_counts)) then coalesce((
+                   select max(c.choices) from find_choice_counts c
+                   where c.site = s.site and c.endpoint = s.name and c.word = any((:words)::text[])), 0) else 0 end as choices,
                d.policy, d.operator_policy as "operatorPolicy", s.effect, s.version_id as "versionId",
                case when d.policy is not null or d.operator_policy is not null then (select e.entry from endpoints e where e.id = s.id) end as entry
         from (
@@ -240,15 +243,17 @@ function candidatesIn(filters: FindFilters): string {
     const from = (...conditions: string[]) => `select ${CANDIDATE} from endpoints e where ${conditions.join(' and ')} ${narrowed}`;
     if (filters.site !== undefined) return `with candidates as (${from('e.site = :site', 'e.search @@ :loose')} limit ${MOST_SCORED})`;
     const atMost = (sources: readonly string[]) => `(select * from (${sources.join(' union all ')}) as e limit ${MOST_SCORED})`;
-    const found = (...tables: string[]) => tables.map((table) => `(select count(*) from ${table})`).join(' + ');
+    const fewer = (than: string, ...tables: string[]) =>
+        `${tables.map((table) => `(select count(*) from ${table})`).join(' + ')} < ${than}`;
     const tier = (number: number, query: string, ...conditions: string[]) =>
         from(...conditions, `e.tier = ${number}`, `e.search @@ ${query}`);
-    const [some, more] = [`${found('first', 'second')} < :enoughloose`, `${found('first', 'second', 'third')} < :enoughrest`];
+    const tables = ['first', 'second', 'third', 'fourth', 'fifth'];
     return `with first as materialized ${atMost([tier(0, ':strict'), tier(1, ':strict')])},
-        second as materialized ${atMost([tier(2, ':strict', `${found('first')} < :enoughstrict`)])},
-        third as materialized ${atMost([tier(0, ':loose', some), tier(1, ':loose', some)])},
-        fourth as materialized ${atMost([tier(2, ':loose', more)])},
-        candidates as ${atMost(['first', 'second', 'third', 'fourth'].map((table) => `select * from ${table}`))}`;
+        second as materialized ${atMost([tier(2, ':strict', fewer(':enoughstrict', 'first'))])},
+        third as materialized ${atMost([tier(0, ':loose', fewer(':enoughone', ...tables.slice(0, 2)))])},
+        fourth as materialized ${atMost([tier(1, ':loose', fewer(':enoughtwo', ...tables.slice(0, 3)))])},
+        fifth as materialized ${atMost([tier(2, ':loose', fewer(':enoughthree', ...tables.slice(0, 4)))])},
+        candidates as ${atMost(tables.map((table) => `select * from ${table}`))}`;
 }
 
 function typesOf({ terms }: Search): Record<string, string> {
@@ -256,10 +261,11 @@ function typesOf({ terms }: Search): Record<string, string> {
         const suffix = suffixOf(place);
         return { [`exact${suffix}`]: 'tsquery', [`alike${suffix}`]: 'tsquery', [`weight${suffix}`]: 'real' };
     });
-    const walks = { strict: 'tsquery', loose: 'tsquery', enoughstrict: 'integer', enoughloose: 'integer', enoughrest: 'integer' };
+    const walks = { strict: 'tsquery', loose: 'tsquery', ...ENOUGH_TYPES };
     return Object.assign({ ...walks, ...NARROWING_TYPES, unknown: 'real', words: 'text[]' }, ...each);
 }
 
+const ENOUGH_TYPES = { enoughstrict: 'integer', enoughone: 'integer', enoughtwo: 'integer', enoughthree: 'integer' } as const;
 const NARROWING_TYPES = { verified: 'boolean', connection: 'boolean', maxcredits: 'integer' } as const;
 
 function narrowingOf({ category, kind, effect, site, isVerifiedOnly, maxCredits, needsConnection }: FindFilters): Record<string, unknown> {

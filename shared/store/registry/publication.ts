@@ -110,8 +110,11 @@ export function workspaceOf({ publisher, loadedFor = ROUTEBOOK_WORKSPACE }: Publ
 /** Serialises publishing: locks the account first, then the domain. */
 export async function lockDomain(db: Db, registrable: string, accountId: string | undefined): Promise<void> {
     if (accountId !== undefined) await db.raw("select pg_advisory_xact_lock(hashtextextended('publish ' || ?, 0))", [accountId]);
-    // An update without changes locks the row, even if it is new.
-    await db('domains').insert({ registrable }).onConflict('registrable').merge();
+    // An update without changes locks the row, even if it is new. Not of its key: endpoints that are being indexed refer to that.
+    await db('domains')
+        .insert({ registrable })
+        .onConflict('registrable')
+        .merge({ credits: db.ref('domains.credits') });
 }
 
 /** Raw: the state that a publish depends on, in one round trip while the domain is locked. */
