@@ -4,7 +4,7 @@ import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hap
 import type { App } from '../shared/app.ts';
 import type { AnyContract, Contract } from '../shared/contracts/contract.ts';
 import { newId } from '../shared/domain/text/ids.ts';
-import { inTurns } from '../shared/platform/turns.ts';
+import { bytesInTurns, inTurns } from '../shared/platform/turns.ts';
 import { sendTagged, type Tagged } from './answers/etag.ts';
 import { answerOnce, type OnceRules } from './answers/idempotency.ts';
 import { callerOf } from './auth/caller.ts';
@@ -14,6 +14,8 @@ import { inputOptions } from './plugins/input.ts';
 export type { Call, Reply };
 
 const NOTHING = Buffer.alloc(0);
+/** A longer text becomes bytes in turns. */
+const LONG = 256 * 1024;
 
 export interface ServedRoute {
     contract: AnyContract;
@@ -115,17 +117,18 @@ function toLines(lines: AsyncIterable<string>, h: ResponseToolkit): ResponseObje
 }
 
 /** @param seconds for which everybody may keep the answer */
-function toResponse(
+async function toResponse(
     seconds: number | undefined,
     { text, status, headers }: Rendered,
     request: Request,
     h: ResponseToolkit,
-): Promise<ResponseObject> | ResponseObject {
+): Promise<ResponseObject> {
     if (seconds !== undefined) {
         const tag = createHash('sha256').update(text).digest('hex');
         return sendTagged({ tag, read: async () => ({ plain: text }) }, { status, seconds }, request, h);
     }
-    const response = h.response(text).type('application/json; charset=utf-8').code(status);
+    const payload = text.length > LONG ? await bytesInTurns(text) : text;
+    const response = h.response(payload).type('application/json; charset=utf-8').code(status);
     for (const [name, value] of Object.entries(headers)) response.header(name, value);
     return response.header('cache-control', 'no-store');
 }

@@ -3,10 +3,12 @@ import { createKeyRing, KEY_BYTES, type KeyRing, keyIdOf, type SecretKey } from 
 import type { Db } from './db.ts';
 import type { Log } from './log.ts';
 import { findDatabaseKey, makeDatabaseKey } from './secret-ring.ts';
+import { bytesInTurns, stepsInTurns } from './turns.ts';
 
 /**
- * Keys for encryption and signatures: SECRET_KEYS, or a ring in the database if it is not set. A purpose is one of few
- * constant names. Each method rejects with the database's error where the ring has to be read from it and it is away.
+ * Keys for encryption and signatures: SECRET_KEYS, or a ring in the database if it is not set. A purpose is one of few constant names.
+ * Long texts take several turns of the event loop. Each method rejects with the database's error where the ring has to be read from it
+ * and it is away.
  */
 export interface Secrets {
     /** Whether SECRET_KEYS is set. A ring in the database protects nothing from who reads the database. */
@@ -52,12 +54,16 @@ export function createSecrets({ db, keys, log }: SecretsOptions): Secrets {
     const current = async (): Promise<KeyRing> => configured ?? own();
     return {
         isConfigured: configured !== undefined,
-        seal: async (plain, purpose) => (await current()).seal(plain, purpose),
+        async seal(plain, purpose) {
+            const ring = await current();
+            return stepsInTurns(ring.sealing(typeof plain === 'string' ? await bytesInTurns(plain) : plain, purpose));
+        },
         async open(sealed, purpose) {
             const ring = await current();
             const id = keyIdOf(sealed);
             if (id === undefined) return undefined;
-            return (ring.has(id) || configured === undefined ? ring : await former())?.open(sealed, purpose);
+            const opener = ring.has(id) || configured === undefined ? ring : await former();
+            return opener && stepsInTurns(opener.opening(sealed, purpose));
         },
         hmac: async (text, purpose) => (await current()).hmac(text, purpose),
         async isHmac(mac, text, purpose) {

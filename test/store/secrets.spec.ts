@@ -10,8 +10,12 @@ import { type Db, openDb } from '../../shared/platform/db.ts';
 import { createLog } from '../../shared/platform/log.ts';
 import { createSecrets } from '../../shared/platform/secrets.ts';
 import { ConfigFault } from '../../shared/platform/settings-reader.ts';
+import { base64InTurns, bytesInTurns, nextTurn, textInTurns, toBase64InTurns } from '../../shared/platform/turns.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { testSecretKeys } from '../support/secrets.ts';
+
+/** Longer texts take several turns. */
+const PIECE = 512 * 1024;
 
 describe('the key ring', () => {
     let database: TestDatabase;
@@ -40,6 +44,30 @@ describe('the key ring', () => {
         }
         const bytes = randomBytes(1000);
         expect((await secrets.open(await secrets.seal(bytes, 'mail'), 'mail'))?.equals(bytes)).to.equal(true);
+    });
+
+    it('takes turns with others over long texts, which come back as they were', async () => {
+        const secrets = open(old);
+        let turns = 0;
+        let isDone = false;
+        const others = (async () => {
+            for (; !isDone; turns += 1) await nextTurn();
+        })();
+        const long = ['x'.repeat(5_000_000), `${'a'.repeat(PIECE - 1)}😀${'ü😀'.repeat(PIECE)}`, '😀'.repeat(PIECE), 'x'.repeat(PIECE)];
+        for (const plain of long) {
+            const before = turns;
+            const sent = await toBase64InTurns(await secrets.seal(plain, 'mail'));
+            const opened = await secrets.open(await base64InTurns(sent), 'mail');
+            const text = opened && (await textInTurns(opened));
+            expect(text === plain, `${plain.length} characters from ${plain.slice(0, 1)}`).to.equal(true);
+            expect((await bytesInTurns(plain)).equals(Buffer.from(plain))).to.equal(true);
+            if (plain.length > PIECE) expect(turns - before).to.be.greaterThan(plain.length / PIECE);
+            const changed = Buffer.from(sent, 'base64');
+            changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 1;
+            expect(await secrets.open(changed, 'mail')).to.equal(undefined);
+        }
+        isDone = true;
+        await others;
     });
 
     it('seals the same text in another form each time', async () => {

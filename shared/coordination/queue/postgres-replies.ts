@@ -3,10 +3,12 @@ import type pg from 'pg';
 import { openBatch } from '../../platform/batch.ts';
 import type { ConnectionLog } from '../../platform/connection-log.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import { base64InTurns, nextTurn, textInTurns, toBase64InTurns } from '../../platform/turns.ts';
 import { REPLY_BATCH, type Reply, type ReplyChannel, type ReplyListener } from './backend.ts';
 import { openListener } from './postgres-listener.ts';
 
 const RETRY_MS = 200;
+const LONG = 256 * 1024;
 const PURPOSE = 'reply';
 /** Prefix of channels with encrypted replies. The previous release has names without it. */
 const SEALED = 'sealed_';
@@ -38,7 +40,7 @@ export function createReplySender(pool: pg.Pool, secrets: Secrets): (channel: st
     });
     return async (channel, { id, body }) => {
         const isSealed = channel.startsWith(SEALED);
-        await send({ channel, id, body: isSealed ? (await secrets.seal(body, PURPOSE)).toString('base64') : body });
+        await send({ channel, id, body: isSealed ? await toBase64InTurns(await secrets.seal(body, PURPOSE)) : body });
     };
 }
 
@@ -112,6 +114,8 @@ export function openPostgresReplies(options: {
         for (;;) {
             const { rows } = await pool.query<Reply>({ ...TAKE, values: [name] });
             for (const { id, body } of rows) {
+                // The driver took a turn to read a long row.
+                if (body.length > LONG) await nextTurn();
                 const opened = await open(body);
                 if (opened === undefined) log.warn({ part: 'postgres replies' }, 'a reply was dropped: no key of SECRET_KEYS opens it');
                 else listener.onReply({ id, body: opened });
@@ -123,6 +127,7 @@ export function openPostgresReplies(options: {
     /** Workers of the previous release send plain JSON. */
     async function open(body: string): Promise<string | undefined> {
         if (body.startsWith('{')) return body;
-        return (await secrets.open(Buffer.from(body, 'base64'), PURPOSE))?.toString();
+        const opened = await secrets.open(await base64InTurns(body), PURPOSE);
+        return opened && textInTurns(opened);
     }
 }

@@ -1,4 +1,5 @@
 import {
+    type Cipheriv,
     createCipheriv,
     createDecipheriv,
     createHmac,
@@ -20,6 +21,9 @@ export interface KeyRing {
     seal(plain: Buffer | string, purpose: string): Buffer;
     /** Undefined if no key of the ring opens it: the key is missing, or it was sealed for another purpose, or changed. */
     open(sealed: Buffer, purpose: string): Buffer | undefined;
+    /** The same work in steps, for long texts. */
+    sealing(plain: Buffer, purpose: string): Steps<Buffer>;
+    opening(sealed: Buffer, purpose: string): Steps<Buffer | undefined>;
     /** 32 bytes, by the first key. */
     hmac(text: string, purpose: string): Buffer;
     /** Whether any key of the ring made this HMAC. */
@@ -28,6 +32,9 @@ export interface KeyRing {
     /** Whether the first key sealed it. */
     isCurrent(sealed: Buffer): boolean;
 }
+
+/** Work that pauses after each step. */
+export type Steps<Result> = Generator<void, Result, void>;
 
 export const KEY_BYTES = 32;
 const ID = /^[A-Za-z0-9_-]{1,32}$/;
@@ -61,6 +68,8 @@ const VERSION = 1;
 const SALT_BYTES = 16;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+/** Bytes of a step. */
+const STEP = 512 * 1024;
 
 /**
  * AES-256-GCM. A sealed text is: version, length of the key's id, id, salt, nonce, tag, ciphertext. Each has a key of its own, derived
@@ -87,18 +96,21 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
         createHmac('sha256', keyFor(key, `hmac:${purpose}`))
             .update(text, 'utf8')
             .digest();
-    return {
-        seal(plain, purpose) {
+    const ring: Pick<KeyRing, 'sealing' | 'opening'> = {
+        *sealing(plain, purpose) {
             const random = randomBytes(SALT_BYTES + NONCE_BYTES);
             const [salt, nonce] = [random.subarray(0, SALT_BYTES), random.subarray(SALT_BYTES)];
             const header = Buffer.from([VERSION, first.id.length, ...Buffer.from(first.id, 'latin1')]);
             const cipher = createCipheriv('aes-256-gcm', messageKey(first, purpose, salt), nonce);
             cipher.setAAD(Buffer.concat([header, Buffer.from(purpose)]));
-            const body = typeof plain === 'string' ? cipher.update(plain, 'utf8') : cipher.update(plain);
+            const start = header.length + random.length + TAG_BYTES;
+            const sealed = Buffer.allocUnsafeSlow(start + plain.length);
+            yield* inSteps(plain, cipher, sealed.subarray(start));
             cipher.final();
-            return Buffer.concat([header, random, cipher.getAuthTag(), body]);
+            Buffer.concat([header, random, cipher.getAuthTag()]).copy(sealed);
+            return sealed;
         },
-        open(sealed, purpose) {
+        *opening(sealed, purpose) {
             const id = keyIdOf(sealed);
             const key = id === undefined ? undefined : byId.get(id);
             if (key === undefined) return undefined;
@@ -108,7 +120,8 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
             const decipher = createDecipheriv('aes-256-gcm', messageKey(key, purpose, salt), nonce);
             decipher.setAAD(Buffer.concat([sealed.subarray(0, start), Buffer.from(purpose)]));
             decipher.setAuthTag(tag);
-            const plain = decipher.update(body);
+            const plain = Buffer.allocUnsafeSlow(body.length);
+            yield* inSteps(body, decipher, plain);
             try {
                 decipher.final();
                 return plain;
@@ -116,6 +129,11 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
                 return undefined;
             }
         },
+    };
+    return {
+        ...ring,
+        seal: (plain, purpose) => toEnd(ring.sealing(typeof plain === 'string' ? Buffer.from(plain) : plain, purpose)),
+        open: (sealed, purpose) => toEnd(ring.opening(sealed, purpose)),
         hmac: (text, purpose) => macBy(first, text, purpose),
         isHmac: (mac, text, purpose) =>
             keys.some((key) => {
@@ -125,6 +143,20 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
         has: (id) => byId.has(id),
         isCurrent: (sealed) => keyIdOf(sealed) === first.id,
     };
+}
+
+/** Encrypts or decrypts `bytes` into `result`: in GCM a ciphertext is as long as its plaintext. */
+function* inSteps(bytes: Buffer, cipher: Pick<Cipheriv, 'update'>, result: Buffer): Steps<void> {
+    for (let at = 0; at < bytes.length; at += STEP) {
+        if (at > 0) yield;
+        cipher.update(bytes.subarray(at, at + STEP)).copy(result, at);
+    }
+}
+
+function toEnd<Result>(steps: Steps<Result>): Result {
+    let step = steps.next();
+    while (!step.done) step = steps.next();
+    return step.value;
 }
 
 /** The id of the key that sealed it; undefined if this is nothing that a ring sealed. */

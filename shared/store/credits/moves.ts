@@ -43,8 +43,8 @@ export interface AnswerToKeep {
     call: KeyedCall;
     head: string;
     tail: string;
-    /** Both, encrypted: what is kept. */
-    sealed: Buffer;
+    /** Both, encrypted, in base64: what is kept. */
+    sealed: string;
 }
 
 /** A worker's `held → sent`; `by` is new for every mark. */
@@ -101,7 +101,7 @@ export function move(db: Db, { orders, settlements, marks }: Moves, timeoutMs: n
             ended.map(({ answer }) => answer?.call.workspaceId),
             ended.map(({ answer }) => answer?.call.route),
             ended.map(({ answer }) => answer?.call.key),
-            ended.map(({ answer }) => answer?.sealed.toString('base64')),
+            ended.map(({ answer }) => answer?.sealed),
         ];
         return runPrepared<MovedRow>(db, SETTLE_AND_KEEP, [...settling, ...answers], timeoutMs);
     }

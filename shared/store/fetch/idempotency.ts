@@ -4,6 +4,7 @@ import type { Db } from '../../platform/db.ts';
 import { isOutage, retryUntilKnown } from '../../platform/pg-errors.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import { textInTurns, toBase64InTurns } from '../../platform/turns.ts';
 
 /** Storage limit of a workspace in bytes (docs/api.md, "Idempotency"). Calls that are running when it is reached are still stored. */
 export const KEPT_BYTES = 256 * 1024 * 1024;
@@ -43,8 +44,8 @@ export interface Idempotency {
     begin(order: KeyOrder): Promise<KeyVerdict>;
     /** The answer under a key; undefined if it has just run out, `sealed` where no key of the ring opens it. */
     read(call: Omit<KeyedCall, 'operation'>): Promise<KeptAnswer | 'sealed' | undefined>;
-    /** An answer as a charge keeps it. */
-    seal(parts: AnswerParts): Promise<Buffer>;
+    /** An answer as a charge keeps it, in base64. */
+    seal(parts: AnswerParts): Promise<string>;
     /** Keeps an answer for 24 h, if `call` still has the key. */
     store(call: KeyedCall, answer: KeptAnswer): Promise<void>;
     /** Releases the key, if `call` still owns it and nothing is stored. */
@@ -79,7 +80,7 @@ export function createIdempotency(db: Db, secrets: Secrets): Idempotency {
     return {
         begin: (order) => orders.add(order),
         read: (call) => readAnswer(db, secrets, call),
-        seal: (parts) => secrets.seal(writeParts(parts), PURPOSE),
+        seal: (parts) => sealParts(secrets, parts),
         async store(call, answer) {
             await retryUntilKnown(PATIENCE.end, () => keepAnswer(db, secrets, call, answer));
         },
@@ -145,8 +146,8 @@ async function forgetAll(db: Db, calls: readonly KeyedCall[]): Promise<true[]> {
  * `call` has the key no more: its time was up, and somebody else may have done it.
  */
 export async function keepAnswer(db: Db, secrets: Secrets, call: KeyedCall, { status, headers, body }: KeptAnswer): Promise<boolean> {
-    const sealed = await secrets.seal(writeParts({ headers, head: body }), PURPOSE);
-    const values = [...columns([call]), [call.operation], [status], [sealed.toString('base64')]];
+    const sealed = await sealParts(secrets, { headers, head: body });
+    const values = [...columns([call]), [call.operation], [status], [sealed]];
     const [kept] = await runPrepared<{ stored: number }>(db, KEEP, values, TIMEOUT_MS);
     return kept?.stored === 1;
 }
@@ -158,6 +159,10 @@ export async function setHash(db: Db, { workspaceId, route, key, operation }: Ke
         .update({ body_hash: Buffer.from(hash, 'hex') });
 }
 
+async function sealParts(secrets: Secrets, parts: AnswerParts): Promise<string> {
+    return toBase64InTurns(await secrets.seal(writeParts(parts), PURPOSE));
+}
+
 async function readAnswer(db: Db, secrets: Secrets, call: Omit<KeyedCall, 'operation'>): Promise<KeptAnswer | 'sealed' | undefined> {
     const row: AnswerRow | undefined = await db('idempotency')
         .where({ workspace_id: call.workspaceId, route: call.route, idempotency_key: call.key })
@@ -166,7 +171,7 @@ async function readAnswer(db: Db, secrets: Secrets, call: Omit<KeyedCall, 'opera
         .first('status', 'sealed', 'remaining');
     if (row === undefined) return undefined;
     const text = row.sealed && (await secrets.open(row.sealed, PURPOSE));
-    return text ? { status: row.status, ...joinParts(text.toString(), row.remaining) } : 'sealed';
+    return text ? { status: row.status, ...joinParts(await textInTurns(text), row.remaining) } : 'sealed';
 }
 
 interface AnswerRow {

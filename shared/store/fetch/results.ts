@@ -1,6 +1,7 @@
 import type { Db } from '../../platform/db.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import { textInTurns, toBase64InTurns } from '../../platform/turns.ts';
 
 /** Bounds of what is kept for `max_age`, in bytes and seconds (docs/api.md, "Hosted fetch"). */
 export const RESULT_BYTES = 1024 * 1024;
@@ -35,7 +36,7 @@ const FIND: PreparedQuery = {
 
 /** Stores a result, encrypted, and replaces an earlier one. The account's oldest results are deleted for space. */
 export async function keepResult(db: Db, secrets: Secrets, place: ResultPlace, { text, results }: KeptResult): Promise<void> {
-    const sealed = (await secrets.seal(text, PURPOSE)).toString('base64');
+    const sealed = await toBase64InTurns(await secrets.seal(text, PURPOSE));
     await runPrepared(db, KEEP, [place.accountId, place.question, sealed, results, ACCOUNT_BYTES], KEEP_MS);
 }
 
@@ -43,7 +44,7 @@ export async function keepResult(db: Db, secrets: Secrets, place: ResultPlace, {
 export async function findResult(db: Db, secrets: Secrets, place: ResultPlace, maxAge: number): Promise<KeptResult | undefined> {
     const [row] = await runPrepared<{ sealed: Buffer; results: number }>(db, FIND, [place.accountId, place.question, maxAge], KEEP_MS);
     const text = row && (await secrets.open(row.sealed, PURPOSE));
-    return row && text && { text: text.toString(), results: row.results };
+    return row && text && { text: await textInTurns(text), results: row.results };
 }
 
 /** Deletes one result, within a transaction. */

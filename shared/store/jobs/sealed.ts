@@ -1,4 +1,5 @@
 import type { Secrets } from '../../platform/secrets.ts';
+import { textInTurns } from '../../platform/turns.ts';
 import type { RefusalExtras } from '../../refusals.ts';
 
 const REQUEST = 'job request';
@@ -35,7 +36,8 @@ export async function sealResult(secrets: Secrets, { head, tail }: ResultParts):
 
 /** Opens a result as JSON text; undefined if no key of the ring opens it. */
 export async function openResult(secrets: Secrets, sealed: Buffer, remaining: number): Promise<string | undefined> {
-    const text = (await secrets.open(sealed, RESULT))?.toString();
+    const opened = await secrets.open(sealed, RESULT);
+    const text = opened && (await textInTurns(opened));
     if (text === undefined) return undefined;
     const from = text.indexOf('\n') + 1;
     const middle = from + Number(text.slice(0, from - 1));
