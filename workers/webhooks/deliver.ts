@@ -20,6 +20,8 @@ const LOOK_MS = 250;
 const RENEW_MS = 1500;
 /** The most hosts of one worker. */
 const MOST_HOSTS = 500;
+/** Hosts whose receivers fail that a worker with all its hosts releases at a look. */
+const MOST_RELEASED = 50;
 /** Attempts recorded in one statement. */
 const MOST_RECORDED = 500;
 /** How long running requests may take on shutdown, in milliseconds. Later, another worker sends them again. */
@@ -90,18 +92,23 @@ export function startDeliveries(app: App, { connector }: { connector?: EgressCon
         await warnOfFailing(db, toWarn);
     }
 
+    async function release(hosts: readonly string[]): Promise<void> {
+        if (hosts.length > 0) await queue.releaseHosts(db, holder, hosts);
+        lines.drop(hosts);
+    }
+
     const turns = repeat(TURN_MS, async () => {
         try {
             await record();
             if (isDue.renew() && lines.hosts().length > 0) lines.keep(await queue.renewHosts(db, holder, lines.hosts()));
-            if (isDue.look() && lines.hosts().length < MOST_HOSTS) {
-                lines.take(await queue.takeHosts(db, holder, MOST_HOSTS - lines.hosts().length));
+            if (isDue.look()) {
+                // Without this, enough receivers that fail would keep all others waiting.
+                if (lines.hosts().length >= MOST_HOSTS) await release(lines.failing().slice(0, MOST_RELEASED));
+                if (lines.hosts().length < MOST_HOSTS) lines.take(await queue.takeHosts(db, holder, MOST_HOSTS - lines.hosts().length));
             }
             if (lines.hosts().length > 0) {
                 lines.add(await queue.readDue(db, { hosts: lines.hosts(), known: lines.known(), full: lines.full() }));
-                const idle = lines.idle();
-                if (idle.length > 0) await queue.releaseHosts(db, holder, idle);
-                lines.drop(idle);
+                await release(lines.idle());
             }
             status.up();
         } catch (error) {

@@ -5,6 +5,8 @@ import type { DueDelivery } from '../../shared/store/events/delivery-queue.ts';
 const ENOUGH = 16;
 /** Concurrent requests of one worker. */
 const MOST_AT_ONCE = 1024;
+/** Those of them to webhooks that fail, so that others have a place at once even if thousands of receivers hang. */
+const MOST_FAILING = 512;
 
 /** How a delivery ended. `unsent`: the receiver got no request. */
 export type SendEnd = 'delivered' | 'failed' | 'unsent';
@@ -39,6 +41,8 @@ export interface HostLines {
     full(): string[];
     /** Hosts without a delivery or a pause. */
     idle(): string[];
+    /** Hosts with nothing on its way whose waiting deliveries are all to webhooks that fail. */
+    failing(): string[];
     /** Starts no further requests. */
     stop(): void;
     /** Resolves when nothing runs. */
@@ -54,6 +58,7 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
     const hosts = new Map<string, Host>();
     const known = new Map<string, string>();
     const running = new Set<Promise<void>>();
+    let failing = 0;
     let isStopped = false;
 
     function begin(host: Host): void {
@@ -62,7 +67,8 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
             hasBegun = false;
             for (const [webhookId, line] of [...host.lines].sort(([, a], [, b]) => a.failures - b.failures)) {
                 if (host.running >= AT_ONCE.host || running.size >= MOST_AT_ONCE) return;
-                const next = line.running < AT_ONCE.webhook && mayBegin(host, line) ? line.waiting.shift() : undefined;
+                const isFull = line.running >= AT_ONCE.webhook || (isFailing(line) && failing >= MOST_FAILING);
+                const next = !isFull && mayBegin(host, line) ? line.waiting.shift() : undefined;
                 if (next === undefined) continue;
                 hasBegun = true;
                 host.lines.delete(webhookId);
@@ -75,9 +81,12 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
     function run(host: Host, line: Line, delivery: DueDelivery): void {
         host.running += 1;
         line.running += 1;
+        const wasFailing = isFailing(line);
+        if (wasFailing) failing += 1;
         const done = send(delivery).then((end) => {
             host.running -= 1;
             line.running -= 1;
+            if (wasFailing) failing -= 1;
             if (delivery.url === line.url) count(host, line, end);
             running.delete(done);
             begin(host);
@@ -129,6 +138,11 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
             const isPaused = (host: string) => (hosts.get(host)?.pausedUntil ?? 0) > performance.now();
             return [...hosts.keys()].filter((host) => !busy.has(host) && !isPaused(host));
         },
+        failing() {
+            const isHeldUp = ({ running: count, lines }: Host) =>
+                count === 0 && [...lines.values()].every((line) => line.waiting.length === 0 || isFailing(line));
+            return [...hosts].filter(([, host]) => isHeldUp(host)).map(([name]) => name);
+        },
         stop() {
             isStopped = true;
         },
@@ -151,9 +165,9 @@ function mayBegin({ lines, pausedUntil }: Host, line: Line): boolean {
     if (!isUnproven(line)) return true;
     if (performance.now() < pausedUntil) return false;
     if (line.failures === 0) return true;
-    let failing = 0;
-    for (const other of lines.values()) if (isFailing(other)) failing += other.running;
-    return failing < UNPROVEN.atOnce;
+    let sent = 0;
+    for (const other of lines.values()) if (isFailing(other)) sent += other.running;
+    return sent < UNPROVEN.atOnce;
 }
 
 function count(host: Host, line: Line, end: SendEnd): void {

@@ -38,7 +38,7 @@ export async function renewHosts(db: Db, holder: string, hosts: readonly string[
     return rows.map(({ host }) => host);
 }
 
-/** Releases hosts. Each is due again with its next delivery. */
+/** Releases hosts. Each is due again with its next delivery; if that is due already, behind the hosts that wait now. */
 export async function releaseHosts(db: Db, holder: string, hosts: readonly string[]): Promise<void> {
     await db.transaction(async (trx) => {
         // Locked before its deliveries are read, so that a delivery created meanwhile sees the new row.
@@ -53,7 +53,9 @@ export async function releaseHosts(db: Db, holder: string, hosts: readonly strin
             .update({
                 holder: null,
                 held_until: null,
-                due_at: trx('webhook_deliveries as d').whereRaw("d.host = webhook_hosts.host and d.status = 'pending'").min('d.due_at'),
+                due_at: trx('webhook_deliveries as d')
+                    .whereRaw("d.host = webhook_hosts.host and d.status = 'pending'")
+                    .select(trx.raw('case when count(*) > 0 then greatest(min(d.due_at), app_now()) end')),
             });
     });
 }

@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import type { DueDelivery } from '../../shared/store/events/delivery-queue.ts';
+import { createHostLines, type SendEnd } from '../../workers/webhooks/host-lines.ts';
+
+let number = 0;
+
+function due(host: string, webhookId: string, { failures = 0, hasDelivered = false } = {}): DueDelivery {
+    number += 1;
+    return { deliveryId: `dlv_${number}`, host, webhookId, url: `https://${host}/`, failures, hasDelivered } as DueDelivery;
+}
+
+/** Lines whose requests end when the test says so. */
+function openLines() {
+    const open: { delivery: DueDelivery; end: (how: SendEnd) => void }[] = [];
+    const lines = createHostLines((delivery) => new Promise((end) => open.push({ delivery, end })));
+    const add = (deliveries: DueDelivery[]) => {
+        lines.take([...new Set(deliveries.map(({ host }) => host))]);
+        lines.add(deliveries);
+    };
+    return { lines, open, add, openTo: (host: string) => open.filter(({ delivery }) => delivery.host === host).length };
+}
+
+describe('the deliveries in the memory of a worker', () => {
+    it('have a place for others at once, however many receivers hang', () => {
+        const { open, openTo, add } = openLines();
+        const hosts = Array.from({ length: 400 }, (_, index) => `hangs${index}.example`);
+        add(hosts.flatMap((host) => Array.from({ length: 4 }, () => due(host, `whk_${host}`, { failures: 3 }))));
+        expect(open).to.have.length(512);
+        add([due('new.example', 'whk_new'), due('good.example', 'whk_good', { hasDelivered: true })]);
+        expect([openTo('new.example'), openTo('good.example')]).to.deep.equal([1, 1]);
+    });
+
+    it('give up hosts where all receivers fail, and no other host, to one that needs their place', async () => {
+        const { lines, open, add } = openLines();
+        add([
+            ...Array.from({ length: 5 }, () => due('fails.example', 'whk_1', { failures: 3 })),
+            ...Array.from({ length: 5 }, () => due('good.example', 'whk_2', { hasDelivered: true })),
+        ]);
+        expect(lines.failing(), 'while requests are on their way').to.deep.equal([]);
+        for (const { delivery, end } of open.splice(0)) end(delivery.host === 'good.example' ? 'delivered' : 'failed');
+        await new Promise((resolve) => setImmediate(resolve));
+        expect(lines.failing()).to.deep.equal(['fails.example']);
+    });
+
+    it('go to the webhook with the fewest failures first, and wait together after a failure', async () => {
+        const { lines, open, add } = openLines();
+        add([
+            ...Array.from({ length: 9 }, () => due('one.example', 'whk_1', { failures: 3 })),
+            due('one.example', 'whk_2', { failures: 1 }),
+        ]);
+        expect(open.map(({ delivery }) => delivery.webhookId)).to.deep.equal(['whk_2', 'whk_1', 'whk_1', 'whk_1']);
+        open[1]?.end('failed');
+        await new Promise((resolve) => setImmediate(resolve));
+        add([due('one.example', 'whk_3'), due('one.example', 'whk_4', { hasDelivered: true })]);
+        expect(open.slice(4).map(({ delivery }) => delivery.webhookId)).to.deep.equal(['whk_4']);
+        open[0]?.end('delivered');
+        await new Promise((resolve) => setImmediate(resolve));
+        add([due('one.example', 'whk_2')]);
+        expect(open.slice(5).map(({ delivery }) => delivery.webhookId)).to.deep.equal(['whk_2']);
+        expect(lines.hosts()).to.deep.equal(['one.example']);
+    });
+});
