@@ -16,6 +16,8 @@ interface Seen {
     /** Hashes of the values, one per item that has the field. */
     values: number[];
     rank: number;
+    isColumn: boolean;
+    isSpare: boolean;
 }
 
 /** Finds the fields that most items have and that differ between items. */
@@ -24,26 +26,21 @@ export function fieldsOf($: CheerioAPI, items: readonly Node[]): Map<string, Jso
     const seen = new Map<string, Seen>();
     for (const item of items) {
         const here = new Set<string>();
-        for (const { entry, wanted, value, rank } of valuesIn($, item, headings)) {
+        for (const { entry, wanted, value, rank, isColumn = false, isSpare = false } of valuesIn($, item, headings)) {
             const key = JSON.stringify(entry);
             if (here.has(key) || value === '') continue;
             here.add(key);
-            const known = seen.get(key) ?? { entry, wanted, values: [], rank };
+            const known = seen.get(key) ?? { entry, wanted, values: [], rank, isColumn, isSpare };
             known.values.push(hashOf(value));
             seen.set(key, known);
         }
     }
     const fields = new Map<string, JsonObject>();
     const said = new Set<string>();
-    for (const { entry, wanted, values } of [...seen.values()].sort((a, b) => a.rank - b.rank)) {
+    for (const { entry, wanted, values, isColumn, isSpare } of [...seen.values()].sort((a, b) => a.rank - b.rank)) {
         const column = values.join(' ');
-        if (
-            values.length < items.length * MOSTLY ||
-            (items.length > 1 && new Set(values).size < 2) ||
-            said.has(column) ||
-            fields.size >= MAX_FIELDS
-        )
-            continue;
+        const isTelling = values.length >= items.length * MOSTLY && (items.length === 1 || new Set(values).size > 1);
+        if (!(isColumn || isTelling) || said.has(column) || fields.size >= MAX_FIELDS || (isSpare && fields.has(wanted))) continue;
         said.add(column);
         fields.set(freeName(wanted, fields), entry);
     }
@@ -70,6 +67,10 @@ interface Value {
     entry: JsonObject;
     wanted: string;
     value: string;
+    /** Whether its author named it as a column: then it is a field, however often it is empty or the same. */
+    isColumn?: boolean;
+    /** Only for items without another field of this name. */
+    isSpare?: boolean;
     /** Lowest first: texts of links, then columns and classes, then their surroundings. */
     rank: number;
 }
@@ -82,17 +83,22 @@ function* valuesIn($: CheerioAPI, item: Node, headings: readonly string[]): Gene
     const first = links.slice(0, MAX_LINKS).sort((a, b) => weightOfLink($, b) - weightOfLink($, a))[0];
     if (first !== undefined) {
         const link = $(first);
-        const selector = isRow ? `${cellOf($, first, item)} a[href]` : selectorInside(link, 'a[href]', whole);
         const column = headings[placeInRow($, first, item)];
-        yield { entry: { selector }, wanted: column || 'title', value: lineOf(link.text()), rank: 0 };
-        yield { entry: { selector, value: 'href' }, wanted: 'url', value: link.attr('href') ?? '', rank: 1 };
+        const title = column || (headings.includes('title') ? 'name' : 'title');
+        const url = { wanted: 'url', value: link.attr('href') ?? '' };
+        for (const [place, selector] of (isRow ? [`${cellOf($, first, item)} a[href]`] : selectorsOfLink($, link, whole)).entries()) {
+            yield { entry: { selector }, wanted: title, value: lineOf(link.text()), rank: place / 10, isSpare: place > 0 };
+            yield { entry: { selector, value: 'href' }, ...url, rank: 1 + place / 10, isSpare: place > 0 };
+        }
     }
     if (isRow) {
         for (const [place, cell] of whole.children().toArray().entries()) {
             const tag = tagOf($(cell));
             if (tag !== 'td' && tag !== 'th') continue;
-            const wanted = headings[place] || nameByClass($(cell)) || `column_${place + 1}`;
-            yield { entry: { selector: `> ${tag}:nth-child(${place + 1})` }, wanted, value: lineOf($(cell).text()), rank: 2 };
+            const named = headings[place] || nameByClass($(cell));
+            const isColumn = named !== undefined && named !== '' && $(cell).find('a[href]').length < 2;
+            const wanted = named || (isPair(whole) ? (tag === 'th' ? 'name' : 'value') : `column_${place + 1}`);
+            yield { entry: { selector: `> ${tag}:nth-child(${place + 1})` }, wanted, value: lineOf($(cell).text()), rank: 2, isColumn };
         }
     }
     for (const node of inside) {
@@ -121,6 +127,11 @@ function* valuesIn($: CheerioAPI, item: Node, headings: readonly string[]): Gene
     }
 }
 
+/** A row of a name and its value. */
+function isPair(row: Elements): boolean {
+    return row.children().length === 2 && tagOf(row.children().first()) === 'th';
+}
+
 const MAX_LINKS = 12;
 
 /** How well the text of a link names an item: titles do, dates and buttons do not. */
@@ -130,6 +141,15 @@ function weightOfLink($: CheerioAPI, node: Node): number {
     const isTitle = /title|name|headline|subject/i.test(names) || link.closest('h1, h2, h3, h4, h5, dt').length > 0;
     const isSmall = link.find('time').length > 0 || /date|time|author|user|tag|category|more|button|icon|edit/i.test(names);
     return (isTitle ? 4 : 0) - (isSmall ? 2 : 0) + Math.min(lineOf(link.text()).length, 60) / 60;
+}
+
+/** Selectors whose first match in an item is this link: by its class, by its place, or as the first link with a text. */
+function selectorsOfLink($: CheerioAPI, link: Elements, whole: Elements): string[] {
+    const place = link.parent().children('a').index(link) + 1;
+    const [around] = classesOf(link.parent());
+    const own = selectorInside(link, 'a[href]', whole);
+    const nearby = around === undefined ? [] : [`.${around} > a[href]`, `.${around} > a:nth-of-type(${place})`];
+    return [...new Set([own, 'a[href]', ...nearby])].filter((selector) => $(whole).find(selector).first().is(link)).slice(0, 2);
 }
 
 /** `a.name`, or the tag alone where it has no class of an author. */

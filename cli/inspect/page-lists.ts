@@ -21,8 +21,10 @@ const MAX_COLUMNS = 60;
 const MAX_GROUPS = 12;
 const MAX_ITEMS = 40;
 const MOST_LISTS = 3;
-/** The least share of a page's text that its list has. */
+/** The least share of a page's text that blocks have, which may be alike for other reasons than being a list. */
 const MUCH = 0.15;
+/** The least share that rows and entries of lists have. */
+const SOME = 0.05;
 
 /** Names of navigation and other parts that all pages of a site share. */
 const CHROME =
@@ -30,15 +32,15 @@ const CHROME =
 
 /** Finds at most three lists on a page, the one with the most text first. Options of forms, menus and footers do not count. */
 export function listsOf($: CheerioAPI): PageList[] {
-    const body = $('body').get(0);
+    const body = contentOf($);
     if (body === undefined) return [];
     const page = measure(body);
-    const least = (page.sizes.get(body)?.text ?? 0) * MUCH;
+    const all = page.sizes.get(body)?.text ?? 0;
     const groups = [...page.content]
         .flatMap((parent) => siblingsIn($, parent).map((items) => ({ parent, items, text: textOf(items, page) })))
         .filter(
             ({ text, items, parent }) =>
-                (text >= least || (tagOf($(items.slice(0, 1))) === 'tr' && hasHeadings($, parent))) &&
+                (text >= all * leastShare($, items) || (tagOf($(items.slice(0, 1))) === 'tr' && hasHeadings($, parent))) &&
                 (page.sizes.get(items[0] as Node)?.nodes ?? 0) <= MAX_INSIDE * 4,
         )
         .sort((a, b) => b.text - a.text)
@@ -51,15 +53,27 @@ export function listsOf($: CheerioAPI): PageList[] {
     return [...found.values()].sort((a, b) => b.weight - a.weight).slice(0, MOST_LISTS);
 }
 
+/** The main part of a page, if its author named one, or the whole page. */
+function contentOf($: CheerioAPI): Node | undefined {
+    const main = $('main, [role="main"]');
+    return main.length === 1 && lineOf(main.text()) !== '' ? main.get(0) : $('body').get(0);
+}
+
+function leastShare($: CheerioAPI, [first]: readonly Node[]): number {
+    return first !== undefined && /^(?:tr|li|article|a)$/.test(tagOf($(first))) ? SOME : MUCH;
+}
+
 /** Text and size of each element, and the elements outside of navigation that have several children. */
 interface Measured {
     sizes: Map<Node, { text: number; nodes: number }>;
     content: Set<Node>;
+    /** Navigation and the like, the outermost elements. */
+    chrome: Set<Node>;
 }
 
 /** Measures a page in one pass and without recursion, since pages may be deeply nested. */
 function measure(body: Node): Measured {
-    const page: Measured = { sizes: new Map(), content: new Set() };
+    const page: Measured = { sizes: new Map(), content: new Set(), chrome: new Set() };
     const stack: { node: Node; isChrome: boolean; isLeft: boolean }[] = [{ node: body, isChrome: false, isLeft: false }];
     for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
         const { node, isLeft } = top;
@@ -67,6 +81,7 @@ function measure(body: Node): Measured {
         if (isLeft) {
             const size = { text: 0, nodes: 1 };
             for (const child of inside) {
+                if (child.type === 'tag' && page.chrome.has(child as Node)) continue;
                 if (child.type === 'text') size.text += child.data.replaceAll(/\s+/g, ' ').trim().length;
                 const own = page.sizes.get(child as Node);
                 size.text += own?.text ?? 0;
@@ -75,7 +90,9 @@ function measure(body: Node): Measured {
             page.sizes.set(node, size);
             continue;
         }
-        const isChrome = top.isChrome || (node !== body && startsChrome(node));
+        const startsHere = !top.isChrome && node !== body && startsChrome(node);
+        if (startsHere) page.chrome.add(node);
+        const isChrome = top.isChrome || startsHere;
         stack.push({ node, isChrome, isLeft: true });
         const elements = inside.filter((child) => child.type === 'tag') as Node[];
         if (!isChrome && (elements.length > 1 || isBody(node)) && page.content.size < MAX_PARENTS) page.content.add(node);
@@ -119,19 +136,58 @@ function siblingsIn($: CheerioAPI, parent: Node): Node[][] {
         else alike.push(child);
     }
     const isHeaded = kinds.has('tr') && hasHeadings($, parent);
-    return [...kinds].filter(([kind, nodes]) => nodes.length >= (isHeaded ? 1 : leastOf(kind))).map(([, nodes]) => nodes);
+    return [...kinds]
+        .filter(([kind, nodes]) => nodes.length >= (isHeaded ? 1 : leastOf(kind)))
+        .map(([, nodes]) => nodes)
+        .map((nodes) => withoutStrays($, nodes) ?? nodes);
+}
+
+/**
+ * The items among siblings of which some are none, such as rows of dates between rows of events: those with an element that most have,
+ * while the others hold little.
+ */
+function withoutStrays($: CheerioAPI, nodes: readonly Node[]): Node[] | undefined {
+    const looked = nodes.slice(0, MAX_ITEMS);
+    const holding = Map.groupBy(
+        looked.flatMap((node) => [...marksIn($, node)].map((mark) => ({ node, mark }))),
+        ({ mark }) => mark,
+    );
+    for (const [mark, found] of [...holding].sort(([, a], [, b]) => b.length - a.length)) {
+        if (found.length < 2 || found.length < looked.length * MOSTLY) return undefined;
+        if (found.length === looked.length) continue;
+        const items = nodes.filter((node) => $(node).find(mark).length > 0);
+        const usual = items.map((node) => $(node).find('*').length).sort((a, b) => a - b)[Math.floor(items.length / 2)] ?? 0;
+        const others = nodes.filter((node) => !items.includes(node));
+        if (others.every((node) => $(node).find('*').length <= usual / 2 || isPlain($, node))) return items;
+    }
+    return undefined;
+}
+
+/** What distinguishes an item from a row beside it: classes of elements in it, and links. */
+function marksIn($: CheerioAPI, node: Node): Set<string> {
+    const inside = $(node).find('*').toArray().slice(0, MAX_INSIDE);
+    const classes = inside.flatMap((one) => classesOf($(one)).map((name) => `${tagOf($(one))}.${name}`));
+    return new Set(inside.some((one) => tagOf($(one)) === 'a' && $(one).attr('href') !== undefined) ? [...classes, 'a[href]'] : classes);
+}
+
+/** Whether nothing in an element leads anywhere or has a class, as in a row of headings. */
+function isPlain($: CheerioAPI, node: Node): boolean {
+    return $(node).find('[class], a[href]').length === 0;
 }
 
 /** Whether an author named the columns of a table: then each row is an item, however few and short they are. */
 function hasHeadings($: CheerioAPI, parent: Node): boolean {
-    const row = $(parent).closest('table').children('thead').first().children('tr').first();
+    const table = $(parent).closest('table');
+    const head = table.children('thead').first().children('tr').first();
+    const first = table.children('tbody').first().children('tr').first();
+    const row = head.length > 0 || first.children('td').length > 0 ? head : first;
     const cells = row.children('th').slice(0, MAX_COLUMNS).toArray();
     return cells.length > 1 && cells.some((cell) => namedByAuthor(lineOf($(cell).text())) !== undefined);
 }
 
 /** Two rows make a list. Two blocks may be neighbours for other reasons. */
 function leastOf(kind: string): number {
-    if (/^(?:tr|article)/.test(kind)) return 2;
+    if (/^(?:tr|article|li)/.test(kind)) return 2;
     return kind.endsWith('.') ? 4 : 3;
 }
 
@@ -145,7 +201,11 @@ function listOf($: CheerioAPI, parent: Node, siblings: readonly Node[], page: Me
     if (filled.length < looked.length * MOSTLY || new Set(filled).size < filled.length * 0.7) return undefined;
     const fields = fieldsOf($, looked);
     const isLink = looked.every((item) => tagOf($(item)) === 'a');
-    const asks = looked.filter((item) => $(item).find('input:not([type=hidden], [type=checkbox]), select, textarea').length > 0).length;
+    const asks = looked.filter(
+        (item) =>
+            $(item).find('input:not([type=hidden], [type=checkbox]), select, textarea').length > 0 &&
+            $(item).find('a[href]:not([href^="#"])').length === 0,
+    ).length;
     if (asks > looked.length / 2 || [...fields.keys()].every((name) => name.startsWith('column_')) === fields.size > 0) return undefined;
     if (fields.size === 0 && !isLink && !looked.every((item) => $(item).children().length === 0)) return undefined;
     const length = texts.reduce((sum, text) => sum + Math.min(text.length, 400), 0) * (items.length / looked.length);
@@ -169,17 +229,45 @@ function selectorOf($: CheerioAPI, parent: Node, items: readonly Node[], page: M
         if (everywhere.length === items.length || everywhere.every((one) => one.parent !== null && page.content.has(one.parent as Node)))
             return `${tag}.${name}`;
     }
-    const own = tag === 'tr' ? 'tr:has(td)' : tag;
     const isTable = tag === 'tr';
+    for (const own of namesOf($, items)) {
+        const found = chainOf($, parent, items, { own, isTable });
+        if (found !== undefined) return found;
+    }
+    return undefined;
+}
+
+/** Names of elements without a class in common: the tag, and what they have that their siblings lack. */
+function namesOf($: CheerioAPI, items: readonly Node[]): string[] {
+    const [first] = items;
+    if (first === undefined) return [];
+    const tag = tagOf($(first));
+    const bare = tag === 'tr' ? 'tr:has(td)' : tag;
+    const marks = [...marksIn($, first)].filter((mark) => items.every((item) => $(item).find(mark).length > 0)).slice(0, MAX_MARKS);
+    const classless = items.every((item) => $(item).attr('class') === undefined) ? [`${tag}:not([class])`] : [];
+    return [bare, ...classless, ...marks.map((mark) => `${tag}:has(${mark})`)];
+}
+
+const MAX_MARKS = 6;
+
+/** A selector of these elements: their name below the nearest element that an author named. */
+function chainOf(
+    $: CheerioAPI,
+    parent: Node,
+    items: readonly Node[],
+    { own, isTable }: { own: string; isTable: boolean },
+): string | undefined {
     let chain = own;
     for (let at = $(parent), level = 0; at.length > 0 && level < 8; at = at.parent(), level++) {
         const here = tagOf(at);
         if (isTable && /^(?:tbody|tfoot)$/.test(here)) continue;
         const id = at.attr('id');
+        const before = at.prev('h1, h2, h3, h4, h5, h6').attr('id');
         const anchors = [
             ...(id !== undefined && isAuthorsName(id) ? [`#${id}`] : []),
             ...classesOf(at).map((name) => `${here}.${name}`),
             ...(/^(?:main|body|table|article)$/.test(here) ? [here] : []),
+            ...(before !== undefined && isAuthorsName(before) ? [`#${before} + ${here}`] : []),
         ];
         for (const anchor of anchors) {
             const selector = `${anchor}${isTable || level > 0 ? ' ' : ' > '}${chain}`;

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { type Inspected, inspect } from '../../cli/inspect/inspect.ts';
 import { checkPackage } from '../../shared/domain/package/rules.ts';
 import { openRecording } from '../cli/inspect/kept-recordings.ts';
+import { listFault, listsOfRecordings } from '../cli/inspect/list-truth.ts';
 import { check, truthOf } from '../cli/inspect/truth.ts';
 
 const APPLICATIONS = readdirSync(new URL('../fixtures/inspect/recordings', import.meta.url)).map((name) => name.replace(/\..*$/, ''));
@@ -27,6 +28,34 @@ describe('drafts of recorded applications', function () {
         expect(checked.length).to.be.at.least(10);
         expect(right / routes, faults).to.be.at.least(0.9);
         expect(right / (right + tooMany), faults).to.be.at.least(0.85);
+    });
+
+    it('describe four of five endpoints and params by pages or answers of the site, and those of pages by pages alone (A2)', () => {
+        const all = [...drafts.values()].flatMap(({ package: { endpoints }, report: { found } }) =>
+            endpoints.map(({ name, params = [], response, kind }) => {
+                const { byPages = 0, byAnswers = 0 } = found.find((one) => one.name === name) ?? {};
+                return { things: 1 + params.length, byPages, byAnswers, isPage: response?.type === 'html' || kind === 'submit_form' };
+            }),
+        );
+        const sum = (some: typeof all, of: (one: (typeof all)[number]) => number) => some.reduce((total, one) => total + of(one), 0);
+        const pages = all.filter(({ isPage }) => isPage);
+        const [things, thingsOfPages] = [sum(all, (one) => one.things), sum(pages, (one) => one.things)];
+        const [byPages, byAnswers] = [sum(all, (one) => one.byPages), sum(all, (one) => one.byAnswers)];
+        const onPages = sum(pages, (one) => one.byPages);
+        console.log(`descriptions: ${byPages} of ${things} by pages, ${byAnswers} by answers; on pages ${onPages} of ${thingsOfPages}`);
+        expect((byPages + byAnswers) / things).to.be.at.least(0.8);
+        expect(onPages / thingsOfPages).to.be.at.least(0.8);
+    });
+
+    it('select the items of seven of ten lists on pages, no more and no fewer (A2)', () => {
+        const faults = listsOfRecordings().map((list) => {
+            const draft = drafts.get(list.application);
+            const fault = draft === undefined ? 'is not recorded' : listFault(draft.package, list);
+            return fault === undefined ? undefined : `${list.application}, ${list.list}: ${fault}`;
+        });
+        const wrong = faults.filter((fault) => fault !== undefined);
+        console.log(`lists: ${faults.length - wrong.length} of ${faults.length} selected`);
+        expect(1 - wrong.length / faults.length, wrong.join('\n')).to.be.at.least(0.7);
     });
 
     it('pass the rules of publishing, which refuse placeholders', () => {
