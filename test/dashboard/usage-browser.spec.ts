@@ -38,6 +38,8 @@ describe('usage, as people see it', () => {
         const tab = await tabOf(somebody, PHONE);
         for (const path of ['/dashboard/usage', '/dashboard/usage/calls', '/dashboard/statement']) {
             await tab.page.goto(path);
+            const height = await tab.page.evaluate<number>('document.documentElement.scrollHeight');
+            if (path !== '/dashboard/usage') expect(height, path).to.be.at.most(2500);
             await tab.lookAround(path.slice(1).replaceAll('/', '.'));
         }
         await tab.close();

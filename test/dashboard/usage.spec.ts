@@ -44,6 +44,16 @@ describe('the usage of a workspace', function () {
         const { html } = await person.get(`/dashboard/usage${query}`);
         return new RegExp(`<dt>${name}</dt><dd>([^<]*)</dd>`).exec(html)?.[1];
     };
+    /** A list that goes on to older rows, as HTML. */
+    const pagesOf = async (from: string) => {
+        const pages: string[] = [];
+        for (let path: string | undefined = from; path !== undefined; ) {
+            const { html } = await ada.get(path);
+            pages.push(html);
+            path = /href="([^"]*)">Older/.exec(html)?.[1];
+        }
+        return pages;
+    };
     const countOf = async (site: string, outcome: string) => {
         const { values } = await world.app.metrics.fetches.get();
         return values.find(({ labels }) => labels['site'] === site && labels['outcome'] === outcome)?.value ?? 0;
@@ -217,8 +227,7 @@ describe('the usage of a workspace', function () {
             running += Number(move['change']);
             expect(move['balance']).to.equal(String(running));
         }
-        const { html } = await ada.get('/dashboard/statement');
-        const words = wordsOf(html);
+        const words = wordsOf((await pagesOf('/dashboard/statement')).join(' '));
         expect(words).to.include('Monthly allowance').and.to.include('Bonus for the first call').and.to.include('Charged 4');
         expect(words)
             .to.include(`Available ${balance?.available.toLocaleString('en-US')}`)
@@ -240,13 +249,9 @@ describe('the usage of a workspace', function () {
             (body) => JSON.stringify(body).includes('4321'),
         );
         for (let id = 1; id <= 30; id++) expect((await caller.fetch(SHOP, 'product', { id })).status).to.equal(200);
-        const shown: string[] = [];
-        let path: string | undefined = '/dashboard/statement';
-        while (path !== undefined) {
-            const { html } = await ada.get(path);
-            shown.push(...[...html.matchAll(/data-label="Balance">([\d,]+)</g)].map(([, text = '']) => text.replace(',', '')));
-            path = /href="([^"]*)">Older transactions/.exec(html)?.[1];
-        }
+        const shown = (await pagesOf('/dashboard/statement')).flatMap((html) =>
+            [...html.matchAll(/data-label="Balance">([\d,]+)</g)].map(([, text = '']) => text.replace(',', '')),
+        );
         expect(shown.length).to.be.greaterThan(60);
         expect(shown).to.deep.equal((await rowsOf('/dashboard/statement.csv')).map((move) => move['balance']));
         expect((await ada.get('/dashboard/statement?cursor=made.up')).status).to.equal(200);

@@ -7,7 +7,7 @@ import { MANAGERS, type Shown, type WorkspaceVisit, workspacePage } from '../pag
 import { factsOf } from './facts.ts';
 
 const PATH = '/dashboard/audit';
-const ROWS = 50;
+const ROWS = 12;
 
 /** Who did what in the workspace, for those who manage it. */
 export const auditPages = [workspacePage({ method: 'GET', path: PATH, audience: MANAGERS, respond: showAudit })];

@@ -11,7 +11,7 @@ import { addressOf, dateOf, parseChoice, read, readList, refusalOf } from '../re
 
 const PATH = '/dashboard/jobs';
 /** Rows of one page. */
-export const ROWS = '50';
+export const ROWS = '12';
 /** The most characters of params and of a result on a page. */
 const SHOWN = 100_000;
 

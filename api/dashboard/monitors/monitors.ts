@@ -9,7 +9,7 @@ import { type Answer, MANAGERS, type Shown, type WorkspaceVisit } from '../page.
 import { addressOf, dateOf, read, readList, refusalOf } from '../read-api.ts';
 
 const PATH = '/dashboard/monitors';
-const ROWS = '50';
+const ROWS = '12';
 /** The most changes and runs on a page, entries of a change, and characters of a value. */
 const CHANGES = '20';
 const RUNS = '20';

@@ -5,7 +5,8 @@ import type { Download } from '../download.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
 import { address, filterOf, keyChoices, keyNames, scopeOf, seesAll } from './scope.ts';
 
-const SHOWN_CALLS = 50;
+/** So few that a page of them is short on a phone, too. */
+const SHOWN_CALLS = 12;
 const PATH = '/dashboard/usage/calls';
 /** Rows of a file at most, and of one statement. */
 const FILE_ROWS = 50_000;

@@ -6,7 +6,8 @@ import { BILLING_VIEWERS, pageNotFound, type Shown, USERS, type WorkspaceVisit }
 import { reasonOf } from './reasons.ts';
 import { address, seesAll } from './scope.ts';
 
-const SHOWN_MOVEMENTS = 50;
+/** So few that a page of them is short on a phone, too. */
+const SHOWN_MOVEMENTS = 12;
 const PATH = '/dashboard/statement';
 /** Rows of a file at most, and of one statement. */
 const FILE_ROWS = 50_000;
