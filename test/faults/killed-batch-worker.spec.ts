@@ -32,7 +32,7 @@ for (const topology of ANY_TOPOLOGY) {
             );
             const first = await processes.startWorker();
             const { batch_id: id } = dataOf<Batch>(
-                await ada.call('POST', '/v1/batches', { body: { defaults: { site: SHOP, timeout_ms: 10_000 }, items } }),
+                await ada.call('POST', '/v1/batches', { body: { defaults: { site: SHOP, timeout_ms: 5000 }, items } }),
             );
             const read = async (wait = 0) => dataOf<Batch>(await ada.call('GET', `/v1/batches/${id}?wait=${wait}`));
             // In the database: an account's reads are limited.

@@ -9,6 +9,7 @@ import { ANY_TOPOLOGY } from '../support/world.ts';
 import { openWorldOfProcesses, type WorldOfProcesses } from '../support/world-of-processes.ts';
 
 const LATEST = 40_000;
+const EVENTS = 150;
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`a worker that is killed while it sends events (${topology})`, function () {
@@ -62,13 +63,13 @@ for (const topology of ANY_TOPOLOGY) {
         });
 
         it('loses none, however often workers are killed in between', async () => {
-            const telling = tell(300);
-            for (let death = 0; death < 3; death++) {
+            const telling = tell(EVENTS);
+            for (let death = 0; death < 2; death++) {
                 const doomed = await processes.startWorker();
                 const known = receiver.told().length;
                 await eventually(
                     async () => receiver.told().length,
-                    (told) => told > known || told >= 300,
+                    (told) => told > known || told >= EVENTS,
                     LATEST,
                 );
                 doomed.signal('SIGKILL');
@@ -76,10 +77,10 @@ for (const topology of ANY_TOPOLOGY) {
             }
             await telling;
             await processes.startWorker();
-            await untilTold(300);
+            await untilTold(EVENTS);
             await untilDelivered();
             const names = receiver.told(secret).map(({ data }) => data['name']);
-            expect(new Set(names).size).to.equal(300);
+            expect(new Set(names).size).to.equal(EVENTS);
         });
     });
 }
