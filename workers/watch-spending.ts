@@ -26,11 +26,11 @@ import { recordEvent } from '../shared/store/events/events.ts';
 export async function watchSpending(app: App): Promise<void> {
     const since = await takeLook(app.db);
     if (since === undefined) return;
-    for (const account of await findNearlySpent(app.db, since)) await tellOfAllowance(app, account);
-    for (const streak of await recentStreaks(app.db, since)) await tellOfFailures(app, streak);
+    for (const account of await findNearlySpent(app.db, since)) await notifyOfAllowance(app, account);
+    for (const streak of await recentStreaks(app.db, since)) await notifyOfFailures(app, streak);
 }
 
-async function tellOfAllowance({ db, secrets, publicUrl }: App, spent: Spent): Promise<void> {
+async function notifyOfAllowance({ db, secrets, publicUrl }: App, spent: Spent): Promise<void> {
     const { accountId, limit, left, bonus, period, resetsAt } = spent;
     const isGone = left === 0;
     await db.transaction(async (trx) => {
@@ -59,7 +59,7 @@ async function recordCredits(
     if (isNew) await recordEvent(trx, { type: `credits.${state}`, accountId, data });
 }
 
-async function tellOfFailures({ db, secrets, publicUrl }: App, streak: Streak): Promise<void> {
+async function notifyOfFailures({ db, secrets, publicUrl }: App, streak: Streak): Promise<void> {
     const { accountId, workspaceId, userId, keyId, site, endpoint, lastSuccess, isFailing } = streak;
     const notice = { kind: 'failing', accountId, subject: `${keyId} ${site} ${endpoint}` } as const;
     if (lastSuccess !== null) await endNotice(db, { ...notice, since: lastSuccess });

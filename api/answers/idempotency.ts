@@ -51,7 +51,7 @@ export async function answerOnce<P, Q, B>(
     if (!WELL_FORMED.test(key)) throw new Refusal('INVALID_IDEMPOTENCY_KEY');
     const keyed: KeyedCall = { workspaceId: call.caller.workspaceId, route, key, operation: call.operation };
     const kept = await takeKey(call, request, keyed, rules);
-    return kept ?? runKept(call, request, keyed, run);
+    return kept ?? runKeyed(call, request, keyed, run);
 }
 
 /** Acquires the key and returns undefined, or returns the stored answer. */
@@ -93,7 +93,7 @@ async function takeKey<P, Q, B>(
     throw new Refusal('IDEMPOTENCY_IN_PROGRESS', undefined, { retryAfter: 1 });
 }
 
-async function runKept<P, Q, B>(
+async function runKeyed<P, Q, B>(
     call: Call<P, Q, B>,
     request: Request,
     keyed: KeyedCall,
@@ -102,7 +102,7 @@ async function runKept<P, Q, B>(
     const { idempotency } = call.app;
     try {
         const answer = await run({ ...call, keyed });
-        if (!answer.isKept) await tryTo(call, () => idempotency.store(keyed, toKeptAnswer(answer)));
+        if (!answer.isKept) await tryTo(call, () => idempotency.store(keyed, toStoredAnswer(answer)));
         return answer;
     } catch (error) {
         if (call.notes.isFinal !== true) {
@@ -112,7 +112,7 @@ async function runKept<P, Q, B>(
             throw error;
         }
         const answer = await renderRefusal(call.app, request, error as Error);
-        await tryTo(call, () => idempotency.store(keyed, toKeptAnswer(answer)));
+        await tryTo(call, () => idempotency.store(keyed, toStoredAnswer(answer)));
         return answer;
     }
 }
@@ -130,7 +130,7 @@ async function endAbandoned<P, Q, B>(call: Call<P, Q, B>, request: Request, aban
     const answer = await renderRefusal(app, request, new Refusal('OUTCOME_UNKNOWN'));
     // This is the answer of the other call. This call may still be rejected for its own body.
     request.app.refused = undefined;
-    await app.idempotency.store(abandoned, toKeptAnswer(answer));
+    await app.idempotency.store(abandoned, toStoredAnswer(answer));
 }
 
 /** @throws Refusal RATE_LIMITED unless a stored answer has just expired. */
@@ -152,7 +152,7 @@ function replay({ status, headers, body }: { status: number; headers: Record<str
     return { text: body, status, headers: { ...headers, 'idempotent-replayed': 'true' }, isKept: true };
 }
 
-function toKeptAnswer({ text, status, headers }: Rendered) {
+function toStoredAnswer({ text, status, headers }: Rendered) {
     return { status, headers, body: text };
 }
 

@@ -13,7 +13,7 @@ export async function renderRefusal(app: App, request: Request, error: Error): P
     const { soughtSite } = refusal.extras;
     if (soughtSite !== undefined) refusal.extras.didYouMean = await app.nearSites.find(soughtSite);
     // If the database is the cause, do not wait for it again.
-    if (!isOutage(refusal.cause)) await tellCredits(app, request);
+    if (!isOutage(refusal.cause)) await addCredits(app, request);
     return {
         text: JSON.stringify(envelope(refusal, request, app.publicUrl())),
         status: refusalEntry(refusal.code).status,
@@ -64,7 +64,7 @@ export function toRefusal(error: Error & { output?: { statusCode: number } }): R
 }
 
 /** Every answer of a fetch shows the account's credits, unless the database is down. */
-async function tellCredits(app: App, request: Request): Promise<void> {
+async function addCredits(app: App, request: Request): Promise<void> {
     const { creditsRemaining } = request.app.notes;
     const caller = callerOf(request);
     if (request.route.settings.app?.contract?.name !== 'postFetch' || caller === undefined || creditsRemaining !== undefined) return;

@@ -1,5 +1,5 @@
 import type { ConnectionEntry, ConnectionOrder, NewConnectionQuery } from '../../shared/contracts/connections.ts';
-import { hintOf, secretProblems, toKeptSecret } from '../../shared/domain/connections/secret.ts';
+import { hintOf, secretProblems, toStoredSecret } from '../../shared/domain/connections/secret.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { checkCookies, mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
@@ -24,7 +24,7 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
     checkCookies(terms.entry, { site, takesCookies });
     const problems = secretProblems(terms.entry, body.secret);
     if (problems.length > 0) throw invalid(...problems);
-    const secret = toKeptSecret(terms.entry, body.secret);
+    const secret = toStoredSecret(terms.entry, body.secret);
     const connectionId = newId('con');
     const sealed = await sealSecret(app.db, app.secrets, { workspaceId, connectionId, site }, secret);
     const { name = site, shared = false } = body;

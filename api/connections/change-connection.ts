@@ -1,6 +1,6 @@
 import type { App } from '../../shared/app.ts';
 import type { ConnectionEntry, ConnectionParams, ConnectionPatch, NewConnectionQuery } from '../../shared/contracts/connections.ts';
-import { hintOf, type Kept, type SecretFields, secretProblems, toKeptSecret } from '../../shared/domain/connections/secret.ts';
+import { hintOf, type SecretFields, type StoredSecret, secretProblems, toStoredSecret } from '../../shared/domain/connections/secret.ts';
 import { type AuthTerms, termsOf } from '../../shared/domain/package/auth.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
@@ -55,7 +55,7 @@ async function newValue(call: ChangeCall, connection: connections.Connection, te
     mayKeepCredentials(app);
     const problems = secretProblems(terms.entry, given);
     if (problems.length > 0) throw invalid(...problems);
-    const secret = toKeptSecret(terms.entry, given);
+    const secret = toStoredSecret(terms.entry, given);
     const { test } = terms.entry;
     const isTried = test !== undefined && query.test !== false;
     if (isTried) await tryValue(call, connection, { terms, secret, test });
@@ -67,7 +67,7 @@ async function newValue(call: ChangeCall, connection: connections.Connection, te
 async function tryValue(
     call: ChangeCall,
     { workspaceId, site, name, shared }: connections.Connection,
-    { terms, secret, test }: { terms: AuthTerms; secret: Kept; test: string },
+    { terms, secret, test }: { terms: AuthTerms; secret: StoredSecret; test: string },
 ): Promise<void> {
     const { app } = call;
     const connectionId = newId('con');

@@ -8,10 +8,10 @@ import { atFirstPage, atPage } from '../../shared/domain/fetch/pages.ts';
 import { type AuthOffer, hostsForCall, termsOf } from '../../shared/domain/package/auth.ts';
 import type { Endpoint, JsonObject, UpstreamRequest, Values } from '../../shared/domain/types.ts';
 import type { Admitted, Found } from '../../shared/fetch/admit.ts';
-import { keptText } from '../../shared/fetch/answer-text.ts';
-import { findKept } from '../../shared/fetch/kept-results.ts';
+import { storedText } from '../../shared/fetch/answer-text.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
-import { recordKept } from '../../shared/fetch/settle.ts';
+import { recordStored } from '../../shared/fetch/settle.ts';
+import { findStored } from '../../shared/fetch/stored-results.ts';
 import { userAgent } from '../../shared/platform/user-agent.ts';
 import type { UsableConnection } from '../../shared/store/connections/vault.ts';
 import type { Reply } from '../serve.ts';
@@ -19,21 +19,21 @@ import type { Reply } from '../serve.ts';
 /** The answer of a call that sends nothing: a dry run, or one that a kept result answers. Undefined for any other. */
 export async function answerUnsent(app: App, order: FetchOrder, admitted: Admitted): Promise<Reply<FetchAnswer> | undefined> {
     if (order.body.dry_run) return presentDryRun(app, order, admitted);
-    const kept = await findKept(app, order, admitted);
+    const kept = await findStored(app, order, admitted);
     if (kept === undefined) return undefined;
-    recordKept(app, order, admitted.found, kept.results);
-    return presentKept(app, order, admitted, kept);
+    recordStored(app, order, admitted.found, kept.results);
+    return presentStored(app, order, admitted, kept);
 }
 
 /** The answer with a stored result that the account paid for before. */
-async function presentKept(
+async function presentStored(
     app: App,
     order: FetchOrder,
     { found }: Admitted,
     kept: { text: string; results: number },
 ): Promise<Reply<FetchAnswer>> {
     const balance = await app.credits.balance(order.caller.accountId);
-    const { head, tail } = keptText(order, found, kept);
+    const { head, tail } = storedText(order, found, kept);
     return { text: `${head}${balance?.available ?? 0}${tail}`, isKept: false };
 }
 

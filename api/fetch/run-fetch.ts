@@ -1,13 +1,13 @@
 import type { FetchAnswer, FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { Lease } from '../../shared/coordination/limits/limits.ts';
-import { type Admitted, admit, type Kept } from '../../shared/fetch/admit.ts';
+import { type Admitted, admit, type RefusedCall } from '../../shared/fetch/admit.ts';
 import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
 import { withFetchCursor } from '../../shared/fetch/fetch-cursor.ts';
 import { holdCredits } from '../../shared/fetch/hold.ts';
-import { keepResult } from '../../shared/fetch/kept-results.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
 import { jobOf, type Passage, passCircuit, runJob } from '../../shared/fetch/run-job.ts';
 import { settle } from '../../shared/fetch/settle.ts';
+import { keepResult } from '../../shared/fetch/stored-results.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { countCall } from '../admission/count-call.ts';
@@ -78,7 +78,7 @@ function orderOf(call: FetchCall): FetchOrder {
 }
 
 /** A dry run takes none. */
-function leaseOf({ operation, caller, times, body }: FetchOrder, asked: Admitted | Kept): Lease | undefined {
+function leaseOf({ operation, caller, times, body }: FetchOrder, asked: Admitted | RefusedCall): Lease | undefined {
     if (body.dry_run === true) return undefined;
     const { accountId, figures } = caller;
     const lease = { operation, account: accountId, concurrency: figures.concurrency, expiresAt: times.deadlineAt + LEASE_GRACE_MS };

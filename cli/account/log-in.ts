@@ -4,7 +4,7 @@ import { counted } from '../../shared/domain/text/counted.ts';
 import { Routebook } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
 import { cancelled, type Done, type Session } from '../session.ts';
-import { lackingCommands } from './lacking-commands.ts';
+import { missingCommands } from './missing-commands.ts';
 
 /** `routebook login`: reads a key from the prompt or stdin, checks it with the server and stores it. Never prints the key. */
 export async function logIn({ terminal, settings, server, keys, note }: Session): Promise<Done> {
@@ -17,10 +17,18 @@ export async function logIn({ terminal, settings, server, keys, note }: Session)
     keys.store(server, apiKey);
     if (settings.apiKey !== undefined) note('! ROUTEBOOK_API_KEY is set and takes precedence over the stored key');
     const { workspace_id, plan, credits, key } = account;
-    const lacking = lackingCommands(key.scopes);
-    if (lacking.length > 0) note(`! this key cannot run: ${lacking.join(', ')}`);
+    const missing = missingCommands(key.scopes);
+    if (missing.length > 0) note(`! this key cannot run: ${missing.join(', ')}`);
     return {
-        result: { server, workspace_id, plan, credits_balance: credits.balance, key_prefix: keyPrefix(apiKey), file: keys.file, lacking },
+        result: {
+            server,
+            workspace_id,
+            plan,
+            credits_balance: credits.balance,
+            key_prefix: keyPrefix(apiKey),
+            file: keys.file,
+            missing: missing,
+        },
         lines: [
             `${terminal.paint('green', '✓')} logged in to ${terminal.paint('bold', server)}: ${plan} plan, ${counted(credits.balance, 'credit')}`,
             terminal.paint('dim', `  the key ${keyPrefix(apiKey)}… is stored in ${keys.file}`),

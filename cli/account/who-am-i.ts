@@ -1,17 +1,17 @@
 import { describeScopes } from '../../shared/domain/accounts/scopes-text.ts';
 import { formatDay, formatNumber, formatSeconds } from '../formats.ts';
 import type { Done, Session } from '../session.ts';
-import { lackingCommands } from './lacking-commands.ts';
+import { missingCommands } from './missing-commands.ts';
 
 /** `routebook whoami`: shows the account of the key, its plan and its credits. */
 export async function whoAmI({ client, server, terminal: { paint } }: Session): Promise<Done> {
     const account = await client().account();
     const { plan, workspace_id, user_id, credits, limits, concurrency, key } = account;
     const { balance, allowance, bonus, held, resets_at } = credits;
-    const lacking = lackingCommands(key.scopes);
+    const missing = missingCommands(key.scopes);
     const row = (name: string, value: string) => `${paint('dim', name.padEnd(10))}  ${value}`;
     return {
-        result: { server, ...account, lacking },
+        result: { server, ...account, missing: missing },
         lines: [
             row('server', server),
             row('workspace', `${workspace_id}, ${plan} plan`),
@@ -21,7 +21,7 @@ export async function whoAmI({ client, server, terminal: { paint } }: Session): 
                 `${key.prefix}…${key.name === '' ? '' : ` (${key.name})`}${key.expires_at === null ? '' : `, expires ${formatDay(key.expires_at)}`}`,
             ),
             ...describeScopes(key.scopes).map(({ name, words }) => row(name, words)),
-            ...(lacking.length === 0 ? [] : [row('lacking', lacking.join(', '))]),
+            ...(missing.length === 0 ? [] : [row('missing', missing.join(', '))]),
             row(
                 'credits',
                 `${paint('bold', formatNumber(balance))} left: ${formatNumber(allowance.remaining)} of ${formatNumber(allowance.limit)} allowance, ${formatNumber(bonus)} bonus, ${formatNumber(held)} held`,

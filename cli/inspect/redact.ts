@@ -21,8 +21,8 @@ export function redact(exchange: Exchange, ledger: Ledger): Exchange {
     return {
         ...exchange,
         url: withoutCredentials(exchange.url, note),
-        requestHeaders: keptHeaders(exchange.requestHeaders, 'request', note),
-        answerHeaders: keptHeaders(exchange.answerHeaders, 'answer', note),
+        requestHeaders: safeHeaders(exchange.requestHeaders, 'request', note),
+        answerHeaders: safeHeaders(exchange.answerHeaders, 'answer', note),
         body: exchange.body === undefined ? undefined : { ...exchange.body, text: redactBody(exchange.body, note) },
         answer: { ...exchange.answer, text: reportAnswer(exchange.answer, note) },
     };
@@ -30,7 +30,7 @@ export function redact(exchange: Exchange, ledger: Ledger): Exchange {
 
 type Note = (where: string, kind: string) => void;
 
-function keptHeaders(headers: Map<string, string>, side: string, note: Note): Map<string, string> {
+function safeHeaders(headers: Map<string, string>, side: string, note: Note): Map<string, string> {
     const kept = new Map<string, string>();
     for (const [name, value] of headers) {
         const isPrivate = PRIVATE_HEADERS.test(name) || (namesCredential(name) && !name.startsWith('access-control-'));

@@ -16,7 +16,7 @@ export interface CheckoutOrder {
     email: string;
 }
 
-export type BegunCheckout =
+export type StartedCheckout =
     | { ok: true; url: string }
     /** `subscribed`: the plan is changed, not bought again. `by operator`: a custom agreement exists. `busy`: another tab is at it. */
     | { ok: false; why: 'subscribed' | 'by operator' | 'busy' };
@@ -25,7 +25,7 @@ export type BegunCheckout =
  * Begins a checkout at Stripe and closes the open one, so that only one can be paid. A second request for the same plan returns the same
  * checkout.
  */
-export async function beginCheckout(billing: Billing, order: CheckoutOrder): Promise<BegunCheckout> {
+export async function beginCheckout(billing: Billing, order: CheckoutOrder): Promise<StartedCheckout> {
     const { db } = billing;
     const { workspaceId, current, wanted, userId } = order;
     const url = await findSame(billing, order);

@@ -97,7 +97,7 @@ ${publicUrl}/dashboard/billing
 type Sender = Pick<App, 'publicUrl' | 'secrets'>;
 
 /** Reports a failed payment once per billing date, by mail and on the dashboard. */
-export async function tellOfFailure(
+export async function notifyOfFailure(
     trx: Db,
     { publicUrl, secrets }: Sender,
     { workspaceId, subscriptionId, periodEnd }: Subscription,
@@ -108,7 +108,7 @@ export async function tellOfFailure(
 }
 
 /** Reports the end of a plan and its reason. */
-export async function tellOfEnd(
+export async function notifyOfEnd(
     trx: Db,
     { publicUrl, secrets }: Sender,
     { workspaceId, subscriptionId }: Subscription,

@@ -18,7 +18,7 @@ import { addInvoice, isKept, markGranted, newestInvoice, takeInvoiceBack } from 
 import * as subscriptions from '../store/billing/subscriptions.ts';
 import { changePlan, renewWorkspace } from '../store/credits/credits.ts';
 import { type Billing, isUnknown } from './billing.ts';
-import { forgetTrouble, tellOfEnd, tellOfFailure } from './notices.ts';
+import { forgetTrouble, notifyOfEnd, notifyOfFailure } from './notices.ts';
 import { type ReadInvoice, readCharge, readInvoice, readPaidInvoices, readSubscription } from './read-stripe.ts';
 
 /**
@@ -148,9 +148,9 @@ async function applyVerdict(trx: Db, workspaceId: string, sender: Pick<Billing, 
         await changePlan(trx, workspaceId, { plan: 'free', planAllowance: PLANS.free.allowance });
         await audit(trx, workspaceId, { plan: 'free', why });
         await recordPlan(trx, workspaceId, { plan: 'free', why });
-        await tellOfEnd(trx, sender, subscription, why);
+        await notifyOfEnd(trx, sender, subscription, why);
     }
-    if (verdict === 'leave' && hasPaidPlan && isPaymentDue(subscription.status)) await tellOfFailure(trx, sender, subscription);
+    if (verdict === 'leave' && hasPaidPlan && isPaymentDue(subscription.status)) await notifyOfFailure(trx, sender, subscription);
     if (verdict !== 'begin period' || newest === undefined || !(await markGranted(trx, newest.invoiceId))) return;
     const { plan, from, until } = newest;
     const former = await trx('workspaces').where({ id: workspaceId }).first('plan');

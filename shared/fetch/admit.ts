@@ -48,7 +48,7 @@ type Question = Asked & {
  * passes and the hold checks that state. In all other cases it reads the database.
  * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, FORBIDDEN, INVALID_PARAMS, VALIDATION_ERROR, INVALID_CURSOR, CONNECTION_REQUIRED, CONNECTION_NOT_FOUND: these end the call uncounted.
  */
-export async function admit(app: App, asked: Asked): Promise<Admitted | Kept> {
+export async function admit(app: App, asked: Asked): Promise<Admitted | RefusedCall> {
     const question = await openQuestion(app, asked);
     const { dry_run: isDry, max_age: maxAge = 0 } = question.body;
     const isCheckedAgain = isDry !== true && maxAge === 0;
@@ -56,7 +56,7 @@ export async function admit(app: App, asked: Asked): Promise<Admitted | Kept> {
 }
 
 /** Does the same with the current state from the database. */
-export async function admitFresh(app: App, asked: Asked): Promise<Admitted | Kept> {
+export async function admitFresh(app: App, asked: Asked): Promise<Admitted | RefusedCall> {
     return checkFresh(app, await openQuestion(app, asked));
 }
 
@@ -65,7 +65,7 @@ async function openQuestion(app: App, { caller, body }: Asked): Promise<Question
     return { caller, body: cursor === undefined ? body : { ...body, version: cursor.version }, cursor };
 }
 
-async function checkFresh(app: App, question: Question): Promise<Admitted | Kept> {
+async function checkFresh(app: App, question: Question): Promise<Admitted | RefusedCall> {
     const found = await findEndpoint(app, question.body, (asked) => app.latest.find(asked), question.cursor);
     return found.ok ? checkFound(app, question, found) : found;
 }
@@ -165,7 +165,7 @@ export interface Found {
 }
 
 /** The refusal of a call: 404 or 422. It counts against the rate limit, so it is thrown after counting. */
-export interface Kept {
+export interface RefusedCall {
     ok: false;
     site: string;
     /** Whether any version of the site was ever published. */
@@ -187,13 +187,13 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
     { site: written, endpoint: name, version: named }: FetchRequest,
     look: (question: schemas.SiteQuestion) => Seen | Promise<Seen>,
     cursor?: OpenedCursor,
-): Promise<Found | Kept | (undefined & Seen)> {
+): Promise<Found | RefusedCall | (undefined & Seen)> {
     const { site, registrable } = readSite(written, '/site');
     const number = typeof named === 'string' ? ((await schemas.findVersion(app.db, site, named))?.version ?? NO_VERSION) : named;
     const siteState = await look({ site, registrable, version: number });
     if (siteState === undefined) return undefined as undefined & Seen;
     if (siteState.isBlocked) throw siteBlocked();
-    const keep = (refusal: Refusal): Kept => ({ ok: false, site, isKnown: siteState.isKnown, refusal });
+    const keep = (refusal: Refusal): RefusedCall => ({ ok: false, site, isKnown: siteState.isKnown, refusal });
     const { version } = siteState;
     if (version === undefined || !schemas.mayRun(version)) {
         return keep(named === undefined || !siteState.isKnown ? siteNotFound(site) : new Refusal('VERSION_NOT_FOUND'));

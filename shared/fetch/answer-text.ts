@@ -75,7 +75,7 @@ export function partsOfResult(result: string): { data: string; meta: string } | 
 }
 
 /** The answer with a stored result that the account paid for before. */
-export function keptText(order: FetchOrder, found: Found, { text, results }: { text: string; results: number }): AroundBalance {
+export function storedText(order: FetchOrder, found: Found, { text, results }: { text: string; results: number }): AroundBalance {
     return splitAroundBalance(text, {
         credits_used: 0,
         request_id: order.requestId,

@@ -195,7 +195,7 @@ export function recordFetch(
 }
 
 /** The same of a fetch that was answered from what the account had paid for before. */
-export function recordKept({ metrics, usage }: App, order: FetchOrder, found: Found, results: number): void {
+export function recordStored({ metrics, usage }: App, order: FetchOrder, found: Found, results: number): void {
     const durationMs = performance.now() - order.times.began;
     metrics.fetches.inc({ site: metrics.siteLabel(found.site), outcome: 'success' });
     metrics.fetchSeconds.observe(durationMs / 1000);

@@ -52,7 +52,7 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
     let inFlight = 0;
     let isScheduled = false;
     let isClosed = false;
-    const whoWaitForTheEnd: (() => void)[] = [];
+    const idleWaiters: (() => void)[] = [];
     let expiry: NodeJS.Timeout | undefined;
 
     return {
@@ -67,7 +67,7 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
         turnAway,
         async close() {
             isClosed = true;
-            if (waiting.length > 0 || inFlight > 0) await new Promise<void>((resolve) => whoWaitForTheEnd.push(resolve));
+            if (waiting.length > 0 || inFlight > 0) await new Promise<void>((resolve) => idleWaiters.push(resolve));
             clearTimeout(expiry);
         },
     };
@@ -79,7 +79,7 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
         setImmediate(() => {
             isScheduled = false;
             while (inFlight < maxInFlight && waiting.length > 0) void depart(take());
-            tellIfEmpty();
+            resolveIfIdle();
         });
     }
 
@@ -108,7 +108,7 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
         } finally {
             inFlight -= 1;
             if (waiting.length > 0) schedule();
-            tellIfEmpty();
+            resolveIfIdle();
         }
     }
 
@@ -116,7 +116,7 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
         const meant = waiting.filter((one) => isMeant(one.item));
         waiting = waiting.filter((one) => !isMeant(one.item));
         for (const one of meant) one.reject(cause);
-        tellIfEmpty();
+        resolveIfIdle();
     }
 
     /** A batch is atomic. If one item is at fault, the batch runs again in halves until only that item fails. */
@@ -138,8 +138,8 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
         }
     }
 
-    function tellIfEmpty(): void {
-        if (waiting.length === 0 && inFlight === 0) for (const tell of whoWaitForTheEnd.splice(0)) tell();
+    function resolveIfIdle(): void {
+        if (waiting.length === 0 && inFlight === 0) for (const tell of idleWaiters.splice(0)) tell();
     }
 
     function watchWaiting(): void {
@@ -153,7 +153,7 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
                 waiting = waiting.filter((one) => one.since > limit);
                 for (const one of late) one.reject(new WaitedTooLong(`no place in a batch within ${maxWaitMs} ms`));
                 watchWaiting();
-                tellIfEmpty();
+                resolveIfIdle();
             },
             Math.max(1, oldest.since + maxWaitMs - performance.now()),
         );

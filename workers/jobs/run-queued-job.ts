@@ -11,22 +11,22 @@ import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { hostsOfEndpoint } from '../../shared/domain/package/hosts.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
 import { type Admitted, admitFresh } from '../../shared/fetch/admit.ts';
-import { answerText, asResult, keptText } from '../../shared/fetch/answer-text.ts';
+import { answerText, asResult, storedText } from '../../shared/fetch/answer-text.ts';
 import { noteUse } from '../../shared/fetch/connection-use.ts';
 import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
 import { withFetchCursor } from '../../shared/fetch/fetch-cursor.ts';
 import { type Hold, holdCredits, insufficientCredits } from '../../shared/fetch/hold.ts';
-import { findKept, keepResult, questionFor } from '../../shared/fetch/kept-results.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
 import { jobOf, type Passage, paceOf, passCircuit } from '../../shared/fetch/run-job.ts';
-import { failureOf, recordFetch, recordKept } from '../../shared/fetch/settle.ts';
+import { failureOf, recordFetch, recordStored } from '../../shared/fetch/settle.ts';
+import { findStored, keepResult, questionFor } from '../../shared/fetch/stored-results.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { Balance } from '../../shared/store/credits/credits.ts';
 import { pauseRunning } from '../../shared/store/jobs/batch-ends.ts';
 import { checkRoom, type StartResult } from '../../shared/store/jobs/begins.ts';
-import { type ClaimedJob, keptBytes } from '../../shared/store/jobs/claims.ts';
-import { type AttemptEnd, endUnbegun, endWithKept, type HoldEnd } from '../../shared/store/jobs/ends.ts';
+import { type ClaimedJob, storedBytes } from '../../shared/store/jobs/claims.ts';
+import { type AttemptEnd, endUnstarted, endWithStored, type HoldEnd } from '../../shared/store/jobs/ends.ts';
 import { makeSpace } from '../../shared/store/jobs/retention.ts';
 import { openRequest, sealError, sealResult } from '../../shared/store/jobs/sealed.ts';
 import type { PaceFor } from '../pace.ts';
@@ -85,7 +85,7 @@ export async function runQueuedJob(tools: JobTools, slice: Slice, job: ClaimedJo
         const caller = await slice.caller();
         if (caller === undefined || caller.suspended) {
             if (job.batchId !== null) throw new NotYet(await pausedFor(app, job.batchId, 'key'));
-            await endUnbegun(app.db, job, { status: 'cancelled' });
+            await endUnstarted(app.db, job, { status: 'cancelled' });
             return undefined;
         }
         await attempt(tools, slice, job, await orderOf(app, job, caller), signal);
@@ -108,7 +108,7 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
     if (!asked.ok) throw asked.refusal;
     const admitted = atPriceOfOrder(asked, job, order.body);
     await needSpace(app, slice, caller);
-    if (await answerFromKept(app, job, order, admitted)) return;
+    if (await answerFromStored(app, job, order, admitted)) return;
 
     const lease = await leaseOf(tools, order, admitted);
     let passage: Passage | undefined;
@@ -209,19 +209,19 @@ function atPriceOfOrder(
 /** @throws NotYet if the account's results fill its storage and are all too young to delete */
 async function needSpace({ db }: App, slice: Slice, { accountId, plan }: Caller): Promise<void> {
     const most = RESULT_BYTES[plan];
-    if ((await slice.keptBytes(accountId)) < most) return;
+    if ((await slice.storedBytes(accountId)) < most) return;
     await makeSpace(db, accountId, most - RESULT_MOST_BYTES);
-    if ((await keptBytes(db, accountId)) >= most) throw new NotYet({ waitingFor: 'storage', afterMs: LOOKS_MS.storage });
+    if ((await storedBytes(db, accountId)) >= most) throw new NotYet({ waitingFor: 'storage', afterMs: LOOKS_MS.storage });
 }
 
 /** Whether a stored result that the account already paid for answers the job. */
-async function answerFromKept(app: App, job: ClaimedJob, order: FetchOrder, admitted: Admitted): Promise<boolean> {
-    const kept = await findKept(app, order, admitted);
+async function answerFromStored(app: App, job: ClaimedJob, order: FetchOrder, admitted: Admitted): Promise<boolean> {
+    const kept = await findStored(app, order, admitted);
     if (kept === undefined) return false;
-    const result = await sealResult(app.secrets, asResult(keptText(order, admitted.found, kept)));
+    const result = await sealResult(app.secrets, asResult(storedText(order, admitted.found, kept)));
     const available = (await app.credits.balance(order.caller.accountId))?.available ?? 0;
     const question = questionFor(order, admitted) ?? null;
-    if (await endWithKept(app.db, job, { result, question, available })) recordKept(app, order, admitted.found, kept.results);
+    if (await endWithStored(app.db, job, { result, question, available })) recordStored(app, order, admitted.found, kept.results);
     return true;
 }
 
@@ -402,7 +402,7 @@ async function waitOn({ app, attempts }: JobTools, job: ClaimedJob, error: unkno
         return waiting;
     }
     const refusal = error as Refusal;
-    await endUnbegun(app.db, job, { status: 'failed', code: refusal.code, error: await sealRefusal(app, refusal) });
+    await endUnstarted(app.db, job, { status: 'failed', code: refusal.code, error: await sealRefusal(app, refusal) });
     return undefined;
 }
 

@@ -4,7 +4,7 @@ import { isOutage, retryUntilKnown } from '../../shared/platform/pg-errors.ts';
 import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
 import type { Balance } from '../../shared/store/credits/credits.ts';
 import { beginAttempts, type Room, readRoom, type StartOrder, type StartResult } from '../../shared/store/jobs/begins.ts';
-import { type ClaimedJob, keptBytes, putBack, type Returned } from '../../shared/store/jobs/claims.ts';
+import { type ClaimedJob, putBack, type Returned, storedBytes } from '../../shared/store/jobs/claims.ts';
 import { type EndedAttempt, type EndingAttempt, endAttempts } from '../../shared/store/jobs/ends.ts';
 
 /** How long to retry writing an end while the database is unavailable, in milliseconds. */
@@ -26,7 +26,7 @@ export interface Slice {
     /** Notes that an item is about to hold these credits. */
     expect(credits: number): void;
     /** Bytes of the account's stored results. */
-    keptBytes(accountId: string): Promise<number>;
+    storedBytes(accountId: string): Promise<number>;
 }
 
 export function openSlice({ db, credits }: App, { keyId }: Pick<ClaimedJob, 'keyId'>): Slice {
@@ -34,7 +34,7 @@ export function openSlice({ db, credits }: App, { keyId }: Pick<ClaimedJob, 'key
     const caller = once(() => findCallerById(db, keyId));
     const balance = once((accountId: string) => credits.balance(accountId));
     const room = once((batchId: string) => readRoom(db, batchId));
-    const kept = once((accountId: string) => keptBytes(db, accountId));
+    const kept = once((accountId: string) => storedBytes(db, accountId));
     return {
         caller: () => caller(''),
         async balance(accountId) {
@@ -48,7 +48,7 @@ export function openSlice({ db, credits }: App, { keyId }: Pick<ClaimedJob, 'key
         expect(more) {
             expected += more;
         },
-        keptBytes: kept,
+        storedBytes: kept,
     };
 }
 

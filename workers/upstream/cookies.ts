@@ -17,7 +17,7 @@ export interface CallCookies {
 const MAX_COOKIES = 50;
 const MAX_CHARACTERS = 4096;
 
-interface Kept {
+interface StoredCookie {
     cookie: Cookie;
     host: string;
     path: string;
@@ -27,7 +27,7 @@ interface Kept {
 
 /** Creates the cookies of one call: none. */
 export function createCallCookies(): CallCookies {
-    const kept = new Map<string, Kept>();
+    const kept = new Map<string, StoredCookie>();
     return {
         store(url, setCookies, now) {
             if (setCookies === undefined) return;

@@ -11,7 +11,7 @@ import { factorMail } from './mails.ts';
  */
 export async function addedFactor(visit: PersonalVisit, what: string): Promise<Answer> {
     const { app, me } = visit;
-    await tell(visit, `${what} was added to`);
+    await notify(visit, `${what} was added to`);
     const begin = async (trx: Db) => {
         const { hasTotp, passkeys, recoveryCodes } = await factorsOf(trx, me.userId);
         if (passkeys + (hasTotp ? 1 : 0) === 1) await endSessions(trx, me.userId, me.sessionId);
@@ -24,7 +24,7 @@ export async function addedFactor(visit: PersonalVisit, what: string): Promise<A
 /** After a factor was removed: without any, recovery codes are of no use. */
 export async function removedFactor(visit: PersonalVisit, what: string): Promise<Answer> {
     const { app, me } = visit;
-    await tell(visit, `${what} was removed from`);
+    await notify(visit, `${what} was removed from`);
     if (!hasFactor(await factorsOf(app.db, me.userId))) {
         await dropRecoveryCodes(app.db, me.userId);
     }
@@ -40,7 +40,7 @@ function showCodes(codes: readonly string[]): Answer {
     return { view: 'factors/codes', title: 'Your recovery codes', model: { text: codes.join('\n') } };
 }
 
-async function tell({ app, me, hurryMail }: PersonalVisit, what: string): Promise<void> {
+async function notify({ app, me, hurryMail }: PersonalVisit, what: string): Promise<void> {
     // An address that nobody confirmed may be a stranger's.
     if (!me.isVerified) return;
     await queueMail(app.db, app.secrets, factorMail(me.email, what));

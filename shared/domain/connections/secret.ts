@@ -19,7 +19,7 @@ export interface Grant {
 }
 
 /** The encrypted part of a connection. */
-export type Kept = Secret | { grant: Grant };
+export type StoredSecret = Secret | { grant: Grant };
 
 /** Most bytes of a value, or of user name and password together. */
 export const SECRET_BYTES = 8 * 1024;
@@ -94,10 +94,10 @@ export function unknownScopes({ oauth2 }: PackageAuth, scopes: readonly string[]
 }
 
 /** The part of a valid secret that is stored. */
-export function toKeptSecret(
+export function toStoredSecret(
     { type }: PackageAuth,
     { client_id: clientId = '', client_secret: clientSecret = '', scopes, ...plain }: SecretFields,
-): Kept {
+): StoredSecret {
     if (type !== 'oauth2') return plain as Secret;
     return { grant: { flow: 'client_credentials', clientId, clientSecret, ...(scopes === undefined ? {} : { scopes }) } };
 }
@@ -123,7 +123,7 @@ const UNFIT: Readonly<Record<PackageAuth['type'], string>> = {
 };
 
 /** The end of a secret, by which people recognise it, if that reveals little of the whole. */
-export function hintOf(secret: Kept): string {
+export function hintOf(secret: StoredSecret): string {
     const text = 'value' in secret ? secret.value : 'password' in secret ? secret.password : (secret.grant.clientSecret ?? '');
     return text.length < 12 ? '…' : `…${text.slice(-4)}`;
 }

@@ -14,7 +14,7 @@ export interface News {
 }
 
 /** Has the owners of a workspace mailed; call it in the transaction that is the reason for it. */
-export async function tellOwners(db: Db, news: News): Promise<void> {
+export async function notifyOwners(db: Db, news: News): Promise<void> {
     await db('workspace_news').insert({ topic: news.domain, ...toColumns(news) });
 }
 

@@ -1,7 +1,7 @@
 import type { PaidInvoice } from '../../domain/accounts/subscription.ts';
 import { type Columns, columns, type Db, now, orNow, toColumns } from '../../platform/db.ts';
 
-export interface KeptInvoice extends PaidInvoice {
+export interface StoredInvoice extends PaidInvoice {
     workspaceId: string;
     isGranted: boolean;
     isTakenBack: boolean;
@@ -20,7 +20,7 @@ export async function isKept(db: Db, invoiceId: string): Promise<boolean> {
 }
 
 /** The paid invoice of a subscription's latest period; of two within a second, the one that waits. */
-export async function newestInvoice(db: Db, subscriptionId: string): Promise<KeptInvoice | undefined> {
+export async function newestInvoice(db: Db, subscriptionId: string): Promise<StoredInvoice | undefined> {
     return db('paid_invoices')
         .where({ subscription_id: subscriptionId })
         .orderByRaw('period_end desc, period_start desc, paid_at desc, granted_at is null desc, id')
@@ -36,14 +36,14 @@ export async function markGranted(db: Db, invoiceId: string): Promise<boolean> {
 }
 
 /** Marks an invoice as refunded, so that it grants nothing. Returns the invoice; undefined for an unknown one. */
-export async function takeInvoiceBack(db: Db, invoiceId: string): Promise<KeptInvoice | undefined> {
+export async function takeInvoiceBack(db: Db, invoiceId: string): Promise<StoredInvoice | undefined> {
     const invoice = db('paid_invoices').where({ id: invoiceId });
     await invoice.clone().update({ taken_back_at: orNow(db, 'taken_back_at') });
     return invoice.clone().first(invoiceColumns(db));
 }
 
 /** A workspace's invoices, the latest first. */
-export async function listInvoices(db: Db, workspaceId: string, limit: number): Promise<KeptInvoice[]> {
+export async function listInvoices(db: Db, workspaceId: string, limit: number): Promise<StoredInvoice[]> {
     return db('paid_invoices')
         .where({ workspace_id: workspaceId })
         .orderBy([{ column: 'paid_at', order: 'desc' }, 'id'])
@@ -51,7 +51,7 @@ export async function listInvoices(db: Db, workspaceId: string, limit: number): 
         .select(invoiceColumns(db));
 }
 
-function invoiceColumns(db: Db): Columns<KeptInvoice> {
+function invoiceColumns(db: Db): Columns<StoredInvoice> {
     return {
         invoiceId: 'id',
         ...columns('', 'workspace_id', 'subscription_id', 'plan', 'number', 'amount_cents', 'currency', 'link', 'paid_at'),

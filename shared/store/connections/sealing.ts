@@ -1,6 +1,6 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { createKeyRing, KEY_BYTES, type KeyRing } from '../../domain/accounts/key-ring.ts';
-import type { Kept } from '../../domain/connections/secret.ts';
+import type { StoredSecret } from '../../domain/connections/secret.ts';
 import type { Db } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 
@@ -15,7 +15,7 @@ export interface SealedPlace {
 }
 
 /** Seals a value by the data key of its workspace, which is made on first use. */
-export async function sealSecret(db: Db, secrets: Secrets, place: SealedPlace, secret: Kept): Promise<Buffer> {
+export async function sealSecret(db: Db, secrets: Secrets, place: SealedPlace, secret: StoredSecret): Promise<Buffer> {
     return ringOf(await dataKey(db, secrets, place.workspaceId)).seal(JSON.stringify(secret), purposeOf(place));
 }
 
@@ -26,13 +26,13 @@ export async function openDataKey(secrets: Secrets, sealedKey: Buffer): Promise<
 }
 
 /** Opens a value; undefined if the row is not where it was made. */
-export function openSecret(dataKey: KeyRing, sealed: Buffer, place: SealedPlace): Kept | undefined {
+export function openSecret(dataKey: KeyRing, sealed: Buffer, place: SealedPlace): StoredSecret | undefined {
     const plain = dataKey.open(sealed, purposeOf(place));
-    return plain && (JSON.parse(plain.toString('utf8')) as Kept);
+    return plain && (JSON.parse(plain.toString('utf8')) as StoredSecret);
 }
 
 /** Opens what another place of a workspace keeps sealed by its data key. */
-export async function openPlaced(db: Db, secrets: Secrets, place: SealedPlace, sealed: Buffer): Promise<Kept | undefined> {
+export async function openPlaced(db: Db, secrets: Secrets, place: SealedPlace, sealed: Buffer): Promise<StoredSecret | undefined> {
     const row = await db('connection_keys').where({ workspace_id: place.workspaceId }).first('sealed');
     const key = row && (await openDataKey(secrets, row.sealed));
     return key && openSecret(key, sealed, place);

@@ -1,5 +1,5 @@
 import type { KeyRing } from '../../domain/accounts/key-ring.ts';
-import type { Kept } from '../../domain/connections/secret.ts';
+import type { StoredSecret } from '../../domain/connections/secret.ts';
 import { openBatch } from '../../platform/batch.ts';
 import type { Db } from '../../platform/db.ts';
 import { growingCache } from '../../platform/growing-cache.ts';
@@ -28,7 +28,7 @@ export interface Vault {
      * Opens the value of a connection, in the moment of a call. Undefined: it is gone, or no key of the ring
      * opens it. @param revision at least this value is meant
      */
-    open(connectionId: string, revision: number): Promise<{ connection: UsableConnection; secret: Kept } | undefined>;
+    open(connectionId: string, revision: number): Promise<{ connection: UsableConnection; secret: StoredSecret } | undefined>;
 }
 
 const KNOWN_MS = 500;

@@ -28,7 +28,7 @@ const DELIVERY: Columns<Delivery> = {
     type: 'e.type',
 };
 
-function queryKept(db: Db, webhookId: string) {
+function queryDeliveries(db: Db, webhookId: string) {
     return db('webhook_deliveries as d')
         .join('events as e', 'e.id', 'd.event_id')
         .where({ 'd.webhook_id': webhookId })
@@ -47,7 +47,7 @@ export async function listDeliveries(
     webhookId: string,
     { status, limit, after }: { status: DeliveryStatus | undefined; limit: number; after: DeliveryPlace | undefined },
 ): Promise<{ deliveries: Delivery[]; next: DeliveryPlace | undefined; total: number }> {
-    const wanted = () => queryKept(db, webhookId).where(status === undefined ? {} : { 'd.status': status });
+    const wanted = () => queryDeliveries(db, webhookId).where(status === undefined ? {} : { 'd.status': status });
     const rows: (Delivery & { place: string })[] = await wanted()
         .whereRaw('(d.created_at, d.id) < (?::timestamptz, ?)', [after?.createdAt ?? 'infinity', after?.deliveryId ?? ''])
         .orderBy([
@@ -63,7 +63,7 @@ export async function listDeliveries(
 
 /** Whether a webhook has this delivery. */
 export async function hasDelivery(db: Db, webhookId: string, deliveryId: string): Promise<boolean> {
-    return (await queryKept(db, webhookId).where({ 'd.id': deliveryId }).first('d.id')) !== undefined;
+    return (await queryDeliveries(db, webhookId).where({ 'd.id': deliveryId }).first('d.id')) !== undefined;
 }
 
 /** Sends a `webhook.test` event to one webhook, even if it is disabled. Undefined if there is no such webhook. */
@@ -81,7 +81,7 @@ export async function testWebhook(db: Db, { webhookId, workspaceId }: WebhookNam
             due_at: now(trx),
         });
         await wakeHost(trx, webhook.host);
-        return queryKept(trx, webhookId).where({ 'd.id': deliveryId }).first(DELIVERY);
+        return queryDeliveries(trx, webhookId).where({ 'd.id': deliveryId }).first(DELIVERY);
     });
 }
 
@@ -92,12 +92,12 @@ export async function testWebhook(db: Db, { webhookId, workspaceId }: WebhookNam
 export async function redeliver(db: Db, { webhookId, workspaceId }: WebhookName, deliveryId: string): Promise<Delivery | undefined> {
     return db.transaction(async (trx): Promise<Delivery | undefined> => {
         const webhook = await trx('webhooks').where({ id: webhookId, workspace_id: workspaceId }).forShare().first('host');
-        const known = webhook && (await queryKept(trx, webhookId).where({ 'd.id': deliveryId }).forUpdate('d').first('d.id'));
+        const known = webhook && (await queryDeliveries(trx, webhookId).where({ 'd.id': deliveryId }).forUpdate('d').first('d.id'));
         if (known === undefined) return undefined;
         await trx('webhook_deliveries')
             .where({ id: deliveryId })
             .update({ status: 'pending', due_at: now(trx), host: webhook.host, earlier_attempts: trx.ref('attempts') });
         await wakeHost(trx, webhook.host);
-        return queryKept(trx, webhookId).where({ 'd.id': deliveryId }).first(DELIVERY);
+        return queryDeliveries(trx, webhookId).where({ 'd.id': deliveryId }).first(DELIVERY);
     });
 }

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../domain/types.ts';
 import { type Columns, columns, countRows, cutPage, type Db, fromNow, now } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
-import { tellOwners } from '../accounts/workspace-news.ts';
+import { notifyOwners } from '../accounts/workspace-news.ts';
 import { lockForAdding } from '../accounts/workspaces.ts';
 import { holdSpreading } from './spread.ts';
 
@@ -88,7 +88,7 @@ export async function createWebhook(
             target: webhookId,
             details: { url: shown, events: [...events] },
         });
-        await tellOwners(trx, {
+        await notifyOwners(trx, {
             workspaceId,
             domain: WEBHOOK_NEWS,
             subject: 'A webhook was added to your workspace',
@@ -163,7 +163,7 @@ export async function changeWebhook(db: Db, name: WebhookName, change: WebhookCh
         if (isTurned && !isEnabled) await stopWaiting(trx, [name.webhookId]);
         if (receiver !== undefined && receiver.url !== before.url) {
             await moveWaiting(trx, name.webhookId, receiver.host);
-            await tellOwners(trx, {
+            await notifyOwners(trx, {
                 workspaceId: name.workspaceId,
                 domain: WEBHOOK_NEWS,
                 subject: 'The URL of a webhook was changed',
@@ -267,7 +267,7 @@ export async function disableWebhooks(db: Db, webhookIds: readonly string[], rea
         for (const { webhookId, workspaceId, url } of ended) {
             const details = { reason };
             await recordAct(trx, { actor: 'system', workspaceId, action: 'webhook.disabled', target: webhookId, details });
-            await tellOwners(trx, {
+            await notifyOwners(trx, {
                 workspaceId,
                 domain: WEBHOOK_NEWS,
                 subject: 'A webhook was disabled',
@@ -288,7 +288,7 @@ export async function warnOfFailing(db: Db, webhookIds: readonly string[]): Prom
             .update({ warned_at: now(trx) })
             .returning(['id as webhookId', 'workspace_id as workspaceId', 'url']);
         for (const { webhookId, workspaceId, url } of warned) {
-            await tellOwners(trx, {
+            await notifyOwners(trx, {
                 workspaceId,
                 domain: WEBHOOK_NEWS,
                 subject: 'A webhook is failing',

@@ -1,4 +1,4 @@
-import { type AnswerParts, joinParts, type KeptAnswer, writeParts } from '../../domain/fetch/kept-answer.ts';
+import { type AnswerParts, joinParts, type StoredAnswer, writeParts } from '../../domain/fetch/stored-answer.ts';
 import { openBatch } from '../../platform/batch.ts';
 import type { Db } from '../../platform/db.ts';
 import { isOutage, retryUntilKnown } from '../../platform/pg-errors.ts';
@@ -43,11 +43,11 @@ export interface Idempotency {
     /** Acquires the key or returns its owner. The calls of one tick share one query, equal keys included. */
     begin(order: KeyOrder): Promise<KeyVerdict>;
     /** The answer under a key; undefined if it has just run out, `sealed` where no key of the ring opens it. */
-    read(call: Omit<KeyedCall, 'operation'>): Promise<KeptAnswer | 'sealed' | undefined>;
+    read(call: Omit<KeyedCall, 'operation'>): Promise<StoredAnswer | 'sealed' | undefined>;
     /** An answer as a charge keeps it, in base64. */
     seal(parts: AnswerParts): Promise<string>;
     /** Keeps an answer for 24 h, if `call` still has the key. */
-    store(call: KeyedCall, answer: KeptAnswer): Promise<void>;
+    store(call: KeyedCall, answer: StoredAnswer): Promise<void>;
     /** Releases the key, if `call` still owns it and nothing is stored. */
     forget(call: KeyedCall): Promise<void>;
     /** Milliseconds until the workspace may keep more; 0: now. */
@@ -145,7 +145,7 @@ async function forgetAll(db: Db, calls: readonly KeyedCall[]): Promise<true[]> {
  * Keeps an answer for 24 h; in the transaction that does what it tells, so that neither is there without the other. False where
  * `call` has the key no more: its time was up, and somebody else may have done it.
  */
-export async function keepAnswer(db: Db, secrets: Secrets, call: KeyedCall, { status, headers, body }: KeptAnswer): Promise<boolean> {
+export async function keepAnswer(db: Db, secrets: Secrets, call: KeyedCall, { status, headers, body }: StoredAnswer): Promise<boolean> {
     const sealed = await sealParts(secrets, { headers, head: body });
     const values = [...columns([call]), [call.operation], [status], [sealed]];
     const [kept] = await runPrepared<{ stored: number }>(db, KEEP, values, TIMEOUT_MS);
@@ -163,7 +163,7 @@ async function sealParts(secrets: Secrets, parts: AnswerParts): Promise<string> 
     return toBase64InTurns(await secrets.seal(writeParts(parts), PURPOSE));
 }
 
-async function readAnswer(db: Db, secrets: Secrets, call: Omit<KeyedCall, 'operation'>): Promise<KeptAnswer | 'sealed' | undefined> {
+async function readAnswer(db: Db, secrets: Secrets, call: Omit<KeyedCall, 'operation'>): Promise<StoredAnswer | 'sealed' | undefined> {
     const row: AnswerRow | undefined = await db('idempotency')
         .where({ workspace_id: call.workspaceId, route: call.route, idempotency_key: call.key })
         .whereNotNull('status')

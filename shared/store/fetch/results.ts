@@ -13,7 +13,7 @@ const KEEP_MS = 1000;
 const PURPOSE = 'result';
 
 /** A read that an account paid for. */
-export interface KeptResult {
+export interface StoredResult {
     /** `data` of the answer as JSON text. */
     text: string;
     /** As `meta.results` said. */
@@ -35,13 +35,13 @@ const FIND: PreparedQuery = {
 };
 
 /** Stores a result, encrypted, and replaces an earlier one. The account's oldest results are deleted for space. */
-export async function keepResult(db: Db, secrets: Secrets, place: ResultPlace, { text, results }: KeptResult): Promise<void> {
+export async function keepResult(db: Db, secrets: Secrets, place: ResultPlace, { text, results }: StoredResult): Promise<void> {
     const sealed = await toBase64InTurns(await secrets.seal(text, PURPOSE));
     await runPrepared(db, KEEP, [place.accountId, place.question, sealed, results, ACCOUNT_BYTES], KEEP_MS);
 }
 
 /** The account's result of this very question, at most `maxAge` seconds old. One that no key of the ring opens is absent. */
-export async function findResult(db: Db, secrets: Secrets, place: ResultPlace, maxAge: number): Promise<KeptResult | undefined> {
+export async function findResult(db: Db, secrets: Secrets, place: ResultPlace, maxAge: number): Promise<StoredResult | undefined> {
     const [row] = await runPrepared<{ sealed: Buffer; results: number }>(db, FIND, [place.accountId, place.question, maxAge], KEEP_MS);
     const text = row && (await secrets.open(row.sealed, PURPOSE));
     return row && text && { text: await textInTurns(text), results: row.results };

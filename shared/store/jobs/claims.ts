@@ -209,7 +209,7 @@ export async function putBack(db: Db, jobs: readonly Returned[]): Promise<void> 
 }
 
 /** Bytes of an account's stored results. */
-export async function keptBytes(db: Db, accountId: string): Promise<number> {
+export async function storedBytes(db: Db, accountId: string): Promise<number> {
     const row = await db('job_accounts').where({ account_id: accountId }).first('result_bytes');
     return row?.result_bytes ?? 0;
 }

@@ -45,7 +45,7 @@ export async function endAttempts(db: Db, attempts: readonly EndingAttempt[]): P
 }
 
 /** Ends a claimed job that has not started, since its key no longer works or its call would be refused. */
-export async function endUnbegun(
+export async function endUnstarted(
     db: Db,
     { jobId, operation }: { jobId: string; operation: string },
     end: AttemptEnd & { status: 'failed' | 'cancelled' },
@@ -57,7 +57,7 @@ export async function endUnbegun(
 }
 
 /** Ends a job with a stored result that the account already paid for. Moves no credits. */
-export async function endWithKept(
+export async function endWithStored(
     db: Db,
     { jobId, operation }: { jobId: string; operation: string },
     { available, ...kept }: { result: Buffer; question: string | null; available: number },

@@ -93,7 +93,7 @@ export async function writeEnds(trx: Db, ends: readonly JobEnd[]): Promise<void>
     const finals: Final[] = [];
     const again: Again[] = [];
     for (const one of ends) {
-        const next = becomes(one, isCancelling);
+        const next = nextState(one, isCancelling);
         if ('afterMs' in next) again.push(next);
         else finals.push(next);
     }
@@ -104,7 +104,7 @@ export async function writeEnds(trx: Db, ends: readonly JobEnd[]): Promise<void>
     else await closeBatch(trx, batchId);
 }
 
-function becomes({ job, end, hold }: JobEnd, isCancelling: boolean): Final | Again {
+function nextState({ job, end, hold }: JobEnd, isCancelling: boolean): Final | Again {
     const { attempts, deaths } = job;
     const wasSent = job.effect === 'write' && hold?.marked === true;
     const none = { result: null, question: null, credits: null, remaining: null };

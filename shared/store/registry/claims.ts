@@ -4,7 +4,7 @@ import { newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
 import { type Columns, columns, countRows, cutPage, type Db, fromNow, now, orNow } from '../../platform/db.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
-import { tellOwners } from '../accounts/workspace-news.ts';
+import { notifyOwners } from '../accounts/workspace-news.ts';
 import { addMaintainer } from './maintainers.ts';
 import { dropRemoval } from './removals.ts';
 import { lockRegistrable } from './sites.ts';
@@ -261,7 +261,7 @@ async function prove(db: Db, claim: Claim, method: ProofMethod): Promise<void> {
         .where({ registrable, status: 'proven' })
         .whereNot({ workspace_id: workspaceId })
         .update({ due_at: now(db) });
-    await tellOwners(db, {
+    await notifyOwners(db, {
         workspaceId,
         domain: registrable,
         subject: `Your workspace is proved as the owner of ${registrable}`,
@@ -285,7 +285,7 @@ async function countFailure(db: Db, claim: Claim, failures: number, reason: stri
     const what = isLost
         ? 'That was the third time in a row: the domain counts as unproven. Your workspace still maintains it.'
         : `It is looked up again tomorrow; the domain counts as unproven after ${MOST_FAILURES} failures in a row, and this was number ${failures}.`;
-    await tellOwners(db, {
+    await notifyOwners(db, {
         workspaceId,
         domain: registrable,
         subject: isLost ? `${registrable} is no longer proved as yours` : `The proof of ${registrable} was not found`,

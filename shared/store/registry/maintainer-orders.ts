@@ -1,9 +1,9 @@
 import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
 import type { Db } from '../../platform/db.ts';
 import type { By } from '../accounts/workspace-audit.ts';
-import { tellOwners } from '../accounts/workspace-news.ts';
+import { notifyOwners } from '../accounts/workspace-news.ts';
 import { findWorkspace } from '../accounts/workspaces.ts';
-import { addMaintainer, isMaintainer, listMaintainers, recordInBoth, removeMaintainer, tellBoth, tellOfDomain } from './maintainers.ts';
+import { addMaintainer, isMaintainer, listMaintainers, notifyBoth, notifyOfDomain, recordInBoth, removeMaintainer } from './maintainers.ts';
 import { isOwner } from './ownership.ts';
 import { dropRemoval, removalState, requestRemoval } from './removals.ts';
 import { lockRegistrable } from './sites.ts';
@@ -45,10 +45,10 @@ export async function addAsMaintainer(
         await boundMail(trx);
         await recordInBoth(trx, { ...order, actsIn: by }, 'maintainer.added');
         const line = `Workspace ${workspaceId} maintains ${registrable} from now on.`;
-        await tellOfDomain(trx, by, registrable, line);
+        await notifyOfDomain(trx, by, registrable, line);
         // Anybody may add anybody, so a workspace gets one such mail an hour.
         const subject = `Who maintains ${registrable} has changed`;
-        await tellOwners(trx, { workspaceId, domain: registrable, topic: 'added', subject, line: `${line} It may leave at any time.` });
+        await notifyOwners(trx, { workspaceId, domain: registrable, topic: 'added', subject, line: `${line} It may leave at any time.` });
         return undefined;
     });
 }
@@ -79,7 +79,7 @@ async function removeAtOnce(db: Db, order: MaintainerOrder): Promise<MaintainerR
     if (outcome === 'last') return 'last';
     if (outcome === 'absent') return undefined;
     await recordInBoth(db, { ...order, actsIn: by }, 'maintainer.removed');
-    await tellBoth(db, order, `Workspace ${workspaceId} no longer maintains ${registrable}.`);
+    await notifyBoth(db, order, `Workspace ${workspaceId} no longer maintains ${registrable}.`);
     return undefined;
 }
 
@@ -140,5 +140,5 @@ const WORDS = {
 async function tell(db: Db, registrable: string, workspaceId: string, action: keyof typeof WORDS): Promise<void> {
     const change = { registrable, workspaceId, by: undefined };
     await recordInBoth(db, { ...change, actor: { actor: 'operator' } }, action);
-    await tellBoth(db, change, `${registrable}: an operator of this service ${WORDS[action]} (workspace ${workspaceId}).`);
+    await notifyBoth(db, change, `${registrable}: an operator of this service ${WORDS[action]} (workspace ${workspaceId}).`);
 }

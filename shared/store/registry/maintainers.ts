@@ -2,7 +2,7 @@ import type { Act } from '../../domain/accounts/acts.ts';
 import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
 import { type Columns, countRows, cutPage, type Db } from '../../platform/db.ts';
 import { actorOfWorkspace, type By, recordAct } from '../accounts/workspace-audit.ts';
-import { tellOwners } from '../accounts/workspace-news.ts';
+import { notifyOwners } from '../accounts/workspace-news.ts';
 import { lockRegistrable } from './sites.ts';
 
 /** A workspace that may publish on a registrable domain. */
@@ -136,13 +136,17 @@ export async function recordInBoth(
 }
 
 /** Mails the owners of both workspaces the same. */
-export async function tellBoth(db: Db, change: Pick<MaintainerChange, 'registrable' | 'workspaceId' | 'by'>, line: string): Promise<void> {
-    for (const workspaceId of workspacesInvolved(change)) await tellOfDomain(db, workspaceId, change.registrable, line);
+export async function notifyBoth(
+    db: Db,
+    change: Pick<MaintainerChange, 'registrable' | 'workspaceId' | 'by'>,
+    line: string,
+): Promise<void> {
+    for (const workspaceId of workspacesInvolved(change)) await notifyOfDomain(db, workspaceId, change.registrable, line);
 }
 
 /** Mails the owners of one workspace what became of the maintainers of a domain. */
-export async function tellOfDomain(db: Db, workspaceId: string, registrable: string, line: string): Promise<void> {
-    await tellOwners(db, { workspaceId, domain: registrable, subject: `Who maintains ${registrable} has changed`, line });
+export async function notifyOfDomain(db: Db, workspaceId: string, registrable: string, line: string): Promise<void> {
+    await notifyOwners(db, { workspaceId, domain: registrable, subject: `Who maintains ${registrable} has changed`, line });
 }
 
 /** Routebook's own workspace has no owners, and nobody reads its audit. */

@@ -1,6 +1,6 @@
 import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
 import { ago, type Columns, countRows, cutPage, type Db } from '../../platform/db.ts';
-import { tellOwners } from '../accounts/workspace-news.ts';
+import { notifyOwners } from '../accounts/workspace-news.ts';
 
 /** A caller's report that an endpoint does not do what its schema says. */
 export interface ProblemReport {
@@ -55,7 +55,7 @@ export async function addReport(
         const shown = text.length > MAILED ? `${text.slice(0, MAILED).toWellFormed()}…` : text;
         const line = `A caller reported ${endpoint === null ? site : `${endpoint} of ${site}`}, version ${version} (${kind}): ${shown}`;
         for (const maintainer of maintainers) {
-            await tellOwners(trx, {
+            await notifyOwners(trx, {
                 workspaceId: maintainer,
                 domain: registrable,
                 subject: `A problem with ${registrable} was reported`,

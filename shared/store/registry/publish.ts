@@ -1,7 +1,7 @@
 import type { PackageChange } from '../../domain/package/diff.ts';
 import type { Db } from '../../platform/db.ts';
 import { recordAct } from '../accounts/workspace-audit.ts';
-import { tellOwners } from '../accounts/workspace-news.ts';
+import { notifyOwners } from '../accounts/workspace-news.ts';
 import { awaitCalls, earnOrOweContribution } from '../credits/credits.ts';
 import { type NewEvent, recordEvent } from '../events/events.ts';
 import { ownersOf } from './ownership.ts';
@@ -82,7 +82,7 @@ async function store(db: Db, order: PublishOrder, seen: Compared, isLast: boolea
     await fulfil(db, order.document.site, versionId);
     await recordVersion(db, order, next.version, next.change);
     await recordEvent(db, publishedEvent(order, { ...next, publishedAt }));
-    await tellOwnersOfVersion(db, order, next.version);
+    await notifyOwnersOfVersion(db, order, next.version);
     const bonus = await earnBonus(db, order, before);
     await awaitCalls(db, order.registrable, { site: order.document.site, isVerifiable: order.content.isVerifiable });
     return { ...next, isCreated: true, versionId, publishedAt, ...bonus };
@@ -105,10 +105,10 @@ function check(before: Publication, order: PublishOrder): Published | undefined 
 }
 
 /** Mails the proved owners of a domain about every version. */
-async function tellOwnersOfVersion(db: Db, { document: { site }, registrable }: PublishOrder, version: number): Promise<void> {
+async function notifyOwnersOfVersion(db: Db, { document: { site }, registrable }: PublishOrder, version: number): Promise<void> {
     for (const workspaceId of await ownersOf(db, registrable)) {
         const line = `Version ${version} of ${site} was published.`;
-        await tellOwners(db, { workspaceId, domain: registrable, subject: `New versions on ${registrable}`, line });
+        await notifyOwners(db, { workspaceId, domain: registrable, subject: `New versions on ${registrable}`, line });
     }
 }
 

@@ -1,8 +1,8 @@
 import { newId } from '../../domain/text/ids.ts';
 import { ago, type Columns, type Db, fromNow, now } from '../../platform/db.ts';
 import type { By } from '../accounts/workspace-audit.ts';
-import { tellOwners } from '../accounts/workspace-news.ts';
-import { type MaintainerChange, recordInBoth, removeMaintainer, tellBoth, tellOfDomain } from './maintainers.ts';
+import { notifyOwners } from '../accounts/workspace-news.ts';
+import { type MaintainerChange, notifyBoth, notifyOfDomain, recordInBoth, removeMaintainer } from './maintainers.ts';
 import { lockRegistrable } from './sites.ts';
 
 /** A pending removal of a maintainer by another workspace. */
@@ -57,8 +57,8 @@ export async function requestRemoval(db: Db, change: MaintainerChange & { by: st
     await recordInBoth(db, change, 'maintainer.removal_requested', { removal_at: at.toISOString() });
     const when = `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
     const line = `Workspace ${by} asked to remove workspace ${workspaceId} from the maintainers of ${registrable}. That takes effect on ${when}, unless the owners of that workspace stop it.`;
-    await tellOfDomain(db, by, registrable, line);
-    await tellOwners(db, {
+    await notifyOfDomain(db, by, registrable, line);
+    await notifyOwners(db, {
         workspaceId,
         domain: registrable,
         subject: `Your workspace is about to be removed from ${registrable}`,
@@ -86,7 +86,7 @@ export async function stopRemoval(db: Db, removal: Removal, actor: By): Promise<
         await clear(trx, removal, { removal_stopped_at: now(trx) });
         await recordInBoth(trx, { registrable, workspaceId, by, actor, actsIn: workspaceId }, 'maintainer.removal_stopped');
         const line = `The removal of workspace ${workspaceId} from the maintainers of ${registrable} was stopped by that workspace. Only an operator removes it within ${STOPPED_DAYS} days, or a proved owner of the domain.`;
-        await tellBoth(trx, removal, line);
+        await notifyBoth(trx, removal, line);
         return true;
     });
 }
@@ -101,7 +101,7 @@ export async function dropRemoval(
     await clear(db, removal);
     await recordInBoth(db, { ...removal, actor: { actor } }, 'maintainer.removal_dropped', { reason });
     const line = `The removal of workspace ${workspaceId} from the maintainers of ${registrable} does not take place: ${reason}.`;
-    await tellBoth(db, removal, line);
+    await notifyBoth(db, removal, line);
 }
 
 /** Applies due removals. Every process may call it: each is applied once. */
@@ -129,7 +129,7 @@ async function apply(db: Db, { removalId, registrable }: Pick<Removal, 'removalI
         return;
     }
     await recordInBoth(db, { ...removal, actor: { actor: 'system' } }, 'maintainer.removed', { asked_by: removal.by });
-    await tellBoth(db, removal, `Workspace ${workspaceId} no longer maintains ${registrable}, as workspace ${removal.by} asked.`);
+    await notifyBoth(db, removal, `Workspace ${workspaceId} no longer maintains ${registrable}, as workspace ${removal.by} asked.`);
 }
 
 async function clear(db: Db, { registrable, workspaceId }: Removal, also: object = {}): Promise<void> {

@@ -155,15 +155,15 @@ export async function endRun(
         if (outcome === 'passed')
             await updateVersion(trx, versionId, { verified_at: now(trx), verification_failures: 0, drifted_at: null });
         const hasDrifted = outcome === 'failed' && (await countFailure(trx, versionId));
-        if (outcome === 'passed' && !wasVerified) await tellOfVersion(trx, 'schema.verified', versionId);
-        if (hasDrifted) await tellOfVersion(trx, 'schema.drift', versionId);
+        if (outcome === 'passed' && !wasVerified) await notifyOfVersion(trx, 'schema.verified', versionId);
+        if (hasDrifted) await notifyOfVersion(trx, 'schema.drift', versionId);
         if (outcome === 'passed') await payOwedContribution(trx, registrable);
         else if (outcome !== 'undecided') await awaitCalls(trx, registrable, { site, isVerifiable: outcome === 'failed' });
         return { isRecorded: true, hasDrifted };
     });
 }
 
-async function tellOfVersion(db: Db, type: 'schema.verified' | 'schema.drift', versionId: number): Promise<void> {
+async function notifyOfVersion(db: Db, type: 'schema.verified' | 'schema.drift', versionId: number): Promise<void> {
     const version = await db('versions').where({ id: versionId }).first('site', 'version', 'version_hash', 'verified_at', 'drifted_at');
     const { site, version_hash, verified_at, drifted_at } = version;
     const since = type === 'schema.verified' ? { verified_at: verified_at.toISOString() } : { drifted_at: drifted_at.toISOString() };

@@ -1,6 +1,6 @@
 import { type Db, now, orNow } from '../../platform/db.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
-import { tellOwners } from '../accounts/workspace-news.ts';
+import { notifyOwners } from '../accounts/workspace-news.ts';
 import { recordEvent } from '../events/events.ts';
 import { removeEndpoints } from './endpoint-index.ts';
 import { findVersion, type HistoryRow, type YankReason } from './history.ts';
@@ -56,7 +56,7 @@ export async function yankAsMaintainer(db: Db, { site, version, workspaceId, rea
         if (before.yankReason !== (reason ?? null)) {
             const told = new Set([workspaceId, ...(await ownersOf(trx, registrable))]);
             await recordYank(trx, { site, version, workspaceId, reason, by });
-            await tellOfYank(trx, { site, version, reason }, registrable, told);
+            await notifyOfYank(trx, { site, version, reason }, registrable, told);
         }
         return { ok: true, version: after ?? before };
     });
@@ -77,7 +77,7 @@ export async function yankAsOperator(
     if (before.yankReason === (reason ?? null)) return after;
     const concerned = new Set([await publisherOf(trx, site, version), ...(await ownersOf(trx, registrable))]);
     for (const workspaceId of concerned) await recordYank(trx, { site, version, workspaceId, reason, by: { actor: 'operator' } });
-    await tellOfYank(trx, { site, version, reason }, registrable, concerned);
+    await notifyOfYank(trx, { site, version, reason }, registrable, concerned);
     return after;
 }
 
@@ -88,10 +88,15 @@ async function recordYank(db: Db, { site, version, workspaceId, reason, by }: Ya
     await recordAct(db, { ...by, ...act, workspaceId, target: `${site}@${version}` });
 }
 
-async function tellOfYank(db: Db, { site, version, reason }: Yank, registrable: string, workspaceIds: ReadonlySet<string>): Promise<void> {
+async function notifyOfYank(
+    db: Db,
+    { site, version, reason }: Yank,
+    registrable: string,
+    workspaceIds: ReadonlySet<string>,
+): Promise<void> {
     const line = `Version ${version} of ${site} was ${reason === undefined ? 'put back into use' : `taken out of use (${reason})`}.`;
     const subject = `A version on ${registrable} was ${reason === undefined ? 'put back' : 'yanked'}`;
-    for (const workspaceId of workspaceIds) await tellOwners(db, { workspaceId, domain: registrable, subject, line });
+    for (const workspaceId of workspaceIds) await notifyOwners(db, { workspaceId, domain: registrable, subject, line });
     if (reason !== undefined) await recordEvent(db, { type: 'schema.yanked', site, data: { site, version, reason } });
 }
 

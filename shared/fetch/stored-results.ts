@@ -12,7 +12,7 @@ import type { Settled } from './settle.ts';
  * A recent result of the same read that this account paid for (docs/api.md, "Hosted fetch"). Undefined if there is none, or the caller
  * did not ask for one.
  */
-export async function findKept(
+export async function findStored(
     app: App,
     { body, caller }: FetchOrder,
     { found, values, connection }: Admitted,
@@ -22,7 +22,7 @@ export async function findKept(
     return results.findResult(app.db, app.secrets, place, body.max_age ?? 0);
 }
 
-/** Stores a result for `findKept`, where the caller asked for it and the site allows it. Never throws: the answer is already paid for. */
+/** Stores a result for `findStored`, where the caller asked for it and the site allows it. Never throws: the answer is already paid for. */
 export async function keepResult(
     app: App,
     { body, caller, operation }: FetchOrder,

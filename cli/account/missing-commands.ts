@@ -11,7 +11,7 @@ const NEEDS: Readonly<Record<string, RouteScope>> = {
 };
 
 /** Lists the commands that a key cannot run, with the missing scope: `push (publish)`. */
-export function lackingCommands({ routes }: Scopes): string[] {
+export function missingCommands({ routes }: Scopes): string[] {
     return Object.entries(NEEDS)
         .filter(([, scope]) => !routes.includes(scope))
         .map(([command, scope]) => `${command} (${scope})`);

@@ -1,5 +1,5 @@
 /** A stored answer, to be repeated byte for byte. */
-export interface KeptAnswer {
+export interface StoredAnswer {
     status: number;
     /** Lower case; only those that belong to the answer and not to the call. */
     headers: Record<string, string>;
