@@ -35,7 +35,7 @@ export function wrongUsage(message: string): CommandFault {
     return new CommandFault('WRONG_USAGE', message, { exitCode: 2 });
 }
 
-export interface ShownFailure {
+interface ShownFailure {
     /** The `error` of `--json`. */
     error: { code: string; message: string; [field: string]: unknown };
     /** For stderr. */

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 export type Paint = (style: Style, text: string) => string;
 
 /** The input and output of a command. Results go to stdout, everything else to stderr. */
@@ -22,13 +22,13 @@ export interface Terminal {
     progress(text: string): Progress;
 }
 
-export interface Progress {
+interface Progress {
     update(text: string): void;
     end(): void;
 }
 
 /** Only the streams of a process can be a TTY. */
-export interface Streams {
+interface Streams {
     stdin: AsyncIterable<unknown> & { isTTY?: boolean };
     stdout: Output;
     stderr: Output;

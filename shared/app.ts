@@ -88,7 +88,7 @@ export interface App {
     close(): Promise<void>;
 }
 
-export interface AppOptions {
+interface AppOptions {
     /** `api` listens for replies of the queue; `worker` only sends them. */
     role: 'api' | 'worker';
     log: Log;

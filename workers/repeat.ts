@@ -51,7 +51,7 @@ export function repeatOnDatabase(
 }
 
 /** Work that waits in the database until it is due. */
-export interface DueWork<Item> {
+interface DueWork<Item> {
     /** Name of the work in the log. */
     part: string;
     /** How often to look for it, in milliseconds. */

@@ -39,7 +39,7 @@ export interface OpenWorker {
     close(): Promise<void>;
 }
 
-export interface WorkerOptions extends ClaimCheckOptions {
+interface WorkerOptions extends ClaimCheckOptions {
     /** Whether the process that reads JSON starts before the first job. */
     isWarm?: boolean;
 }

@@ -1,5 +1,5 @@
 /** Lets callers go on one by one. */
-export interface ClientTurns {
+interface ClientTurns {
     /** Resolves in a later turn of the event loop, one caller in each, client by client. */
     wait(client: string): Promise<void>;
     /** Whether somebody waits. */

@@ -10,7 +10,7 @@ import { bearerKey, headerCopies } from './request-headers.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
 /** The rate at which invalid keys come to this process. */
-export interface InvalidKeys {
+interface InvalidKeys {
     /** Counts one. */
     count(): void;
     /** Whether more come than by mistake. */

@@ -19,7 +19,7 @@ export interface QueueTurn {
     full(where: 'key' | 'room' | 'time'): Refusal;
 }
 
-export interface KeyedQueueOptions<Turn extends QueueTurn> {
+interface KeyedQueueOptions<Turn extends QueueTurn> {
     /** The most pieces of work that run at the same time. */
     atOnce?: number;
     /** The most pieces of work that wait under one key. */
@@ -33,7 +33,7 @@ export interface KeyedQueueOptions<Turn extends QueueTurn> {
 }
 
 /** The limit of waiting work, and its current number. */
-export interface WaitingRoom {
+interface WaitingRoom {
     readonly places: number;
     taken: number;
 }

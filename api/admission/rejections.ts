@@ -29,7 +29,7 @@ function isHead({ method }: IncomingMessage): boolean {
 }
 
 /** Counts one rejection. @param waitMs the time after which the caller was told to come back */
-export type CountRejection = (route: Pick<AnyContract, 'method' | 'path'>, waitMs?: number) => void;
+type CountRejection = (route: Pick<AnyContract, 'method' | 'path'>, waitMs?: number) => void;
 
 /**
  * Counts the requests that were rejected, and tells metrics and log once a second.

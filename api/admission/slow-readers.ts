@@ -7,7 +7,7 @@ import type { AppPlugin } from '../plugins/plugin.ts';
 /** Longer than any call may wait for its answer (120 s and what is done after it). */
 const LONGEST_WAIT_MS = 130_000;
 
-export interface SlowReaderBounds {
+interface SlowReaderBounds {
     /** How long a reader may pause. */
     stallMs: number;
     /** The most bytes of unread answers over all connections of this process. */

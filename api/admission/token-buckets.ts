@@ -3,7 +3,7 @@ import { growingCache } from '../../shared/platform/growing-cache.ts';
 const REMEMBERED = 10_000;
 
 /** Token buckets, one for each name. What they hold may be requests, or milliseconds of work. */
-export interface TokenBuckets {
+interface TokenBuckets {
     /** Takes one token, where there is one. */
     take(name: string): boolean;
     /** Always takes the tokens; the bucket may go into debt. */

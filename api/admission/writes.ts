@@ -45,7 +45,7 @@ const queuesOf = perApp((): WriteQueues => {
 });
 
 /** Whose write it is. */
-export type Writer = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'gone'>;
+type Writer = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'gone'>;
 
 /**
  * Writes of one account run one after another, and so do those of one domain. They queue in the process: a write that waits for a lock of

@@ -24,7 +24,7 @@ const readOfCheckout: Handler = async (billing, sessionId) => {
  * The handled events. Only `invoice.paid` grants an allowance; refunds and disputes take it away. All others cause a new read of the
  * subscription.
  */
-export const HANDLERS: ReadonlyMap<string, Handler> = new Map<Stripe.Event['type'], Handler>([
+const HANDLERS: ReadonlyMap<string, Handler> = new Map<Stripe.Event['type'], Handler>([
     ['invoice.paid', takeInvoice],
     ['invoice.payment_failed', readOfInvoice],
     ['invoice.payment_action_required', readOfInvoice],

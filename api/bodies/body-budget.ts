@@ -15,7 +15,7 @@ export interface Sender {
 }
 
 /** The reservation of one body, while it arrives and while it is kept. */
-export interface BodyReservation {
+interface BodyReservation {
     /** Adds bytes that arrived. Over the limit, the budget drops a body, maybe this one. */
     came(bytes: number): void;
     /** The body is complete and waits in a queue. */
@@ -27,7 +27,7 @@ export interface BodyReservation {
 }
 
 /** The memory budget of one process for request bodies. */
-export interface BodyBudget {
+interface BodyBudget {
     /**
      * @param giveUp called once, where the budget drops this body
      */

@@ -5,7 +5,7 @@ import { type Detail, Refusal } from '../../shared/refusals.ts';
 import { mayRun } from '../../shared/store/registry/schemas.ts';
 
 /** How a site accepts credentials: by its latest version, and by the operator's settings. */
-export interface SiteOffer {
+interface SiteOffer {
     site: string;
     registrable: string;
     offer: AuthOffer;

@@ -21,7 +21,7 @@ const FILES = {
     'htmx.js': { file: require.resolve('htmx.org/dist/htmx.min.js'), type: 'text/javascript; charset=utf-8' },
 } as const;
 
-export type AssetName = keyof typeof FILES;
+type AssetName = keyof typeof FILES;
 
 interface Asset {
     bytes: Buffer;

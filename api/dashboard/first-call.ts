@@ -1,7 +1,7 @@
 import type { App } from '../../shared/app.ts';
 import { type FirstCall, findFirstCall } from '../../shared/store/usage/first-call.ts';
 
-export interface CurlLine {
+interface CurlLine {
     /** Works as it stands, in any POSIX shell. */
     line: string;
     /** Shown after the name and a colon. */

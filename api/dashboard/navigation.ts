@@ -34,7 +34,7 @@ const PUBLIC: readonly Entry[] = [
     { path: '/upgrade', label: 'Plans', audience: 'anyone' },
 ];
 
-export interface MenuEntry {
+interface MenuEntry {
     path: string;
     label: string;
     isCurrent: boolean;

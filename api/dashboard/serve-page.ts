@@ -21,7 +21,7 @@ import { isOperator } from './operators.ts';
 import { type Answer, type Page, pageNotFound, type Sent, type Visit } from './page.ts';
 import { noticeCookie, show } from './render.ts';
 
-export interface PageParts {
+interface PageParts {
     app: App;
     passwords: Passwords;
     hurryMail(): void;

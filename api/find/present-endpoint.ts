@@ -7,7 +7,7 @@ import { shippedPhrases } from '../../shared/platform/phrases.ts';
 import type { EndpointRow } from '../../shared/store/registry/list-endpoints.ts';
 
 /** The searched task, and how well an endpoint fits it. */
-export interface Fit {
+interface Fit {
     terms: Search['terms'];
     score: number;
 }

@@ -25,7 +25,7 @@ export async function mustFit(db: Db, { plan, accountId }: Caller, more = NONE):
 const draftsOf = perApp(() => new Map<string, OpenBounds>());
 
 /** The room that a body takes of the account's plan while it arrives. */
-export interface DraftRoom {
+interface DraftRoom {
     /** Call it before so many more drafts are stored. @throws Refusal RATE_LIMITED */
     take(more: OpenBounds): Promise<void>;
     leave(): void;

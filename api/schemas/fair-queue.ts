@@ -3,7 +3,7 @@ import { createKeyedQueue, type QueueTurn } from '../admission/keyed-queue.ts';
 import { createTokenBuckets } from '../admission/token-buckets.ts';
 
 /** Whose work waits. */
-export interface FairTurn {
+interface FairTurn {
     /** The client's network. */
     network: string;
     /** The account. */
@@ -15,7 +15,7 @@ export interface FairTurn {
 }
 
 /** A queue for work that runs one piece at a time. */
-export interface FairQueue {
+interface FairQueue {
     /**
      * @param work resolves with the milliseconds that it took
      * @throws Refusal OVERLOADED after the longest wait, or another Refusal if the caller hung up

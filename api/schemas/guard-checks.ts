@@ -30,7 +30,7 @@ export async function guardChecks(app: App, caller: Caller): Promise<void> {
 const line = createFairQueue();
 
 /** The owner of the package. */
-export type PackageCall = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'clientAddress' | 'gone'>;
+type PackageCall = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'clientAddress' | 'gone'>;
 
 /**
  * Has a package checked beside the event loop. A made-up one takes up to half a second, so that an account is also held to its share of

@@ -9,7 +9,7 @@ import * as schemas from '../../shared/store/registry/schemas.ts';
 import type { Bytes, Tagged } from '../answers/etag.ts';
 import { workOnPackage } from '../packages/work.ts';
 
-export type PackageFormat = NonNullable<PackageQuery['format']>;
+type PackageFormat = NonNullable<PackageQuery['format']>;
 
 /** The package files that callers download. */
 export interface PackageFiles {

@@ -27,7 +27,7 @@ export async function logIn({ terminal, settings, server, keys, note }: Session)
             credits_balance: credits.balance,
             key_prefix: keyPrefix(apiKey),
             file: keys.file,
-            missing: missing,
+            lacking: missing,
         },
         lines: [
             `${terminal.paint('green', '✓')} logged in to ${terminal.paint('bold', server)}: ${plan} plan, ${counted(credits.balance, 'credit')}`,

@@ -11,7 +11,7 @@ export async function whoAmI({ client, server, terminal: { paint } }: Session): 
     const missing = missingCommands(key.scopes);
     const row = (name: string, value: string) => `${paint('dim', name.padEnd(10))}  ${value}`;
     return {
-        result: { server, ...account, missing: missing },
+        result: { server, ...account, lacking: missing },
         lines: [
             row('server', server),
             row('workspace', `${workspace_id}, ${plan} plan`),
@@ -21,7 +21,7 @@ export async function whoAmI({ client, server, terminal: { paint } }: Session): 
                 `${key.prefix}…${key.name === '' ? '' : ` (${key.name})`}${key.expires_at === null ? '' : `, expires ${formatDay(key.expires_at)}`}`,
             ),
             ...describeScopes(key.scopes).map(({ name, words }) => row(name, words)),
-            ...(missing.length === 0 ? [] : [row('missing', missing.join(', '))]),
+            ...(missing.length === 0 ? [] : [row('lacking', missing.join(', '))]),
             row(
                 'credits',
                 `${paint('bold', formatNumber(balance))} left: ${formatNumber(allowance.remaining)} of ${formatNumber(allowance.limit)} allowance, ${formatNumber(bonus)} bonus, ${formatNumber(held)} held`,

@@ -13,13 +13,13 @@ import { createUpstream } from '../../workers/upstream.ts';
 import type { Settings } from '../settings.ts';
 
 /** Runs the worker's executor on this machine, with the same egress guard, plans and parsers. */
-export interface LocalWorker {
+interface LocalWorker {
     /** Calls an endpoint of a checked package. A write is sent only with `maySend`. */
     call(order: LocalCall): Promise<FetchOutcome>;
     close(): Promise<void>;
 }
 
-export interface LocalCall {
+interface LocalCall {
     document: PackageDocument;
     endpoint: string;
     params: JsonObject;

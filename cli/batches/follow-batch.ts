@@ -12,7 +12,7 @@ export interface FollowTo {
 }
 
 /** Resolves on Ctrl-C. Awaiting it keeps Ctrl-C from ending the process. */
-export interface Interruption {
+interface Interruption {
     signal: AbortSignal;
     end(): void;
 }

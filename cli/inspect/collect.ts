@@ -42,7 +42,7 @@ export interface Collection {
     domains: Map<string, { weight: number; pageHost: string | undefined }>;
 }
 
-export interface CollectOptions {
+interface CollectOptions {
     /** Registrable domain of the site, where it is known before. */
     domain: string | undefined;
     keepsSamples: boolean;

@@ -13,7 +13,7 @@ import type { SeenTexts } from './seen-texts.ts';
 import { readSegment } from './segments.ts';
 import type { SiteLink, SiteTexts } from './site-texts.ts';
 
-export interface Drafted {
+interface Drafted {
     endpoint: PackageEndpoint;
     group: Group;
 }

@@ -9,7 +9,7 @@ import type { Shape } from './shape.ts';
 import { hashOf } from './values.ts';
 
 /** The field of an answer that had the value of a param, and the route that answered: the param's own or another. */
-export interface FoundInAnswers<Route> {
+interface FoundInAnswers<Route> {
     field: string;
     route: Route;
 }

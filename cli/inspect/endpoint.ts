@@ -13,7 +13,7 @@ import { type Shape, schemaOf } from './shape.ts';
 import { enumOf } from './values.ts';
 
 /** An endpoint drafted from a route, or why a package cannot hold it. `notes` are things the contributor should know. */
-export type DraftedEndpoint = { ok: true; endpoint: PackageEndpoint; notes: string[] } | { ok: false; why: string };
+type DraftedEndpoint = { ok: true; endpoint: PackageEndpoint; notes: string[] } | { ok: false; why: string };
 
 /** Drafts the endpoint of one route; `names` holds the names that are given away. */
 export function draftEndpoint(group: Group, names: Set<string>): DraftedEndpoint {

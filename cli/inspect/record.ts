@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BrowserContext, Page, Request } from 'playwright-core';
 
-export interface RecordOptions {
+interface RecordOptions {
     /** The browser's program; without it a Chromium, Chrome or Edge where systems have them. */
     executablePath?: string;
     /** Without a window; only for those who `drive`. */

@@ -15,7 +15,7 @@ export interface Values {
     different: Set<number>;
 }
 
-export type ValueType = 'integer' | 'number' | 'boolean' | 'date' | 'date-time' | 'uuid' | 'string' | 'null' | 'object' | 'array';
+type ValueType = 'integer' | 'number' | 'boolean' | 'date' | 'date-time' | 'uuid' | 'string' | 'null' | 'object' | 'array';
 
 const MAX_WORDS = 13;
 const MAX_DIFFERENT = 8;

@@ -11,7 +11,7 @@ import { type PackageFile, readPackageFile } from './read-package-file.ts';
 /** A problem with its position in the file. */
 export type Problem = ItemDetail & Place;
 
-export type CheckedFile =
+type CheckedFile =
     | { ok: true; file: string; document: PackageDocument; warnings: (PackageWarning & Place)[] }
     | { ok: false; file: string; problems: Problem[] };
 

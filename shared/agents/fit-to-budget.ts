@@ -2,7 +2,7 @@ import { PartialValue, writeJson } from '../domain/json/bounded-json.ts';
 import { isExact } from '../domain/json/exact-numbers.ts';
 
 /** A result that fits the budget. */
-export interface Fitted {
+interface Fitted {
     text: string;
     isCut: boolean;
 }

@@ -3,7 +3,7 @@ import type { ApiError } from './ask.ts';
 import type { Arguments } from './tool.ts';
 
 /** The tool call that an agent should make next. */
-export interface NextCall {
+interface NextCall {
     tool: string;
     arguments: Arguments;
     after_seconds?: number;

@@ -5,7 +5,7 @@ import type { Effect, Endpoint, JsonObject } from '../domain/types.ts';
 import { type AgentTool, READS, WRITES } from './tool.ts';
 
 /** The parts of a site's version that its tools are built from. */
-export interface ToolSite {
+interface ToolSite {
     site: string;
     version: number;
     /** Hosted ones, the best first. */
@@ -13,7 +13,7 @@ export interface ToolSite {
 }
 
 /** The most tools of one list. */
-export const MOST_TOOLS = 100;
+const MOST_TOOLS = 100;
 /** The most tokens of a tool list as JSON, by o200k_base. */
 const LIST_TOKENS = 10_000;
 /** The bytes of a token in English, which has fewer tokens than any other text: beyond them nothing is estimated. */

@@ -5,7 +5,7 @@ import type { Ask } from './ask.ts';
 export type Arguments = Record<string, unknown>;
 
 /** The protocol's hints about what a call may change. */
-export interface ToolHints {
+interface ToolHints {
     readOnlyHint?: boolean;
     destructiveHint?: boolean;
     idempotentHint?: boolean;

@@ -7,7 +7,7 @@ import { idOf } from './read-stripe.ts';
 import { catchUp, settleWorkspace } from './settle.ts';
 
 /** The price of an upgrade today, in cents: the new month minus the unused rest of the old one. */
-export interface Due {
+interface Due {
     amountCents: number;
     currency: string;
 }

@@ -7,7 +7,7 @@ import { type Billing, isUnknown, priceOf } from './billing.ts';
 import { idOf } from './read-stripe.ts';
 import { catchUp } from './settle.ts';
 
-export interface CheckoutOrder {
+interface CheckoutOrder {
     workspaceId: string;
     /** The plan that the workspace is on now. */
     current: Plan;
@@ -16,7 +16,7 @@ export interface CheckoutOrder {
     email: string;
 }
 
-export type StartedCheckout =
+type StartedCheckout =
     | { ok: true; url: string }
     /** `subscribed`: the plan is changed, not bought again. `by operator`: a custom agreement exists. `busy`: another tab is at it. */
     | { ok: false; why: 'subscribed' | 'by operator' | 'busy' };

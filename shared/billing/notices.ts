@@ -11,7 +11,7 @@ const number = (value: number) => value.toLocaleString('en-US');
 const credits = (value: number) => `${number(value)} ${value === 1 ? 'credit' : 'credits'}`;
 const day = (date: Date) => date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 
-export interface AllowanceUse {
+interface AllowanceUse {
     limit: number;
     left: number;
     resetsAt: Date;
@@ -38,7 +38,7 @@ There are no overage charges. We send this email at most once a month.
     };
 }
 
-export interface FailingCalls {
+interface FailingCalls {
     keyName: string;
     site: string;
     endpoint: string;

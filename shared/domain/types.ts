@@ -104,7 +104,7 @@ export interface PackageStep {
 export type Extract = string | JsonObject;
 
 /** How an answer is read. */
-export interface PackageResponse {
+interface PackageResponse {
     type?: ResponseType;
     select?: Select;
     schema?: JsonSchema;

@@ -5,7 +5,7 @@ import type { FetchOrder } from './order.ts';
 import { type FetchSuccess, partialErrorOf } from './settle.ts';
 
 /** The text of an answer before and after `meta.credits_remaining`. */
-export interface AroundBalance {
+interface AroundBalance {
     head: string;
     tail: string;
 }

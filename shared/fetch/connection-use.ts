@@ -9,7 +9,7 @@ import type { Times } from './deadlines.ts';
 const PATIENCE_MS = 500;
 
 /** Who calls with a connection, and since when. */
-export interface UserOfConnection {
+interface UserOfConnection {
     caller: Pick<Caller, 'workspaceId' | 'keyId' | 'userId'>;
     times: Pick<Times, 'admittedAt'>;
 }

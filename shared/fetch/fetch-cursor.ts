@@ -40,7 +40,7 @@ interface Bound {
 const PURPOSE = 'fetch cursor';
 const LASTS_MS = 24 * 60 * 60 * 1000;
 /** Characters of a cursor; a longer one is not given. */
-export const MAX_CURSOR = 8192;
+const MAX_CURSOR = 8192;
 
 /**
  * Opens the cursor of a call; undefined if it has none.

@@ -15,7 +15,7 @@ export interface Postman {
     close(): Promise<void>;
 }
 
-export interface PostmanOptions {
+interface PostmanOptions {
     db: Db;
     secrets: Secrets;
     log: Log;

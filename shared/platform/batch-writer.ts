@@ -1,7 +1,7 @@
 /** Rows in one statement. */
 const CHUNK = 1000;
 
-export interface BatchWriter<Row> {
+interface BatchWriter<Row> {
     /** Adds a row; never waits and never fails. Rows beyond the limit are dropped, the oldest first. */
     record(row: Row): void;
     /** Writes all rows so far; never fails. */
@@ -10,7 +10,7 @@ export interface BatchWriter<Row> {
     close(): Promise<void>;
 }
 
-export interface BatchWriterOptions<Row> {
+interface BatchWriterOptions<Row> {
     write(rows: Row[]): Promise<void>;
     /** How long a row waits at most, in milliseconds. */
     everyMs: number;

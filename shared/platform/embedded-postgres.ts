@@ -17,7 +17,7 @@ export interface EmbeddedPostgres {
     stop(): Promise<void>;
 }
 
-export interface EmbeddedPostgresOptions {
+interface EmbeddedPostgresOptions {
     /** The data folder (DATA_DIR); made where it is missing. */
     dataDir: string;
     log: LifecycleLog;

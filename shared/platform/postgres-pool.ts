@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { type ConnectionLog, watchConnection } from './connection-log.ts';
 
-export interface PoolOptions {
+interface PoolOptions {
     url: string;
     /** Its name in the log and in pg_stat_activity. */
     part: string;

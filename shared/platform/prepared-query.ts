@@ -42,7 +42,7 @@ async function rowsOf<Row>(db: Db, { text, ...options }: { text: string; values:
 }
 
 /** A statement composed of parts. `:name`, in lower case, is a placeholder for a value. */
-export interface Composed {
+interface Composed {
     text: string;
     values: Readonly<Record<string, unknown>>;
     /** PostgreSQL's type of each value. */

@@ -1,5 +1,5 @@
 /** Where a Redis primary is found, and how it is spoken to, of `redis+sentinel://user:password@h1,h2:26379/name/0`. */
-export interface SentinelUrl {
+interface SentinelUrl {
     sentinels: { host: string; port: number }[];
     /** Of the primary, as the Sentinels call it. */
     name: string;

@@ -17,7 +17,7 @@ const SILENCE_MS = 2500;
  * `worker`: commands wait for the connection without a limit, and are sent again after a reconnect.
  * `reader`: blocking reads. A read fails with its connection, so that the reader can continue from its last position.
  */
-export type RedisProfile = 'producer' | 'worker' | 'reader';
+type RedisProfile = 'producer' | 'worker' | 'reader';
 
 const PROFILES: Record<RedisProfile, CommonRedisOptions> = {
     producer: { enableOfflineQueue: true, maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false },

@@ -6,7 +6,7 @@ import { openPool } from './postgres-pool.ts';
 /** Asks a question that only reads, of the replica or of the primary. */
 export type Read = <Answer>(question: (db: Db) => Promise<Answer>) => Promise<Answer>;
 
-export interface Replica {
+interface Replica {
     read: Read;
     close(): Promise<void>;
 }

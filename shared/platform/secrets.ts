@@ -25,7 +25,7 @@ export interface Secrets {
     isCurrent(sealed: Buffer): Promise<boolean>;
 }
 
-export interface SecretsOptions {
+interface SecretsOptions {
     db: Db;
     /** SECRET_KEYS; empty: the ring is in the database. */
     keys: readonly SecretKey[];

@@ -1,7 +1,7 @@
 import { parentPort, type Transferable, Worker } from 'node:worker_threads';
 
 /** A thread for work that would block the event loop. It runs one task at a time, and owners take turns. */
-export interface SideThread {
+interface SideThread {
     /**
      * Runs a task in the thread.
      * @param owner each owner's tasks run in order, and one owner's queue delays no other owner

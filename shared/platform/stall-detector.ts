@@ -7,7 +7,7 @@ const LOOK_MS = 50;
 const LONGEST_LOOK_MS = 4 * LOOK_MS;
 
 /** Detects a stalled connection: see `createStallDetector`. */
-export interface StallDetector {
+interface StallDetector {
     /** Settles like `answer`, or rejects when the connection stalls. */
     guard<Answer>(answer: Promise<Answer>): Promise<Answer>;
 }

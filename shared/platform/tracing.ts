@@ -24,7 +24,7 @@ export interface Span {
     end(): void;
 }
 
-export interface SpanOrder {
+interface SpanOrder {
     kind: SpanKind;
     /** A `traceparent` as it came, from anybody: one that is not well-formed counts as none. */
     parent?: string | undefined;

@@ -8,7 +8,7 @@ import { UpstreamFault } from '../upstream/failures.ts';
 export type Tokens = Pick<Grant, 'accessToken' | 'refreshToken' | 'expiresAt' | 'scopes'>;
 
 /** A site's token endpoint, as one client. */
-export interface TokenServer {
+interface TokenServer {
     /** @param callbackUrl where the site sent the browser */
     exchange(callbackUrl: string, checks: { verifier: string | undefined; state: string }): Promise<Tokens>;
     refresh(refreshToken: string): Promise<Tokens>;

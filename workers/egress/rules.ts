@@ -15,7 +15,7 @@ export interface EgressRules {
 export type Scheme = 'http' | 'https';
 
 /** Where a connection would go: the address that is dialled, not the name that led to it. */
-export interface Dial {
+interface Dial {
     address: string;
     port: number;
     scheme: Scheme;

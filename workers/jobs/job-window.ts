@@ -13,7 +13,7 @@ const LEAST_SHARE = 16;
 const RECENT_MS = 1000;
 
 /** How many jobs may run at once. */
-export interface JobWindow {
+interface JobWindow {
     size(): number;
     /** Call it regularly. @param sinceLiveMs milliseconds since the last live call began */
     adapt(sinceLiveMs: number): void;

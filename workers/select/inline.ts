@@ -93,7 +93,7 @@ const PAIR = String.raw`\s*[A-Za-z_]\w*\s*:\s*${PATH}\s*`;
 const INLINE_EXPRESSION = new RegExp(String.raw`^${PATH}(?:\.\{${PAIR}(?:,${PAIR})*\})?$`);
 
 /** Whether a selection consists of a few paths and fields. */
-export function isInlineSelect(select: Select | undefined): boolean {
+function isInlineSelect(select: Select | undefined): boolean {
     if (select === undefined) return true;
     const expressions = typeof select === 'string' ? [select] : Object.values(select);
     return fieldsOf(select) <= MAX_FIELDS && expressions.every((one) => typeof one === 'string' && INLINE_EXPRESSION.test(one));

@@ -305,7 +305,7 @@ function validateData(
 }
 
 /** @throws InvalidResponse for JSON of more than 10 MiB */
-export function refuseLength(text: string): void {
+function refuseLength(text: string): void {
     if (Buffer.byteLength(text) > MAX_OUTPUT) throw new InvalidResponse(TOO_LONG);
 }
 

@@ -1,7 +1,7 @@
 import type { Fault } from './failures.ts';
 
 /** Retries of a read (docs/api.md, "Hosted fetch"). */
-export const MAX_RETRIES = 2;
+const MAX_RETRIES = 2;
 
 const RETRIED_STATUS = new Set([429, 502, 503, 504]);
 

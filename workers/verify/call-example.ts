@@ -26,7 +26,7 @@ const BUSY_MS = 1000;
 /** No limit: a domain has one run at a time, and a run one call. */
 const UNBOUNDED = 1_000_000;
 
-export interface ExampleCall {
+interface ExampleCall {
     run: VerificationRun;
     endpoint: Endpoint;
     params: JsonObject;

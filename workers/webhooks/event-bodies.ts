@@ -13,7 +13,7 @@ const MOST_TOGETHER = 50;
 /** The most that encryption and framing add to a result. */
 const SEAL_BYTES = 1024;
 
-export interface EventBodies {
+interface EventBodies {
     /** Builds the JSON body of an event. It presents a job as it is now, so that deleted results are not sent. */
     build(event: Pick<DueDelivery, 'type' | 'at' | 'data' | 'about'>): Promise<string>;
     close(): Promise<void>;

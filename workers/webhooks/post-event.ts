@@ -7,7 +7,7 @@ const HEADER_BYTES = 16 * 1024;
 /** How long to wait for the beginning of a body after the status, in milliseconds. */
 const BODY_MS = 1000;
 
-export interface PostedEvent {
+interface PostedEvent {
     url: string;
     headers: Readonly<Record<string, string>>;
     body: string;
@@ -27,7 +27,7 @@ export interface PostEnd {
     durationMs: number;
 }
 
-export interface EventPoster {
+interface EventPoster {
     /** Sends one request and follows no redirect. Resolves even if the receiver or the network fails. @param gone aborts it */
     post(event: PostedEvent, gone: AbortSignal): Promise<PostEnd>;
     close(): void;

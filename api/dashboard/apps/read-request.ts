@@ -23,7 +23,7 @@ export interface AppRequest {
 }
 
 /** `problem`: there is nowhere to send the person. `error`: an OAuth code for the app, at a URI that it registered. */
-export type ReadRequest =
+type ReadRequest =
     | { request: AppRequest }
     | { problem: string; retryAfter?: number }
     | { error: string; message: string; client: ClientApp; redirectUri: string; state: string | undefined };

@@ -11,7 +11,7 @@ export interface Article {
 }
 
 /** The text under one heading; the first one under the title has no id. */
-export interface Section {
+interface Section {
     id: string;
     heading: string;
     text: string;

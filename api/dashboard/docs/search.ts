@@ -1,7 +1,7 @@
 import type { Passage } from './library.ts';
 
 /** A passage with the words around the first hit. */
-export interface Hit extends Passage {
+interface Hit extends Passage {
     snippet: string;
 }
 

@@ -9,7 +9,7 @@ import type { App } from '../../../shared/app.ts';
 import * as passkeys from '../../../shared/store/accounts/passkeys.ts';
 
 /** The user who was proved, and the user's sign-in revision at that time. */
-export interface Proven {
+interface Proven {
     userId: string;
     revision: number;
 }

@@ -1,6 +1,6 @@
 import type { QueuedJob } from '../../../shared/coordination/queue/queue.ts';
 
-export interface SiteJobs {
+interface SiteJobs {
     site: string;
     state: QueuedJob['state'];
     jobs: number;

@@ -6,7 +6,7 @@ import type { Endpoint, Json, JsonObject, JsonSchema, Param, ResponseType } from
 import type { TrafficHealth } from '../../../shared/store/usage/traffic.ts';
 
 /** An endpoint as its page shows it; packages may be long, pages may not. */
-export interface EndpointShown extends Pick<Endpoint, 'name' | 'kind' | 'method' | 'effect' | 'hosted'> {
+interface EndpointShown extends Pick<Endpoint, 'name' | 'kind' | 'method' | 'effect' | 'hosted'> {
     description: string;
     url: string;
     params: { name: string; source: string; isRequired: boolean; type: string; fallback: string | undefined; description: string }[];

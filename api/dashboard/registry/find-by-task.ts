@@ -6,7 +6,7 @@ const MOST = 6;
 /** A task has at least so many characters (GET /v1/endpoints). */
 const LEAST = 3;
 
-export interface FoundByTask {
+interface FoundByTask {
     endpoints: FoundEndpoint[];
     /** Why there are none: the visitor asked too often, for example. */
     refused?: string;

@@ -5,7 +5,7 @@ import type { Fields, Problems } from '../fields.ts';
 import { exampleOf, isShort, typeOf, writeValue } from './describe-endpoint.ts';
 
 /** One param as a field of the form. */
-export interface ParamField {
+interface ParamField {
     name: string;
     label: string;
     hint: string;

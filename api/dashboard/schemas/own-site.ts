@@ -3,7 +3,7 @@ import { isMaintainer } from '../../../shared/store/registry/maintainers.ts';
 import type { SiteState } from '../../../shared/store/registry/schemas.ts';
 import { pageNotFound, type WorkspaceVisit } from '../page.ts';
 
-export interface OwnSiteFound {
+interface OwnSiteFound {
     site: string;
     registrable: string;
     siteState: SiteState;

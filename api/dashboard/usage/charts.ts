@@ -1,7 +1,7 @@
 import type { Slot } from '../../../shared/store/usage/usage-report.ts';
 
 /** A chart as a view draws it: in a box of these units, which the page stretches to whatever room there is. */
-export interface Chart {
+interface Chart {
     title: string;
     /** Text alternative for screen readers. */
     words: string;
@@ -15,7 +15,7 @@ export interface Chart {
     legend: { tone: Tone; label: string }[];
 }
 
-export interface Bar {
+interface Bar {
     x: number;
     y: number;
     width: number;
@@ -31,7 +31,7 @@ export interface Line {
     dots: { x: number; y: number }[];
 }
 
-export type Tone = 'main' | 'bad' | 'second';
+type Tone = 'main' | 'bad' | 'second';
 
 export const BOX = { width: 1000, height: 200 } as const;
 const GAP = 0.22;

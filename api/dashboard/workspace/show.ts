@@ -11,7 +11,7 @@ export const ROLE_WORDS: Readonly<Record<Role, string>> = {
     member: 'creates and uses their own keys.',
 };
 
-export interface WorkspaceProblems {
+interface WorkspaceProblems {
     members?: Problems;
     invite?: Problems;
     rename?: Problems;

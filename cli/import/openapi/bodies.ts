@@ -11,7 +11,7 @@ import { type SchemaReader, typesOf } from './schemas.ts';
 import { keepStyle, readStructure } from './styles.ts';
 
 /** The request body of a package, or the reason why a required body cannot be sent. */
-export type ReadBody =
+type ReadBody =
     | {
           ok: true;
           params: PackageParam[];

@@ -19,7 +19,7 @@ export interface Operation {
     base: string;
 }
 
-export interface OperationContext {
+interface OperationContext {
     resolver: Resolver;
     schemas: SchemaReader;
     /** The document's own `security`, where an operation has none. */
@@ -29,7 +29,7 @@ export interface OperationContext {
     names: Set<string>;
 }
 
-export type ReadOperationResult =
+type ReadOperationResult =
     | { ok: true; endpoint: PackageEndpoint; auth: readonly PackageAuth[]; left: { name: string; why: string }[] }
     | { ok: false; why: string };
 

@@ -6,7 +6,7 @@ import type { Resolver } from './refs.ts';
 import { type SchemaReader, typesOf } from './schemas.ts';
 
 /** The serialized form of a list or an object in a query or a form, or why it cannot be sent there. */
-export type ReadStructure =
+type ReadStructure =
     | { ok: true; schema: JsonSchema; style?: ParamStyle; left: { name: string; why: string }[] }
     | { ok: false; why: string };
 

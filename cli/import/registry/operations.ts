@@ -16,7 +16,7 @@ import { readAnswer } from './answers.ts';
 import { nameIn, type ReadTemplate, readTemplate, readTextTemplate } from './body-templates.ts';
 import { readParams } from './params.ts';
 
-export type ReadResult = { ok: true; endpoint: PackageEndpoint; left: { name: string; why: string }[] } | { ok: false; why: string };
+type ReadResult = { ok: true; endpoint: PackageEndpoint; left: { name: string; why: string }[] } | { ok: false; why: string };
 
 /** Fields of an operation that are read here or say nothing that a package needs. */
 const KNOWN: ReadonlySet<string> = new Set(

@@ -31,7 +31,7 @@ export interface Circuits {
     flush(): Promise<void>;
 }
 
-export type Admission = { ok: true; isProbe: boolean } | { ok: false; waitMs: number };
+type Admission = { ok: true; isProbe: boolean } | { ok: false; waitMs: number };
 
 /** Whom a request goes to. */
 export interface TurnOrder {
@@ -74,7 +74,7 @@ export interface SiteGuards {
     close(): Promise<void>;
 }
 
-export interface CircuitOptions {
+interface CircuitOptions {
     db: Db;
     clock: Pick<Clock, 'offsetMs'>;
     log: ConnectionLog;

@@ -20,7 +20,7 @@ export interface GuardState {
 }
 
 /** Known states of hosts and endpoints. */
-export interface GuardStates {
+interface GuardStates {
     /** The state for a call of these hosts. While the store is away, the last known one. */
     of(hosts: readonly string[], target: { versionId: number; endpoint: string }): Promise<GuardState>;
     /** Call it when this process changed the state. The next call sees the change. */

@@ -14,7 +14,7 @@ declare module 'ioredis' {
 /** A worker without a report for this long counts as gone. Workers report each second. */
 export const WORKER_LIFE_MS = 5000;
 
-export interface WorkerReport {
+interface WorkerReport {
     id: string;
     /** Fetches that it can run at the same time. */
     slots: number;
@@ -42,7 +42,7 @@ export interface Fleet {
     close(): Promise<void>;
 }
 
-export interface FleetOptions {
+interface FleetOptions {
     databaseUrl: string;
     redisUrl?: string | undefined;
     keyPrefix: string;

@@ -9,7 +9,7 @@ import { toStates, toVerdict } from './verdict.ts';
 
 export type { Lease, Limits, LimitWindow, TakeOrder, TakeVerdict, WindowName, WindowState } from './types.ts';
 
-export interface LimitsOptions {
+interface LimitsOptions {
     databaseUrl: string;
     /** Absent: the counters are in PostgreSQL. */
     redisUrl?: string | undefined;

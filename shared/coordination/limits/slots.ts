@@ -1,7 +1,7 @@
 import { WORKER_LIFE_MS } from './fleet.ts';
 
 /** The last known number of slots of all live workers. */
-export interface KnownSlots {
+interface KnownSlots {
     latest(): number;
     /** Records the store's answer; -1 or absent: it has no worker. */
     saw(slots: number | undefined): void;

@@ -22,7 +22,7 @@ declare module 'ioredis' {
 /** Pause of the worker's loop while its blocking connection is lost, or after an error, in milliseconds. */
 const RETRY_MS = 100;
 
-export interface BatchedRedisConnection {
+interface BatchedRedisConnection {
     redis: Redis;
     /** Workers only: the connection that blocks while no job waits, and the number of slots. */
     worker?: { blocking: Redis; concurrency: number };

@@ -4,7 +4,7 @@ import { type BackendFactory, type PgPool, PostgresConnection, PostgresQueueBack
 /** Pause of the worker's loop after an error, in milliseconds. */
 const RETRY_MS = 100;
 
-export interface PostgresQueueConnection {
+interface PostgresQueueConnection {
     pool: PgPool;
     /** Slots of the worker; absent for a producer. */
     concurrency?: number;
@@ -44,7 +44,7 @@ class RetriedConnection extends PostgresConnection {
  * BullMQ's PostgreSQL backend, which adds lone jobs cheaply, and knows when the worker's loop made progress: `isRunning()` is also true for
  * a loop that hangs.
  */
-export class ObservedPostgresBackend extends PostgresQueueBackend {
+class ObservedPostgresBackend extends PostgresQueueBackend {
     /** `performance.now()` of the last sign: the loop asked for work, or all slots are busy and the locks of their jobs were renewed. */
     progressAt = performance.now();
     readonly #concurrency: number;

@@ -6,7 +6,7 @@ const RETRY_MS = 200;
 const PULSE_MS = 1000;
 const SILENCE_MS = 2000;
 
-export interface PostgresListener {
+interface PostgresListener {
     close(): Promise<void>;
 }
 

@@ -15,7 +15,7 @@ export { migrateQueue } from './postgres-backend.ts';
 /** How long after the deadline a worker may report, in milliseconds (docs/api.md, "Hosted fetch"). */
 const REPORT_GRACE_MS = 200;
 
-export interface QueueOptions {
+interface QueueOptions {
     databaseUrl: string;
     /** Absent: the queue lives in PostgreSQL. */
     redisUrl?: string | undefined;
@@ -36,7 +36,7 @@ export interface RunOptions {
     trace?: string | undefined;
 }
 
-export interface ConsumeOptions {
+interface ConsumeOptions {
     concurrency: number;
     /** Runs for every job whose worker died, in the worker that noticed, before the caller gets the answer. */
     onDeath?: (job: FetchJob) => Promise<void>;

@@ -6,7 +6,7 @@ interface Waiter {
 }
 
 /** The callers of this process that wait for an outcome, by job id. Each waiter settles exactly once. */
-export interface Waiters {
+interface Waiters {
     /**
      * Registers a waiter, which settles with `onDeadline()` after `remainingMs`.
      * `ended` runs when it settles for any reason, before the promise resolves.

@@ -1,5 +1,5 @@
 /** The allowed length of a password. Longer ones are no safer, and hashing them costs more. */
-export const PASSWORD_LENGTH = { least: 10, most: 200 } as const;
+const PASSWORD_LENGTH = { least: 10, most: 200 } as const;
 
 /** The most common first parts of passwords. Appended digits and signs do not make them safer. */
 const COMMON = ['password', 'passwort', 'qwertyuiop', 'qwerty', 'letmein', 'iloveyou', 'administrator', 'welcome', 'routebook', 'changeme'];

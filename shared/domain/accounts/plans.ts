@@ -12,7 +12,7 @@ export interface AccountFigures {
     monitors: number;
 }
 
-export interface PlanFigures extends AccountFigures {
+interface PlanFigures extends AccountFigures {
     /** US dollars a month; null: as agreed with the operator. */
     priceUsd: number | null;
 }

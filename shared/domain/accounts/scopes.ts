@@ -49,7 +49,7 @@ export const FIRST_SCOPES: Scopes = { ...EARLIER_SCOPES, routes: ['fetch', 'cata
 export const AGENT_SCOPES: Scopes = { ...EARLIER_SCOPES, effects: ['read'], routes: ['fetch', 'catalog', 'jobs'] };
 
 /** A missing scope, and the value that the call needs. */
-export interface Lack {
+interface Lack {
     part: 'effects' | 'sites' | 'endpoints' | 'connections' | 'routes' | 'ip_allow';
     needs: string;
 }

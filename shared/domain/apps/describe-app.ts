@@ -11,7 +11,7 @@ const MOST_URIS = 10;
 const MOST_NAME = 80;
 
 /** An RFC 7591 error code and a message that says what to change. */
-export interface AppProblem {
+interface AppProblem {
     code: 'invalid_redirect_uri' | 'invalid_client_metadata';
     message: string;
 }

@@ -4,7 +4,7 @@ import { registrableDomain } from '../site/site-name.ts';
 export const MOST_URL_CHARACTERS = 2048;
 
 /** Configuration that decides which receiver URLs are allowed. */
-export interface ReceiverRules {
+interface ReceiverRules {
     /** EGRESS_ALLOW. */
     allow: readonly EgressAllowEntry[];
     /** PUBLIC_URL: webhooks must not call Routebook itself. */

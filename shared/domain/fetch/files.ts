@@ -65,7 +65,7 @@ function isBase64(text: string): boolean {
 }
 
 /** The number of bytes that a base64 text encodes. */
-export function decodedBytes(base64: string): number {
+function decodedBytes(base64: string): number {
     const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
     return (base64.length / 4) * 3 - padding;
 }

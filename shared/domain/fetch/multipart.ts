@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../types.ts';
 import { type GivenFile, withoutBytes } from './files.ts';
 
 /** A `multipart/form-data` body. */
-export interface MultipartBody {
+interface MultipartBody {
     bytes: Uint8Array;
     boundary: string;
     /** The fields, with the size of each file in place of its bytes. */

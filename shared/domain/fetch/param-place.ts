@@ -6,7 +6,7 @@ import { fileFaults, isFileSchema } from './files.ts';
 import { isVisibleAscii } from './visible-ascii.ts';
 
 /** Why a value cannot be sent where its param goes. `says` completes a sentence that names the param. */
-export interface PlaceFault {
+interface PlaceFault {
     code: DetailCode;
     says: string;
     /** JSON pointer inside the value; absent: the value itself. */

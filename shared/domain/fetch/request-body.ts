@@ -6,7 +6,7 @@ import type { PreparedForm } from './prepared-form.ts';
 import { fillText, isTextFormat } from './text-template.ts';
 
 /** A body as it is sent. */
-export interface RequestBody {
+interface RequestBody {
     sent: string | Uint8Array;
     /** The body as `dry_run` shows it: JSON, fields with the sizes of files, or text. */
     shown: Json;

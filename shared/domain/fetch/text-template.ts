@@ -2,7 +2,7 @@ import { valueIn } from '../json/value-in.ts';
 import type { BodyFormat, Json, Values } from '../types.ts';
 
 /** Formats whose body is one text with placeholders. */
-export const TEXT_FORMATS = ['xml', 'text', 'ndjson'] as const;
+const TEXT_FORMATS = ['xml', 'text', 'ndjson'] as const;
 export type TextFormat = (typeof TEXT_FORMATS)[number];
 
 /** Whether the body of this format is one text with placeholders. */

@@ -14,7 +14,7 @@ export const FIND_RULES = 4;
 export type WordClass = 'A' | 'B' | 'C' | 'D';
 
 /** The words of an endpoint for the search index. */
-export interface EndpointWords {
+interface EndpointWords {
     /** Stems, ideas (`~currency`) and marks (`!write`). */
     words: ReadonlyMap<string, WordClass>;
     /** Below 1 for long names and descriptions, above 1 for short ones, so that long texts gain nothing. */
@@ -45,7 +45,7 @@ export const LONGEST_WORD = 40;
 type Field = 'name' | 'description' | 'site' | 'fields';
 
 /** The parts of a package that all its endpoints share. */
-export type SiteHead = Pick<PackageDocument, 'site' | 'title' | 'description' | 'intent_category' | 'auth'>;
+type SiteHead = Pick<PackageDocument, 'site' | 'title' | 'description' | 'intent_category' | 'auth'>;
 
 /** Extracts the index words of an endpoint, in time linear in its texts. */
 export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Phrases): EndpointWords {

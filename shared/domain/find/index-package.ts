@@ -5,7 +5,7 @@ import { entryOf } from './entry.ts';
 import type { Phrases } from './phrases.ts';
 
 /** An endpoint as the index stores it. */
-export interface IndexedEndpoint {
+interface IndexedEndpoint {
     /** Its index in the package. */
     place: number;
     name: string;

@@ -27,7 +27,7 @@ export interface Phrases {
 }
 
 /** A phrase and its ideas. */
-export interface Phrase {
+interface Phrase {
     stems: readonly string[];
     /** Its ideas in any text. */
     ideas: readonly string[];
@@ -50,7 +50,7 @@ export interface Unit {
 }
 
 /** `line` counts from 1. */
-export type ReadPhrases = { ok: true; phrases: Phrases } | { ok: false; line: number; problem: string };
+type ReadPhrases = { ok: true; phrases: Phrases } | { ok: false; line: number; problem: string };
 
 const KINDS: ReadonlyMap<string, IdeaKind> = new Map([
     ['places', 'where'],

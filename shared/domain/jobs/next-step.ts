@@ -8,7 +8,7 @@ const WAITS: Readonly<Record<string, number>> = { SITE_UNAVAILABLE: 5, SITE_BUSY
 const SPREAD = 0.1;
 
 /** How an attempt failed. */
-export interface FailedAttempt {
+interface FailedAttempt {
     code: string;
     retryable: boolean;
     /** Seconds that the site asks callers to wait. */
@@ -21,7 +21,7 @@ export interface FailedAttempt {
 }
 
 /** The next state of the job: it ends, or waits for `afterMs` milliseconds. */
-export type NextStep = { step: 'end' } | { step: 'wait' | 'again'; afterMs: number };
+type NextStep = { step: 'end' } | { step: 'wait' | 'again'; afterMs: number };
 
 /**
  * `wait`: nothing was tried. `again`: a read failed with a retryable code, at most three times. `end` otherwise.

@@ -12,7 +12,7 @@ declare global {
  * A number of a JSON text that JavaScript would round, such as `9007199254740993`. `JSON.stringify` and `String` write its digits.
  * Comparisons by size and arithmetic use the nearest double. Equal digits of one text are one object, so `===` compares digits.
  */
-export class ExactNumber extends Number {
+class ExactNumber extends Number {
     readonly #digits: string;
 
     constructor(digits: string) {

@@ -21,10 +21,10 @@ import { walkSchema } from './schema/structure.ts';
 /** `path` is a JSON pointer into the value that was checked, or its beginning. At most ten errors; the first one usually stands alone. */
 export type Verdict = { ok: true } | { ok: false; errors: { path: string; message: string; keyword: string }[] };
 /** With `work` the patterns spend no more than what is left of it; a value that would take more does not fit. */
-export type Validator = (value: unknown, work?: PatternWork) => Verdict;
+type Validator = (value: unknown, work?: PatternWork) => Verdict;
 
 /** Limits for all schemas of a package together. */
-export interface SchemaBudget {
+interface SchemaBudget {
     patterns: PatternBudget;
     /** Remaining number of schemas, with references resolved; below 0 nothing more is read. */
     nodes: number;

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../types.ts';
 import { DIFF_BYTES, DIFF_ENTRIES } from './bounds.ts';
 
 /** The difference of two values: added and removed array items, and changed values. */
-export interface Diff {
+interface Diff {
     added: Json[];
     removed: Json[];
     changed: Changed[];

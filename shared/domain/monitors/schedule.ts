@@ -6,7 +6,7 @@ import { DAY, EVERY, FAILING } from './bounds.ts';
 export type Schedule = { every: number } | { cron: string; timezone: string };
 
 /** An error in a schedule, with its JSON pointer into the request. */
-export interface ScheduleFault {
+interface ScheduleFault {
     path: '/cron' | '/timezone';
     message: string;
 }

@@ -44,7 +44,7 @@ const DESCRIPTIONS = 32 * 1024;
 const LEAST_DESCRIPTION = 60;
 
 /** Endpoints for cards; if there are many long descriptions, each is cut. */
-export function summarise(document: PackageDocument): EndpointSummary[] {
+function summarise(document: PackageDocument): EndpointSummary[] {
     const most = Math.max(LEAST_DESCRIPTION, Math.floor(DESCRIPTIONS / Math.max(1, document.endpoints.length)));
     return document.endpoints.map((published) => {
         const { name, kind, method, description, hosted } = readEndpoint(published);

@@ -8,7 +8,7 @@ import { createPlaces, type TemplateParts, takeApart } from './openapi-export/pl
 import { securityOf, securitySchemesOf } from './openapi-export/security.ts';
 
 /** Which version of the package it is. */
-export interface PublishedVersion {
+interface PublishedVersion {
     version: number;
     versionHash: string;
     publishedAt: Date;

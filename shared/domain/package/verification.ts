@@ -5,7 +5,7 @@ import { needOf } from './auth.ts';
 import { readEndpoint } from './endpoint.ts';
 
 /** Calls of one run (docs/api.md, "Registry"). */
-export const MAX_CALLS = 20;
+const MAX_CALLS = 20;
 
 /** So many failed runs in a row take `verified` away. */
 export const FAILURES_TO_DRIFT = 3;
@@ -57,7 +57,7 @@ export interface VersionToVerify {
 }
 
 /** A run's calls are chosen by its number, from 1, and by the endpoints that failed before. */
-export interface RunPlace {
+interface RunPlace {
     run: number;
     missed: readonly string[];
 }

@@ -2,10 +2,10 @@ import { findSecrets } from '../package/secrets-scan.ts';
 import { foldCase } from '../text/fold-text.ts';
 import { normaliseNewlines } from '../text/text-rule.ts';
 
-export const MIN_INTENT_CHARACTERS = 20;
-export const MIN_INTENT_WORDS = 5;
+const MIN_INTENT_CHARACTERS = 20;
+const MIN_INTENT_WORDS = 5;
 
-export type IntentCheck =
+type IntentCheck =
     | { ok: true; intent: string /** Distinct, case-folded, in the order of their first mention. */; words: string[] }
     | { ok: false; code: IntentFault };
 
@@ -25,7 +25,7 @@ export function checkIntent(text: string | undefined): IntentCheck {
 }
 
 /** The distinct words of a text: runs of Unicode letters (with the marks that belong to them) and digits, case-folded. */
-export function distinctWords(text: string): string[] {
+function distinctWords(text: string): string[] {
     return [...new Set(runsOf(text).map(foldCase))];
 }
 

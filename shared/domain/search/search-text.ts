@@ -12,14 +12,14 @@ import { foldCase, splitAtCase, withoutAccents, wordsOf } from '../text/fold-tex
 export const SEARCH_RULES = 1;
 
 /** The searchable texts of a site. */
-export interface SearchEntry {
+interface SearchEntry {
     /** Its own name within its registrable domain, letters and digits alone: `stackexchange` of `math.stack-exchange.com`. */
     label: string;
     lexemes: string[];
 }
 
 /** One thing that has to be found. */
-export interface SearchTerm {
+interface SearchTerm {
     text: string;
     /** Stand for it all together where it is written like a domain (`node.js`). */
     parts: string[];

@@ -10,7 +10,7 @@ export interface EgressAllowEntry {
     port: number | undefined;
 }
 
-export type EgressAllow = { ok: true; entries: EgressAllowEntry[] } | { ok: false; problem: string };
+type EgressAllow = { ok: true; entries: EgressAllowEntry[] } | { ok: false; problem: string };
 
 /**
  * Reads the setting EGRESS_ALLOW (docs/operations.md): `CIDR` or `CIDR:port` with commas between, IPv6 with a port as `[::1]/128:3000`.

@@ -9,7 +9,7 @@ export interface NameList {
 }
 
 /** `line` counts from 1. */
-export type ReadNames = { ok: true; list: NameList } | { ok: false; line: number; problem: string };
+type ReadNames = { ok: true; list: NameList } | { ok: false; line: number; problem: string };
 
 const NAME = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/;
 

@@ -17,7 +17,7 @@ export interface PolicyOrder {
     unblockPath?: BlockedPath[];
 }
 
-export type ChangedPolicy = { ok: true; policy: SitePolicy } | { ok: false; problem: string };
+type ChangedPolicy = { ok: true; policy: SitePolicy } | { ok: false; problem: string };
 
 /** The policy that an order makes of another; `problem` names the option that contradicts something. */
 export function changePolicy(before: SitePolicy, order: PolicyOrder): ChangedPolicy {

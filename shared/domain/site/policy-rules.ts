@@ -3,7 +3,7 @@ import type { Detail } from '../../refusals.ts';
 import { normaliseSite } from './site-name.ts';
 import { MOST_BLOCKED_PATHS, PATH_PREFIX, type SitePolicy, timezoneOf } from './site-policy.ts';
 
-export type CheckedPolicy = { ok: true; policy: SitePolicy } | { ok: false; details: Detail[] };
+type CheckedPolicy = { ok: true; policy: SitePolicy } | { ok: false; details: Detail[] };
 
 /** Holds a policy against the domain that it is for; hosts and time zone come back as they are kept. */
 export function checkPolicy(policy: SitePolicy, registrable: string): CheckedPolicy {

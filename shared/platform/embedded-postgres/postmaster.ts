@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The parts of `postmaster.pid` that are used. */
-export interface Postmaster {
+interface Postmaster {
     pid: number;
     socketFolder: string;
     isReady: boolean;

@@ -14,7 +14,7 @@ export interface Passwords {
     matches(password: string, hash: string | null | undefined, asker?: Asker): Promise<boolean>;
 }
 
-export interface PasswordOptions {
+interface PasswordOptions {
     /** Binary logarithm of the number of blocks, for new hashes; a hash that is known says its own. */
     cost: number;
     /** Hashes that are computed at once: they take cores from everything else in this process. */

@@ -16,7 +16,7 @@ const MINUTE_MS = 60_000;
 /** Longest wait. */
 const PATIENCE_MS = 30_000;
 
-export interface PasswordQueue {
+interface PasswordQueue {
     /** @throws Refusal OVERLOADED, and what `work` throws */
     run<Result>(asker: Asker, work: () => Promise<Result>): Promise<Result>;
 }

@@ -25,7 +25,7 @@ export interface KeyOrder {
     scopes?: Scopes | undefined;
 }
 
-export interface KeyRow {
+interface KeyRow {
     keyId: string;
     workspaceId: string;
     userId: string;
@@ -163,7 +163,7 @@ export async function setConfirmAbove(db: Db, keyId: string, credits: number | n
     await key(db, keyId).update({ confirm_above: credits });
 }
 
-export type Rotated = { ok: true; made: NewKey } | { ok: false; why: 'ended' | 'too many' };
+type Rotated = { ok: true; made: NewKey } | { ok: false; why: 'ended' | 'too many' };
 
 /**
  * A new key in the place of an active one, with the same name, cap, scopes and price to confirm; the old one ends after `overlapSeconds`, or earlier where it

@@ -38,7 +38,7 @@ export const ATTEMPTS = {
     'checkout by workspace': { most: 30, seconds: HOUR },
 } as const satisfies Record<string, Bound>;
 
-export type AttemptKind = keyof typeof ATTEMPTS;
+type AttemptKind = keyof typeof ATTEMPTS;
 export type Attempt = readonly [kind: AttemptKind, of: string];
 
 /** Counts one attempt under each of these, or under none if one is full: then the seconds until it may be tried again, otherwise 0. */

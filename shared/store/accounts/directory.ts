@@ -14,7 +14,7 @@ export interface ListedAccount {
     workspaces: { workspaceId: string; name: string; plan: Plan; role: Role }[];
 }
 
-export interface ListedWorkspace {
+interface ListedWorkspace {
     workspaceId: string;
     name: string;
     plan: Plan;

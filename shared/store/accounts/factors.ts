@@ -2,7 +2,7 @@ import { createHash, randomInt } from 'node:crypto';
 import type { Db } from '../../platform/db.ts';
 
 /** The second factors of a user. */
-export interface Factors {
+interface Factors {
     hasTotp: boolean;
     passkeys: number;
     recoveryCodes: number;

@@ -32,12 +32,12 @@ const OFFER: Columns<Offer> = {
     addressNormalised: 'i.address_normalised',
 };
 
-export const INVITATION_DAYS = 7;
+const INVITATION_DAYS = 7;
 /** Invitations of a workspace that nobody used yet. */
 export const MOST_INVITATIONS = 50;
 
 /** `full`: too many are open. */
-export type Invited = { ok: true; linkId: string } | { ok: false; why: 'full' | 'not-allowed' };
+type Invited = { ok: true; linkId: string } | { ok: false; why: 'full' | 'not-allowed' };
 
 /** Makes an invitation that can be used once and resolves with the id of its link, of which the table keeps a hash. */
 export async function inviteToWorkspace(

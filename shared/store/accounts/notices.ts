@@ -3,16 +3,9 @@ import type { JsonObject } from '../../domain/types.ts';
 import { ago, type Columns, columns, type Db, now, orNow, toColumns } from '../../platform/db.ts';
 
 /** Those of credits are shown nowhere: they become events, once a period. */
-export type NoticeKind =
-    | 'allowance_80'
-    | 'allowance_100'
-    | 'failing'
-    | 'payment_failed'
-    | 'plan_ended'
-    | 'credits_low'
-    | 'credits_exhausted';
+type NoticeKind = 'allowance_80' | 'allowance_100' | 'failing' | 'payment_failed' | 'plan_ended' | 'credits_low' | 'credits_exhausted';
 
-export interface NewNotice {
+interface NewNotice {
     kind: NoticeKind;
     accountId: string;
     workspaceId?: string | undefined;
@@ -24,7 +17,7 @@ export interface NewNotice {
 }
 
 /** A notice, of which one holds at a time. */
-export type NoticeName = Pick<NewNotice, 'accountId' | 'kind' | 'subject'>;
+type NoticeName = Pick<NewNotice, 'accountId' | 'kind' | 'subject'>;
 
 export interface Notice {
     noticeId: string;
@@ -43,7 +36,7 @@ export async function giveNotice(db: Db, notice: NewNotice): Promise<boolean> {
     return given.length === 1;
 }
 
-export interface NoticeReader {
+interface NoticeReader {
     accountId: string;
     workspaceId: string;
     userId: string;

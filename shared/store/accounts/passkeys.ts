@@ -2,7 +2,7 @@ import { newWebToken, webTokenHash } from '../../domain/accounts/web-token.ts';
 import { newId } from '../../domain/text/ids.ts';
 import { type Columns, columns, countRows, type Db, fromNow, now } from '../../platform/db.ts';
 
-export interface Passkey {
+interface Passkey {
     /** `pky_…` */
     passkeyId: string;
     userId: string;

@@ -3,9 +3,9 @@ import { type Db, now } from '../../platform/db.ts';
 import { recordEvents } from '../events/events.ts';
 
 /** Why a key ended: by a person, by a rotation without overlap, reported as leaked, or with its member, who left or proved an address. */
-export type RevokeReason = 'revoked' | 'rotated' | 'reported' | 'member';
+type RevokeReason = 'revoked' | 'rotated' | 'reported' | 'member';
 
-export interface RevokedKey {
+interface RevokedKey {
     keyId: string;
     name: string;
     prefix: string;

@@ -31,7 +31,7 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
 ];
 
 /** Counts for one table. */
-export interface Rewrapped {
+interface Rewrapped {
     table: string;
     /** Sealed again by the first key of the ring. */
     rewrapped: number;

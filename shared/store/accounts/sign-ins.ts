@@ -4,7 +4,7 @@ import { type Columns, columns, type Db, fromNow, now } from '../../platform/db.
 /** How the user proved who they are. */
 export type How = 'sign-up' | 'password' | 'mailed link' | 'password and code' | 'password and recovery code' | 'passkey';
 
-export interface SignIn {
+interface SignIn {
     at: Date;
     how: How;
     /** A User-Agent header. */
@@ -68,7 +68,7 @@ export async function forgetSignIns(db: Db, userId: string): Promise<void> {
 const TICKET_MINUTES = 10;
 
 /** The user of a correct password, and the sign-in revision at that time. */
-export interface TicketHolder {
+interface TicketHolder {
     userId: string;
     revision: number;
 }

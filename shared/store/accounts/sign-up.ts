@@ -8,7 +8,7 @@ import { publicMailProviders } from '../../platform/reserved-names.ts';
 import * as credits from '../credits/credits.ts';
 import { createWorkspace } from './workspaces.ts';
 
-export interface SignUpOrder {
+interface SignUpOrder {
     email: Extract<Email, { ok: true }>;
     passwordHash: string;
     /** Whose link it was, who exists. */
@@ -95,7 +95,7 @@ async function takeUsed(db: Db, accountId: string, left: number): Promise<void> 
  * Counts a sign-up with those of its day from the same range of addresses and mail domain; whether its inviter may earn by it. Of many
  * at once each has a number of its own. Call it in the transaction that signs up.
  */
-export async function countSignUp(db: Db, from: { address: string; mailDomain: string }): Promise<boolean> {
+async function countSignUp(db: Db, from: { address: string; mailDomain: string }): Promise<boolean> {
     const origins = signUpOrigins(from, publicMailProviders()).map((origin) => hashOf('sign-up', origin));
     // In a fixed order, so that two sign-ups never wait for each other.
     const rows = origins.toSorted(Buffer.compare).map((origin) => ({ day: today(db), origin, sign_ups: 1 }));

@@ -40,7 +40,7 @@ export interface Membership {
     demandsFactor: boolean;
 }
 
-export interface SessionRow {
+interface SessionRow {
     sessionId: string;
     browser: string;
     /** The client that used it last; null for a session of before addresses were kept. */
@@ -55,10 +55,10 @@ const SESSION: Columns<SessionRow> = { sessionId: 'id', ...columns('', 'browser'
 export const SESSION_DAYS = 30;
 
 /** Days without use when a session ends. */
-export const IDLE_DAYS = 14;
+const IDLE_DAYS = 14;
 
 /** A confirmation counts this long. */
-export const CONFIRMED_MINUTES = 15;
+const CONFIRMED_MINUTES = 15;
 
 /** Minutes that a mailed code works. */
 const CODE_MINUTES = 10;

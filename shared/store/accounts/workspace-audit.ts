@@ -3,7 +3,7 @@ import type { JsonObject } from '../../domain/types.ts';
 import { ago, countRows, cutPage, type Db, definedConditions } from '../../platform/db.ts';
 
 /** Who acts: `usr_…`, `key_…`, another workspace, an operator, or Routebook itself. */
-export type Actor = `usr_${string}` | `key_${string}` | `wsp_${string}` | 'operator' | 'system';
+type Actor = `usr_${string}` | `key_${string}` | `wsp_${string}` | 'operator' | 'system';
 
 /** Who acts, and from which address. */
 export interface By {
@@ -20,7 +20,7 @@ export interface NewAct extends By {
     details?: JsonObject | undefined;
 }
 
-export interface ActRow {
+interface ActRow {
     at: Date;
     actor: Actor;
     action: Act;
@@ -29,7 +29,7 @@ export interface ActRow {
     details: JsonObject;
 }
 
-export const AUDIT_DAYS = 400;
+const AUDIT_DAYS = 400;
 /** Addresses are forgotten earlier. */
 const IP_DAYS = 90;
 
@@ -53,7 +53,7 @@ export function actorOf({ keyId, userId }: { keyId: string; userId: string }): A
     return (keyId === '' ? userId : keyId) as Actor;
 }
 
-export interface ActFilter {
+interface ActFilter {
     workspaceId: string;
     actor?: string | undefined;
     action?: string | undefined;

@@ -15,7 +15,7 @@ const IDLE = '30 days';
 /** Lifetime of an authorization code. Apps exchange it at once. */
 const CODE_LASTS = '60 seconds';
 
-export interface NewGrant {
+interface NewGrant {
     appId: string;
     /** Name of the grant's key. */
     name: string;

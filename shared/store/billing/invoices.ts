@@ -1,7 +1,7 @@
 import type { PaidInvoice } from '../../domain/accounts/subscription.ts';
 import { type Columns, columns, type Db, now, orNow, toColumns } from '../../platform/db.ts';
 
-export interface StoredInvoice extends PaidInvoice {
+interface StoredInvoice extends PaidInvoice {
     workspaceId: string;
     isGranted: boolean;
     isTakenBack: boolean;

@@ -4,7 +4,7 @@ import { queueMail } from '../accounts/mails.ts';
 import { recordAct } from '../accounts/workspace-audit.ts';
 
 /** So many answers with 401 in a row, and a connection counts as rejected. */
-export const MOST_REFUSALS = 3;
+const MOST_REFUSALS = 3;
 
 /** A call that the site answered with 401. Times in milliseconds since the epoch, by the clock of one process. */
 export interface RefusedCall {

@@ -42,7 +42,7 @@ export const CONNECTION: Columns<Connection> = {
 export const MOST_CONNECTIONS = 500;
 
 /** Who looks: people see their own connections, and the shared ones of the workspace. */
-export interface Viewer {
+interface Viewer {
     workspaceId: string;
     userId: string;
 }
@@ -94,7 +94,7 @@ export async function listConnections(
     };
 }
 
-export interface NewConnection {
+interface NewConnection {
     connectionId: string;
     viewer: Viewer;
     shared: boolean;
@@ -164,7 +164,7 @@ function columnsOfTerms({ entry, hosts }: AuthTerms) {
 }
 
 /** Changes of a connection; absent fields stay. */
-export interface ConnectionChange {
+interface ConnectionChange {
     name?: string | undefined;
     shared?: boolean | undefined;
     verifies?: boolean | undefined;

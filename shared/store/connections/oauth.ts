@@ -51,7 +51,7 @@ const FLOW: Columns<Flow> = columns(
     'expires_at',
 ) as Columns<Flow>;
 
-export type NewFlow = Omit<Flow, 'status' | 'problem' | 'expiresAt'>;
+type NewFlow = Omit<Flow, 'status' | 'problem' | 'expiresAt'>;
 
 /** Begins a consent, for ten minutes; undefined if its member has begun as many as they may. */
 export async function addFlow(db: Db, flow: NewFlow): Promise<Date | undefined> {

@@ -4,7 +4,7 @@ import { actorOf, recordAct } from '../accounts/workspace-audit.ts';
 import { type PassedCall, recordPasses } from './connection-status.ts';
 
 /** One call with a connection. */
-export interface ConnectionUse {
+interface ConnectionUse {
     workspaceId: string;
     connectionId: string;
     keyId: string;

@@ -1,7 +1,7 @@
 import { countRows, type Db, now } from '../../platform/db.ts';
 
 /** Credits earned by activity (docs/billing.md). */
-export interface Bonuses {
+interface Bonuses {
     /** With a user's first charged fetch. */
     firstFetch: number;
     /** To the inviter, with the invited user's charged fetch on a second day (UTC). */

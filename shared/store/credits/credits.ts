@@ -46,7 +46,7 @@ export type HoldVerdict =
           reached?: ReachedCap;
       };
 
-export type ChargeVerdict =
+type ChargeVerdict =
     | {
           ok: true;
           charged: number;
@@ -59,7 +59,7 @@ export type ChargeVerdict =
       }
     | { ok: false; state: HoldState | 'unknown'; marked: boolean; available: number };
 
-export interface ReleaseVerdict {
+interface ReleaseVerdict {
     /** `held` or `sent`: this call released it. Otherwise another call was first, or there is no such hold. */
     before: HoldState | 'unknown';
     /** Whether a worker marked it as sent, also where another call was first: a failed write is then OUTCOME_UNKNOWN. */
@@ -67,7 +67,7 @@ export interface ReleaseVerdict {
     available: number;
 }
 
-export interface HoldView {
+interface HoldView {
     state: HoldState;
     marked: boolean;
     /** Credits held, or that were. */
@@ -75,7 +75,7 @@ export interface HoldView {
     charged: number;
 }
 
-export interface Swept {
+interface Swept {
     /** Holds released because they were not settled in time. */
     released: number;
     /** Accounts whose period ended. */
@@ -111,7 +111,7 @@ export interface Credits {
     close(): Promise<void>;
 }
 
-export interface CreditsOptions {
+interface CreditsOptions {
     /** The pool for reading balances, so that no movement waits behind readers; by default the same. */
     reads?: Db;
     /** How long a hold tries again when the database is away, in milliseconds. */

@@ -1,7 +1,7 @@
 import { columns, type Db } from '../../platform/db.ts';
 
 /** An account whose books do not agree: by how much each sum is off (0 where it is right). */
-export interface Drift {
+interface Drift {
     accountId: string;
     /** allowance and bonus available, minus what the ledger's entries sum to. */
     available: number;
@@ -11,7 +11,7 @@ export interface Drift {
     openHolds: number;
 }
 
-export interface LedgerEntry {
+interface LedgerEntry {
     id: number;
     operation: string | null;
     kind: string;

@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db.ts';
 
 /** A cap that an account set itself: credits a day (UTC), for all of it or for one key. */
-export interface Cap {
+interface Cap {
     /** Null: none. */
     cap: number | null;
     /** Spent today, or held by calls in flight; 0 where nothing was counted yet. */

@@ -145,7 +145,7 @@ export interface Attempt {
 }
 
 /** Webhooks that have failed for long. */
-export interface Failing {
+interface Failing {
     /** Failed for so long that they must be disabled. */
     toDisable: string[];
     /** Their owners must be warned. */

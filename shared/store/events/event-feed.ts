@@ -3,7 +3,7 @@ import { DELIVERY_DAYS } from '../../domain/events/webhook-bounds.ts';
 import { ago, type Db } from '../../platform/db.ts';
 
 /** Hours for which events are listed. They are stored longer, as long as their deliveries. */
-export const LISTED_HOURS = 24;
+const LISTED_HOURS = 24;
 /** Days after its last successful fetch of a site for which a workspace receives events of that site. */
 export const SITE_EVENT_DAYS = 30;
 /** A workspace that reads events: its own, its account's, and those of sites that it maintains or fetched. */
@@ -46,7 +46,7 @@ const READ = `
 const COUNT = `select count(*) as count from (${AUDIENCES.map((audience) => `${OWN} and ${audience}`).join(' union all ')}) own`;
 
 /** The position of the latest event; 0 if there is none. */
-export async function endOfFeed(db: Db): Promise<number> {
+async function endOfFeed(db: Db): Promise<number> {
     const row = await db('events').whereNotNull('position').max({ head: 'position' }).first();
     return row?.head ?? 0;
 }

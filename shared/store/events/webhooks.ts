@@ -11,7 +11,7 @@ import { lockForAdding } from '../accounts/workspaces.ts';
 import { holdSpreading } from './spread.ts';
 
 /** `caller`: disabled by PATCH. `gone`: the receiver answered 410. `failing`: all attempts failed. `backlog`: too many waiting deliveries. */
-export type DisabledReason = 'caller' | 'gone' | 'failing' | 'backlog';
+type DisabledReason = 'caller' | 'gone' | 'failing' | 'backlog';
 
 export interface Webhook {
     webhookId: string;
@@ -39,9 +39,9 @@ export const WEBHOOK_PURPOSE = 'webhook secret';
 /** How long a previous secret also signs. */
 const FORMER_SIGNS = '1 days';
 /** Notices about webhooks are combined in one email. */
-export const WEBHOOK_NEWS = 'webhooks';
+const WEBHOOK_NEWS = 'webhooks';
 
-export interface NewWebhook {
+interface NewWebhook {
     workspaceId: string;
     userId: string;
     receiver: Receiver;
@@ -134,7 +134,7 @@ export async function listWebhooks(
     return { webhooks: shown, next: last && { createdAt: last.place, webhookId: last.webhookId }, total: await countRows(all()) };
 }
 
-export interface WebhookChange {
+interface WebhookChange {
     receiver?: Receiver | undefined;
     events?: readonly string[] | undefined;
     description?: string | null | undefined;

@@ -26,7 +26,7 @@ export interface KeyOrder extends KeyedCall {
     lastsMs: number;
 }
 
-export type KeyVerdict =
+type KeyVerdict =
     /** This call owns the key now, until `store`, `forget` or a charge with an answer. */
     | { verdict: 'new' }
     | { verdict: 'running' }

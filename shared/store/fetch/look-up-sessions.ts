@@ -2,7 +2,7 @@ import { openBatchWriter } from '../../platform/batch-writer.ts';
 import type { Db } from '../../platform/db.ts';
 
 /** A catalog look-up or a search for endpoints that was answered; a fetch that names its id belongs to it. */
-export interface LookUpSession {
+interface LookUpSession {
     /** `ses_…` */
     id: string;
     /** Undefined: endpoints of all sites were looked for. */

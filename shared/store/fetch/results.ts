@@ -13,7 +13,7 @@ const KEEP_MS = 1000;
 const PURPOSE = 'result';
 
 /** A read that an account paid for. */
-export interface StoredResult {
+interface StoredResult {
     /** `data` of the answer as JSON text. */
     text: string;
     /** As `meta.results` said. */
@@ -21,7 +21,7 @@ export interface StoredResult {
 }
 
 /** Whose result it is, and of which question (a hash in hex). */
-export interface ResultPlace {
+interface ResultPlace {
     accountId: string;
     question: string;
 }

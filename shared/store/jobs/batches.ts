@@ -99,7 +99,7 @@ export async function pauseBatch(db: Db, batchId: string): Promise<boolean> {
 }
 
 /** The limits that a resume may change. */
-export interface Resumption {
+interface Resumption {
     keyId: string;
     maxCredits?: number | undefined;
     stopAfterFailures?: number | undefined;

@@ -54,7 +54,7 @@ const LEASE = `fleet_now() + ${LEASE_MS} * interval '1 millisecond'`;
 const CLAIMS_LOCK = 7_062_614;
 
 /** Accounts and sites at their limits, with the number of jobs that may still be claimed. */
-export interface Capacity {
+interface Capacity {
     accounts: ReadonlyMap<string, number>;
     sites: ReadonlyMap<string, number>;
 }

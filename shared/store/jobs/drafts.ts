@@ -8,7 +8,7 @@ export interface NewItem extends OrderedCall {
 }
 
 /** The common fields of a batch's items. */
-export interface OfAll {
+interface OfAll {
     batchId: string;
     workspaceId: string;
     keyId: string;

@@ -72,7 +72,7 @@ export async function endWithStored(
 }
 
 /** The result of cancelling a job. */
-export type Cancelled = 'cancelled' | 'not cancellable' | 'unknown';
+type Cancelled = 'cancelled' | 'not cancellable' | 'unknown';
 
 /** Cancels an open job and releases its hold, unless it is a write that was marked as sent. */
 export async function cancelJob(db: Db, workspaceId: string, jobId: string): Promise<Cancelled> {

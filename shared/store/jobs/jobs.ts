@@ -225,7 +225,7 @@ export async function readEventJobs(db: Db, jobIds: readonly string[], mostBytes
 }
 
 /** The number of failed items of one code. */
-export interface BatchFailures {
+interface BatchFailures {
     code: string;
     items: number;
 }

@@ -4,7 +4,7 @@ import type { Db } from '../../platform/db.ts';
 /** The counted states. Jobs paused by an operator count as `worker`. */
 const STATES = ['running', 'worker', 'later', 'paused', ...WAITING_FOR.filter((reason) => reason !== 'operator')] as const;
 
-export interface OpenJobs {
+interface OpenJobs {
     state: (typeof STATES)[number];
     jobs: number;
     /** How long the oldest of them has been running or ready; 0 if there is none. */

@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db.ts';
 
 /** A pause by an operator: of jobs of an account, of a site, of an account's jobs for a site, or of all jobs. */
-export interface JobPause {
+interface JobPause {
     accountId: string | null;
     site: string | null;
     since: string;

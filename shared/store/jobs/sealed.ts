@@ -24,7 +24,7 @@ export async function openRequest<Request extends object>(
 }
 
 /** The JSON of a result, before and after the account's remaining credits. */
-export interface ResultParts {
+interface ResultParts {
     head: string;
     tail: string;
 }
@@ -45,7 +45,7 @@ export async function openResult(secrets: Secrets, sealed: Buffer, remaining: nu
 }
 
 /** The failure of an attempt, apart from its code. */
-export type StoredError = Pick<RefusalExtras, 'details' | 'retryAfter' | 'upstream' | 'didYouMean' | 'retryable'> & { message?: string };
+type StoredError = Pick<RefusalExtras, 'details' | 'retryAfter' | 'upstream' | 'didYouMean' | 'retryable'> & { message?: string };
 
 export async function sealError(secrets: Secrets, error: StoredError): Promise<Buffer> {
     return secrets.seal(JSON.stringify(error), ERROR);

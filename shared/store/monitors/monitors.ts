@@ -204,7 +204,7 @@ function visible(db: Db, { workspaceId, userId, scopes: { effects, sites, endpoi
 }
 
 /** Who pays for monitors: on Free the user of their keys, otherwise the workspace. */
-export interface Payer {
+interface Payer {
     plan: string;
     userId: string;
     workspaceId: string;

@@ -44,7 +44,7 @@ export async function endClaim(
     return ended === 1;
 }
 
-export interface NewRun {
+interface NewRun {
     runId: string;
     monitorId: string;
     base: number;

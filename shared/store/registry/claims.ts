@@ -39,7 +39,7 @@ const CLAIM: Columns<Claim> = {
 export const OPEN_CLAIMS = 10;
 const LASTS = '7 days';
 
-export interface NewClaim {
+interface NewClaim {
     registrable: string;
     workspaceId: string;
     accountId: string;
@@ -77,7 +77,7 @@ export async function createClaim(
 }
 
 /** Identifies a claim. */
-export interface ClaimName {
+interface ClaimName {
     claimId: string;
     registrable: string;
     workspaceId: string;
@@ -121,7 +121,7 @@ export async function listClaims(
 }
 
 /** A domain that a workspace has claims on. */
-export interface ClaimedDomain {
+interface ClaimedDomain {
     registrable: string;
     claims: number;
     provenAt: Date | null;

@@ -2,7 +2,7 @@ import type { EndpointEntry } from '../../domain/find/entry.ts';
 import type { Db } from '../../platform/db.ts';
 
 /** The model that the vectors of endpoints are of, and how many numbers one has. */
-export interface EmbeddingModel {
+interface EmbeddingModel {
     model: string;
     size: number;
 }

@@ -42,7 +42,7 @@ export interface FoundEndpoint extends Found {
     site: string;
 }
 
-export interface FoundList {
+interface FoundList {
     /** Undefined if no endpoint has a word of the task. */
     search: Search | undefined;
     /** Best first, at most 200, and at most three of a registrable domain in each ten slots unless a site was named. */

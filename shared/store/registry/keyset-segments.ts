@@ -7,7 +7,7 @@ export type ListSort = (typeof LIST_SORTS)[number];
  * A list consists of segments, which are read one after the other. Each segment follows an index, so a page costs only what it shows. A
  * site appears once in a segment, and in one segment only.
  */
-export interface Segment {
+interface Segment {
     /** Tables beside the sites `s`; `rollup` is there for every segment. */
     from?: string;
     where?: string;
@@ -23,7 +23,7 @@ export interface Segment {
     after: string;
 }
 
-export interface SegmentContext {
+interface SegmentContext {
     search: Search | undefined;
     category: string | undefined;
     isVerifiedOnly: boolean;

@@ -79,7 +79,7 @@ export async function endpointRows(db: Db, ids: readonly number[]): Promise<Endp
     }));
 }
 
-export interface UsedPage {
+interface UsedPage {
     ids: number[];
     /** Where the next page begins; undefined on the last one. */
     next: Json | undefined;

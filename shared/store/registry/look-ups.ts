@@ -10,7 +10,7 @@ import { VERSION_COLUMNS, type VersionRef, versionIn } from './history.ts';
 import { claimOf } from './ownership.ts';
 import type { LoadedVersion, Versions } from './versions.ts';
 
-export interface LookUpQuestion {
+interface LookUpQuestion {
     /** Normalised. */
     site: string;
     registrable: string;
@@ -19,7 +19,7 @@ export interface LookUpQuestion {
 }
 
 /** Everything the catalog knows of a site now. */
-export interface LookUp {
+interface LookUp {
     isBlocked: boolean;
     /** The owner's policy; null if there is none. */
     policy: StrictestPolicy | null;

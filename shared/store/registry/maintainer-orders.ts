@@ -9,7 +9,7 @@ import { dropRemoval, removalState, requestRemoval } from './removals.ts';
 import { lockRegistrable } from './sites.ts';
 
 /** A change of the list by a maintainer: `by` is its own workspace. */
-export interface MaintainerOrder {
+interface MaintainerOrder {
     registrable: string;
     by: string;
     workspaceId: string;

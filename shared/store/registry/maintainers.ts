@@ -120,7 +120,7 @@ export interface MaintainerChange {
     actsIn?: string;
 }
 
-export type MaintainerAct = Extract<Act, `maintainer.${string}`>;
+type MaintainerAct = Extract<Act, `maintainer.${string}`>;
 
 /** Records a change in the audits of both workspaces; an actor of the other one is shown there as that workspace. */
 export async function recordInBoth(

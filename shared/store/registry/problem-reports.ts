@@ -3,7 +3,7 @@ import { ago, type Columns, countRows, cutPage, type Db } from '../../platform/d
 import { notifyOwners } from '../accounts/workspace-news.ts';
 
 /** A caller's report that an endpoint does not do what its schema says. */
-export interface ProblemReport {
+interface ProblemReport {
     id: string;
     site: string;
     /** The latest version when it was reported. */

@@ -23,7 +23,7 @@ import { findLookAlikes, rememberName } from './site-warnings.ts';
 import { scheduleRun } from './verification.ts';
 
 /** Queues work on the database. @param locks it locks the domain */
-export type InTurn = <Result>(locks: boolean, work: () => Promise<Result>) => Promise<Result>;
+type InTurn = <Result>(locks: boolean, work: () => Promise<Result>) => Promise<Result>;
 
 /** A package is compared this many times without a lock, and then once more with the domain locked. */
 const COMPARED_FREELY = 3;

@@ -32,7 +32,7 @@ const REMOVAL_HOURS = 24;
 const STOPPED_DAYS = 30;
 
 /** The pending removals of a maintainer, and stopped ones. */
-export interface RemovalState {
+interface RemovalState {
     isPending: boolean;
     /** Its owners stopped a removal in the last 30 days. */
     wasStopped: boolean;

@@ -59,7 +59,7 @@ export async function madeBy(
 }
 
 /** A request as operators list it. */
-export type ListedRequest = Pick<SchemaRequest, 'id' | 'domain' | 'task' | 'status' | 'demand' | 'createdAt'> & {
+type ListedRequest = Pick<SchemaRequest, 'id' | 'domain' | 'task' | 'status' | 'demand' | 'createdAt'> & {
     /** null if it was sent without a key. */
     workspaceId: string | null;
 };
@@ -75,7 +75,7 @@ export async function list(db: Db, { status, most }: { status: RequestStatus | u
 }
 
 /** `refused`: a status only moves forward, and this one may not come after the present one. */
-export type Moved = { outcome: 'moved' | 'unchanged' | 'refused'; before: RequestStatus } | { outcome: 'absent' };
+type Moved = { outcome: 'moved' | 'unchanged' | 'refused'; before: RequestStatus } | { outcome: 'absent' };
 
 /**
  * Moves a request on to a status; a second time it does nothing. One that is called fulfilled names the latest version of its site,

@@ -49,7 +49,7 @@ export async function rememberName(db: Db, registrable: string): Promise<void> {
 }
 
 /** Warnings for people before they use a site, besides its card. */
-export interface SiteWarnings {
+interface SiteWarnings {
     isBlocked: boolean;
     /** Since when the latest version is no longer verified; null if it did not drift. */
     driftedAt: Date | null;

@@ -90,7 +90,7 @@ export async function reclaimBonus(db: Db, registrable: string): Promise<number>
 }
 
 /** A site of a domain. */
-export interface SiteOfDomain {
+interface SiteOfDomain {
     site: string;
     /** null where every version is yanked. */
     latest: number | null;
@@ -158,7 +158,7 @@ export async function listSites(db: Db, { only, most }: { only: SiteFilter | und
 }
 
 /** A site that a workspace maintains. */
-export interface OwnSite {
+interface OwnSite {
     site: string;
     title: string;
     /** How many versions it ever had. */
@@ -193,7 +193,7 @@ export async function ownSites(
 }
 
 /** A site that anybody may find, and when its latest version was published. */
-export interface NamedSite {
+interface NamedSite {
     site: string;
     publishedAt: Date;
 }

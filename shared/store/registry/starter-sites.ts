@@ -3,10 +3,10 @@ import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
 import { columns, type Db, now } from '../../platform/db.ts';
 
 /** Verification state of a site that Routebook maintains. */
-export type StarterState = 'verified' | 'failing' | 'undecided' | 'nothing to call' | 'in line' | 'never run';
+type StarterState = 'verified' | 'failing' | 'undecided' | 'nothing to call' | 'in line' | 'never run';
 
 /** A site that Routebook itself maintains. */
-export interface StarterSite {
+interface StarterSite {
     site: string;
     registrable: string;
     version: number;

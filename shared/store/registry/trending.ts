@@ -5,7 +5,7 @@ import { ago, type Columns, columns, type Db } from '../../platform/db.ts';
 export const TRENDING_WINDOWS = ['24h', '7d', '30d'] as const;
 export type TrendingWindow = (typeof TRENDING_WINDOWS)[number];
 
-export interface TrendingSite {
+interface TrendingSite {
     site: string;
     title: string;
     intentCategory: string;

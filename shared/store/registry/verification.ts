@@ -223,7 +223,7 @@ export async function readState(db: Db, site: string): Promise<VerificationState
 }
 
 /** The findings about one version so far. */
-export interface VersionState {
+interface VersionState {
     version: number;
     verifiedAt: Date | null;
     /** Since when it is no longer verified. */
@@ -244,7 +244,7 @@ export async function readVersion(db: Db, versionId: number): Promise<VersionSta
     return db('versions').where({ id: versionId }).first(VERSION_STATE);
 }
 
-export interface DriftedSchema {
+interface DriftedSchema {
     site: string;
     version: number;
     driftedAt: Date;

@@ -137,7 +137,7 @@ async function readVersions(db: Db, ids: readonly number[]): Promise<(VersionDoc
     return rows.map((row) => (row.id === null ? undefined : row));
 }
 
-export interface VersionDocument {
+interface VersionDocument {
     id: number;
     site: string;
     version: number;

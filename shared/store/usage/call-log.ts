@@ -42,7 +42,7 @@ export interface LoggedCall {
 /** A call's place in the log: microseconds since 1970, and the id of its row. */
 export type CallPlace = readonly [micros: number, id: number];
 
-export interface CallPage {
+interface CallPage {
     calls: LoggedCall[];
     /** Where older calls go on; undefined if there are none. */
     next: CallPlace | undefined;
@@ -153,4 +153,4 @@ export async function recentCalls(
     return recent.length < most ? calls : recent;
 }
 
-export type RecentCall = Pick<LoggedCall, 'at' | 'site' | 'endpoint' | 'outcome' | 'credits' | 'durationMs'>;
+type RecentCall = Pick<LoggedCall, 'at' | 'site' | 'endpoint' | 'outcome' | 'credits' | 'durationMs'>;

@@ -27,7 +27,7 @@ export interface Slot extends Figures {
     from: Date;
 }
 
-export interface UsageOverTime {
+interface UsageOverTime {
     /** One after another, without a gap; the last one is not over yet. */
     slots: Slot[];
     total: Figures;

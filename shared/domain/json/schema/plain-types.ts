@@ -2,7 +2,7 @@ import type { JsonObject } from '../../types.ts';
 import { SCALAR_TYPES } from './keywords.ts';
 import { isObject } from './structure.ts';
 
-export interface Following {
+interface Following {
     /** Resolves a `$ref`. */
     follow(ref: string): unknown;
     /** Schemas already checked: references may lead to one schema many times, and in circles. */

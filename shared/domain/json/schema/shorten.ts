@@ -4,7 +4,7 @@ import { escapePointer } from '../json-bounds.ts';
 import { KEYWORDS } from './keywords.ts';
 import { isObject } from './structure.ts';
 
-export interface ShortenedSchema {
+interface ShortenedSchema {
     schema: JsonSchema;
     isShortened: boolean;
 }

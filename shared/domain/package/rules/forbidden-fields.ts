@@ -37,7 +37,7 @@ const FORBIDDEN_WORDS: readonly string[] = [
 ];
 
 /** Whether a field of this name would carry what packages may not carry. */
-export function isForbiddenField(name: string): boolean {
+function isForbiddenField(name: string): boolean {
     const plain = name
         .slice(0, 200)
         .toLowerCase()
