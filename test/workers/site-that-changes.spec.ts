@@ -56,18 +56,19 @@ describe('a walk over a site that changes meanwhile', () => {
             url: `http://${SITE}:${site.port}/list`,
             pagination: { style: 'page', param: 'page', max_pages: MAX_PAGES },
         };
-        runner = openJobRunner(SITE, loopbackRules(`127.0.0.1:${site.port}`, { [SITE]: '127.0.0.1' }), [walk]);
+        const once: PackageEndpoint = { ...walk, name: 'once', pagination: { ...walk.pagination, unique: 'id' } as typeof walk.pagination };
+        runner = openJobRunner(SITE, loopbackRules(`127.0.0.1:${site.port}`, { [SITE]: '127.0.0.1' }), [walk, once]);
     });
     after(async () => {
         await runner.close();
         await site.close();
     });
 
-    async function run(next: Course, maxResults = 1000) {
+    async function run(next: Course, maxResults = 1000, endpoint = 'walk') {
         course = next;
         list = Array.from({ length: next.items }, (_, id) => id);
         served = [];
-        return done(await runner.run('walk', {}, { maxResults }));
+        return done(await runner.run(endpoint, {}, { maxResults }));
     }
 
     it('delivers and bills each result once where a site repeats its last page', async () => {
@@ -104,6 +105,20 @@ describe('a walk over a site that changes meanwhile', () => {
                 const isCut = all.length > maxResults || end === undefined;
                 expect(outcome.paginationEnd, 'end').to.equal(isCut ? bound : end);
                 expect(outcome.truncated, 'truncated').to.equal(isCut);
+            }),
+            { numRuns: 300 },
+        );
+    });
+
+    it('delivers and bills an item once that comes again on another page, where the package names its id', async () => {
+        await fc.assert(
+            fc.asyncProperty(COURSE, fc.integer({ min: 1, max: 20 }), async (next, maxResults) => {
+                fc.pre(next.beyond !== 404 || next.items > 3);
+                const outcome = await run(next, maxResults, 'once');
+                const ids = [...new Set(served.filter((page) => page !== 404).flat())];
+                expect(outcome.data['items']).to.deep.equal(ids.slice(0, maxResults).map((id) => ({ id })));
+                expect(outcome.results, 'results').to.equal(Math.min(ids.length, maxResults));
+                expect(outcome.requests, 'billed pages').to.be.at.most(served.length);
             }),
             { numRuns: 300 },
         );
