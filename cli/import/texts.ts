@@ -1,7 +1,8 @@
+import { isPlaceholder } from '../../shared/domain/package/rules/placeholders.ts';
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Json } from '../../shared/domain/types.ts';
 
-/** A text of a document as a package takes it: well-formed, without control characters, cut at a word; `undefined` where nothing is left or it holds a credential. */
+/** A text of a document as a package takes it: well-formed, without control characters, cut at a word; `undefined` where nothing is left, it holds a credential or is a placeholder. */
 export function cleanText(value: unknown, max: number): string | undefined {
     if (typeof value !== 'string') return undefined;
     const text = value
@@ -9,7 +10,8 @@ export function cleanText(value: unknown, max: number): string | undefined {
         .replaceAll('\r\n', '\n')
         .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ' ')
         .trim();
-    if (text === '') return undefined;
+    // Generated documents hold some that nobody wrote, such as `<p/>`.
+    if (text === '' || isPlaceholder(text)) return undefined;
     const cut =
         text.length <= max
             ? text

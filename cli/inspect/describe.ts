@@ -59,11 +59,12 @@ export function describeSite(site: string, endpoints: readonly PackageEndpoint[]
 /** Describes a param by the usual meaning of its name, else by name and place. */
 export function describeParam({ name, source, schema }: PackageParam): string {
     const words = wordsOf(name);
-    const role = ROLES.find(({ names }) => names.test(words.join(' ')));
-    if (role !== undefined) return role.means;
+    const type = isObject(schema) ? schema['type'] : undefined;
+    const role = ROLES.find(({ names, isNumber }) => names.test(words.join(' ')) && (isNumber !== true || type !== 'string'));
+    // What a body holds is mostly stored, and seldom says how to answer.
+    if (role !== undefined && (source !== 'body' || (type !== 'object' && type !== 'array'))) return role.means;
     const said = words.join(' ');
     if (said === '') return source === 'body' ? 'The body that is sent.' : 'What is asked for.';
-    const type = isObject(schema) ? schema['type'] : undefined;
     if (words.at(-1) === 'id' || words.at(-1) === 'ids')
         return words.length > 1 ? `The id of the ${words.slice(0, -1).join(' ')}.` : 'Its id.';
     if (type === 'boolean') return `Whether ${said}.`;
@@ -74,8 +75,8 @@ export function describeParam({ name, source, schema }: PackageParam): string {
 const MOST_FIELDS = 8;
 const MOST_ACTS = 6;
 
-const ROLES: readonly { names: RegExp; means: string }[] = [
-    { names: /^(?:page|p|pg|page (?:number|no|num|index)|current page)$/, means: 'Which page of the list, by number.' },
+const ROLES: readonly { names: RegExp; means: string; isNumber?: true }[] = [
+    { names: /^(?:page|p|pg|page (?:number|no|num|index)|current page)$/, means: 'Which page of the list, by number.', isNumber: true },
     { names: /^(?:limit|size|count|per page|page size|top|rows|n|max results?)$/, means: 'How many items to answer with.' },
     { names: /^(?:offset|start|skip|first result|start index)$/, means: 'How many items to pass over.' },
     {

@@ -472,6 +472,16 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(whys(imported, 'document')['webhooks']).to.match(/1 webhooks/);
     });
 
+    it('leaves out descriptions that nobody wrote, which lint refuses, and keeps texts that only mention such words', () => {
+        const bare = importWhole({ info: { title: 'Boats', description: '<p/>' }, paths: { '/boats': { get: operation('boats') } } });
+        expect(bare.package.description).to.equal(undefined);
+        expect(faultsOf(bare.package)).to.deep.equal([]);
+        const said = 'Makes quotes, names and lorem ipsum.';
+        const kept = importWhole({ info: { title: 'Boats', description: said }, paths: { '/boats': { get: operation('boats') } } });
+        expect(kept.package.description).to.equal(said);
+        expect(faultsOf(kept.package)).to.deep.equal([]);
+    });
+
     it('bounds schemas: cycles end, 3.0 and 3.1 mean the same, lists stand in items', () => {
         const node = {
             type: 'object',

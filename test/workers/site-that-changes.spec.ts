@@ -56,7 +56,7 @@ describe('a walk over a site that changes meanwhile', () => {
             url: `http://${SITE}:${site.port}/list`,
             pagination: { style: 'page', param: 'page', max_pages: MAX_PAGES },
         };
-        const once: PackageEndpoint = { ...walk, name: 'once', pagination: { ...walk.pagination, unique: 'id' } as typeof walk.pagination };
+        const once: PackageEndpoint = { ...walk, name: 'once', pagination: { ...walk.pagination, unique: 'id' } };
         runner = openJobRunner(SITE, loopbackRules(`127.0.0.1:${site.port}`, { [SITE]: '127.0.0.1' }), [walk, once]);
     });
     after(async () => {

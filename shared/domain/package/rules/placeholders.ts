@@ -3,14 +3,19 @@ import type { Path, Report } from './report.ts';
 
 /** Texts that tools and authors write where a description is still to come. */
 const PLACEHOLDER =
-    /\bsay here what\b|\bdrafted from a recording\b|\blorem ipsum\b|^\W*(?:todo|tbd|fixme|to be (?:written|described|filled in)|(?:a |your |some )?description (?:goes )?here|(?:write|add|put) (?:a |your |the )?(?:description|text) here)\W*$|^<[^<>]{0,100}>$|^\{\{[^{}]{0,100}\}\}$/i;
+    /\bsay here what\b|\bdrafted from a recording\b|^\W*lorem ipsum\b|^\W*(?:todo|tbd|fixme|to be (?:written|described|filled in)|(?:a |your |some )?description (?:goes )?here|(?:write|add|put) (?:a |your |the )?(?:description|text) here)\W*$|^<[^<>]{0,100}>$|^\{\{[^{}]{0,100}\}\}$/i;
 /** Longer texts were written by a person. */
 const LONGEST = 300;
+
+/** Whether a text is still to be written. */
+export function isPlaceholder(text: string): boolean {
+    return text.length <= LONGEST && PLACEHOLDER.test(text.trim());
+}
 
 /** Refuses titles and descriptions that are still to be written: callers and agents choose by them. */
 export function checkPlaceholders({ title, description, auth = [], endpoints = [] }: PackageDraft, report: Report): void {
     const check = (text: string | undefined, at: Path, wanted: string) => {
-        if (text !== undefined && text.length <= LONGEST && PLACEHOLDER.test(text.trim()))
+        if (text !== undefined && isPlaceholder(text))
             report.add(at, 'INVALID_VALUE', `This is a placeholder. Say in a sentence ${wanted}.`);
     };
     check(title, ['title'], 'how the site is called');
