@@ -110,8 +110,14 @@ describe('a batch that comes as lines', function () {
 
     it('counts unknown endpoints and params of all lines', async () => {
         const wrong = (at: number) => (at % 2 === 0 ? { endpoint: `produkt${at}` } : { params: { id: 1, [`idd${at}`]: 2 } });
-        const answer = await send(Array.from({ length: 1000 }, (_, at) => wrong(at)));
+        let reads = 0;
+        const note = ({ sql }: { sql: string }) => {
+            if (/\bfrom\s+"?(domains|sites)\b|\bjoin\s+"?domains\b/.test(sql)) reads += 1;
+        };
+        world.app.db.on('query', note);
+        const answer = await send(Array.from({ length: 1000 }, (_, at) => wrong(at))).finally(() => world.app.db.off('query', note));
         expect([detailsOf(answer).length, problemsOf(answer)]).to.deep.equal([100, 1000]);
+        expect(reads, 'reads of the site').to.be.below(50);
     });
 
     it('refuses a line of more than 256 KiB, and no others', async () => {

@@ -9,6 +9,7 @@ import { orderedCall } from '../../../shared/fetch/new-job.ts';
 import { type ItemDetail, Refusal, refusalEntry } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import type { NewItem } from '../../../shared/store/jobs/drafts.ts';
+import type { Latest } from '../../../shared/store/registry/schemas.ts';
 import { checkEndpoint, checkSite } from '../../auth/key-scopes.ts';
 import { isTooComplex, readJsonPart } from '../../bodies/json-body.ts';
 import { prepare, problemsOf } from '../../plugins/input.ts';
@@ -18,7 +19,7 @@ import { type BatchBody, type ItemText, MOST_DETAILS } from './read-items.ts';
 /** How long items are validated before the event loop is yielded, in milliseconds. */
 const TURN_MS = 10;
 
-/** The most endpoints of a batch that are kept in memory. An item of another one is looked up again. */
+/** The most endpoints, and sites, of a batch that are kept in memory. An item of another one is looked up again. */
 const MOST_KNOWN = 1000;
 
 /** Totals of the items of a batch. */
@@ -40,12 +41,32 @@ export interface Checked {
 /** An endpoint, or why it cannot be called. */
 type Known = { found: Found; needs: Effect } | { refusal: Refusal };
 
+/** What is known of the endpoints and sites of a batch. */
+interface KnownOfBatch {
+    endpoints: LRUCache<string, Known>;
+    /** Reads a site once, however many endpoints it is asked for that it does not have. */
+    readSite: Latest['find'];
+}
+
+function openKnown({ latest }: App): KnownOfBatch {
+    const sites = new LRUCache<string, ReturnType<Latest['find']>>({ max: MOST_KNOWN });
+    return {
+        endpoints: new LRUCache({ max: MOST_KNOWN }),
+        readSite(question) {
+            const key = JSON.stringify(question);
+            const state = sites.get(key) ?? latest.find(question);
+            sites.set(key, state);
+            return state;
+        },
+    };
+}
+
 /**
  * Validates all items like fetches, looking up each endpoint once, and passes valid items to `keep` until one is invalid.
  * @throws Refusal VALIDATION_ERROR with the first problems of all items; errors that do not concern an item, such as SERVICE_UNAVAILABLE
  */
 export async function checkItems(app: App, caller: Caller, body: BatchBody, keep: (item: NewItem) => Promise<void>): Promise<Checked> {
-    const known = new LRUCache<string, Known>({ max: MOST_KNOWN });
+    const known = openKnown(app);
     const names = new Set<string>();
     const details: ItemDetail[] = [];
     let problems = 0;
@@ -126,7 +147,7 @@ async function checkItem(
     app: App,
     caller: Caller,
     { custom_id: customId, ...asked }: BatchItem,
-    { known, suggests }: { known: LRUCache<string, Known>; suggests: boolean },
+    { known, suggests }: { known: KnownOfBatch; suggests: boolean },
 ): Promise<{ job: NewItem; cost: number }> {
     const { site, endpoint } = asked;
     if (site === undefined || endpoint === undefined) throw missing(site === undefined ? 'site' : 'endpoint');
@@ -148,20 +169,20 @@ function missing(field: 'site' | 'endpoint'): Refusal {
 }
 
 /** @throws Refusal the error that a call of this endpoint would get */
-async function lookUp(app: App, body: FetchRequest, known: LRUCache<string, Known>): Promise<Extract<Known, { found: Found }>> {
+async function lookUp(app: App, body: FetchRequest, { endpoints, readSite }: KnownOfBatch): Promise<Extract<Known, { found: Found }>> {
     const question = JSON.stringify([body.site, body.endpoint, body.version]);
-    let answer = known.get(question);
+    let answer = endpoints.get(question);
     if (answer === undefined) {
-        answer = await findOnce(app, body);
-        known.set(question, answer);
+        answer = await findOnce(app, body, readSite);
+        endpoints.set(question, answer);
     }
     if ('refusal' in answer) throw answer.refusal;
     return answer;
 }
 
-async function findOnce(app: App, body: FetchRequest): Promise<Known> {
+async function findOnce(app: App, body: FetchRequest, readSite: Latest['find']): Promise<Known> {
     try {
-        const found = await findEndpoint(app, body, (question) => app.latest.find(question));
+        const found = await findEndpoint(app, body, readSite);
         return found.ok ? { found, needs: await trustedEffect(app, found) } : { refusal: found.refusal };
     } catch (error) {
         if (!isOfItem(error)) throw error;
