@@ -1,16 +1,14 @@
 import { newSecretKey } from '../../shared/domain/accounts/key-ring.ts';
+import type { Figures } from '../results.ts';
 import { CONNECTED, connectedPackage } from '../stack/package.ts';
 import type { Stack } from '../stack/stack.ts';
-import { throughProduction, warm } from './fetches.ts';
-import type { Round } from './scenario.ts';
+import { fetches, production, warm } from './fetches.ts';
+import type { Bench, Round } from './scenario.ts';
 
-/** C1: the same call with a connection and without one, in turns. */
+/** C1: the same call with a connection and without one. */
 export const CONNECTIONS: Round = {
     name: 'connections',
-    scenarios: [
-        throughProduction('unconnected_64', 'item', { inFlight: 64 }, 15_000, CONNECTED),
-        throughProduction('connected_64', 'mine', { inFlight: 64 }, 15_000, CONNECTED),
-    ],
+    scenarios: [{ name: 'connections', run: inTurns }],
     async open(bench) {
         const { stack } = bench;
         const settings = { SECRET_KEYS: newSecretKey('bench') };
@@ -24,6 +22,26 @@ export const CONNECTIONS: Round = {
         };
     },
 };
+
+/** Without and with a connection, in an order that a machine which becomes faster or slower favours neither. */
+const TURNS = ['item', 'mine', 'mine', 'item', 'mine', 'item', 'item', 'mine'];
+
+async function inTurns(bench: Bench): Promise<Figures> {
+    const { stack } = bench;
+    const turns: { endpoint: string; figures: Figures }[] = [];
+    for (const endpoint of TURNS) {
+        const load = { site: CONNECTED, endpoints: [endpoint], pace: { inFlight: 64 }, measuredMs: 5000 };
+        turns.push({ endpoint, figures: await fetches(bench, { service: stack.production, watched: production(stack), ...load }) });
+    }
+    return { ...meanOf('item', 'without'), ...meanOf('mine', 'with') };
+
+    function meanOf(endpoint: string, name: string): Figures {
+        const own = turns.filter((turn) => turn.endpoint === endpoint).map(({ figures }) => figures);
+        const names = Object.keys(own[0] ?? {});
+        const mean = (figure: string) => own.reduce((sum, figures) => sum + (figures[figure] ?? Number.NaN), 0) / own.length;
+        return Object.fromEntries(names.map((figure) => [`${name}_${figure}`, mean(figure)]));
+    }
+}
 
 /** Publishes the site that takes a key, and keeps one for the account of the bench. */
 async function connect({ upstream, production: { base, apiKey } }: Stack): Promise<void> {
