@@ -12,6 +12,7 @@ const own = (name: string) => fileURLToPath(new URL(`assets/${name}`, import.met
 const FILES = {
     'style.css': { file: own('style.css'), type: 'text/css; charset=utf-8' },
     'app.js': { file: own('app.js'), type: 'text/javascript; charset=utf-8' },
+    'lists.css': { file: own('lists.css'), type: 'text/css; charset=utf-8' },
     'docs.css': { file: own('docs.css'), type: 'text/css; charset=utf-8' },
     'docs.js': { file: own('docs.js'), type: 'text/javascript; charset=utf-8' },
     'registry.css': { file: own('registry.css'), type: 'text/css; charset=utf-8' },
