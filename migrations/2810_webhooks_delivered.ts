@@ -6,6 +6,7 @@ export async function up(knex: Knex): Promise<void> {
         alter table webhooks add has_delivered boolean not null default false;
         update webhooks w set has_delivered = true
         where exists (select from webhook_deliveries d where d.webhook_id = w.id and d.status = 'delivered');
+        analyze webhooks;
     `);
 }
 
