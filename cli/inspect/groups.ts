@@ -59,6 +59,8 @@ export interface Body {
 export interface Sample {
     segments: string[];
     query: [string, string][];
+    /** Its page has a list, which an example had better show. */
+    hasList: boolean;
 }
 
 const CACHE_BREAKERS = /^(?:_|_t|_ts|_dc|cb|cachebuster?|nocache|rnd|rand|random|nc)$/i;
@@ -170,7 +172,7 @@ export function addExchange(
     for (const what of once) addOnce(group, what, 1);
     for (const [name, source] of tokens) addToken(group, name, { source, sendings: 1 });
     addAnswer(group, exchange, json, page);
-    if (keepsSamples && group.sample === undefined) group.sample = sampleOf(exchange);
+    if (keepsSamples) keepSample(group, sampleOf(exchange, page));
 }
 
 const MOST_WAYS = 20;
@@ -239,10 +241,17 @@ function addAnswer(group: Group, { answer, answerHeaders, status, url }: Exchang
     if (/;\s*rel="?next"?/i.test(answerHeaders.get('link') ?? '')) group.links++;
 }
 
-function sampleOf({ url }: Exchange): Sample | undefined {
+/** Keeps the first sending, or the first one whose page has a list. */
+function keepSample(group: Group, sample: Sample | undefined): void {
+    if (group.sample === undefined || (sample?.hasList === true && !group.sample.hasList)) group.sample = sample;
+}
+
+function sampleOf({ url }: Exchange, page: Page | undefined): Sample | undefined {
     const segments = url.pathname.slice(1).split('/');
     const query = [...url.searchParams];
-    return [...segments.map(percentDecode), ...query.flat()].every(isShowable) ? { segments, query } : undefined;
+    return [...segments.map(percentDecode), ...query.flat()].every(isShowable)
+        ? { segments, query, hasList: page !== undefined && page.lists.length > 0 }
+        : undefined;
 }
 
 function valuesIn(map: Map<string, Values>, name: string): Values {
@@ -267,7 +276,7 @@ export function mergeGroups(group: Group, more: Group): void {
     mergePages(group.pages, more.pages);
     for (const place of more.embedded) group.embedded.add(place);
     group.links += more.links;
-    group.sample ??= more.sample;
+    keepSample(group, more.sample);
 }
 
 function mergeBodies(group: Group, more: Body): void {
