@@ -21,6 +21,8 @@ export interface KeyRing {
     seal(plain: Buffer | string, purpose: string): Buffer;
     /** Undefined if no key of the ring opens it: the key is missing, or it was sealed for another purpose, or changed. */
     open(sealed: Buffer, purpose: string): Buffer | undefined;
+    /** Opens one text again and again: its key is derived once. */
+    opener(sealed: Buffer, purpose: string): () => Buffer | undefined;
     /** The same work in steps, for long texts. */
     sealing(plain: Buffer, purpose: string): Steps<Buffer>;
     opening(sealed: Buffer, purpose: string): Steps<Buffer | undefined>;
@@ -96,6 +98,16 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
         createHmac('sha256', keyFor(key, `hmac:${purpose}`))
             .update(text, 'utf8')
             .digest();
+    const encryptedPart = (sealed: Buffer, purpose: string): EncryptedPart | undefined => {
+        const id = keyIdOf(sealed);
+        const key = id === undefined ? undefined : byId.get(id);
+        if (key === undefined) return undefined;
+        const start = 2 + key.id.length;
+        const [salt, nonce, tag, body] = cut(sealed.subarray(start), SALT_BYTES, NONCE_BYTES, TAG_BYTES);
+        if (tag.length !== TAG_BYTES) return undefined;
+        const associated = Buffer.concat([sealed.subarray(0, start), Buffer.from(purpose)]);
+        return { key: messageKey(key, purpose, salt), nonce, tag, associated, body };
+    };
     const ring: Pick<KeyRing, 'sealing' | 'opening'> = {
         *sealing(plain, purpose) {
             const random = randomBytes(SALT_BYTES + NONCE_BYTES);
@@ -104,36 +116,24 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
             const cipher = createCipheriv('aes-256-gcm', messageKey(first, purpose, salt), nonce);
             cipher.setAAD(Buffer.concat([header, Buffer.from(purpose)]));
             const start = header.length + random.length + TAG_BYTES;
-            const sealed = Buffer.allocUnsafeSlow(start + plain.length);
+            const sealed = Buffer.allocUnsafe(start + plain.length);
             yield* inSteps(plain, cipher, sealed.subarray(start));
             cipher.final();
             Buffer.concat([header, random, cipher.getAuthTag()]).copy(sealed);
             return sealed;
         },
         *opening(sealed, purpose) {
-            const id = keyIdOf(sealed);
-            const key = id === undefined ? undefined : byId.get(id);
-            if (key === undefined) return undefined;
-            const start = 2 + key.id.length;
-            const [salt, nonce, tag, body] = cut(sealed.subarray(start), SALT_BYTES, NONCE_BYTES, TAG_BYTES);
-            if (tag.length !== TAG_BYTES) return undefined;
-            const decipher = createDecipheriv('aes-256-gcm', messageKey(key, purpose, salt), nonce);
-            decipher.setAAD(Buffer.concat([sealed.subarray(0, start), Buffer.from(purpose)]));
-            decipher.setAuthTag(tag);
-            const plain = Buffer.allocUnsafeSlow(body.length);
-            yield* inSteps(body, decipher, plain);
-            try {
-                decipher.final();
-                return plain;
-            } catch {
-                return undefined;
-            }
+            return yield* decrypted(encryptedPart(sealed, purpose));
         },
     };
     return {
         ...ring,
         seal: (plain, purpose) => toEnd(ring.sealing(typeof plain === 'string' ? Buffer.from(plain) : plain, purpose)),
         open: (sealed, purpose) => toEnd(ring.opening(sealed, purpose)),
+        opener(sealed, purpose) {
+            const part = encryptedPart(sealed, purpose);
+            return () => toEnd(decrypted(part));
+        },
         hmac: (text, purpose) => macBy(first, text, purpose),
         isHmac: (mac, text, purpose) =>
             keys.some((key) => {
@@ -157,6 +157,30 @@ function toEnd<Result>(steps: Steps<Result>): Result {
     let step = steps.next();
     while (!step.done) step = steps.next();
     return step.value;
+}
+
+interface EncryptedPart {
+    key: Buffer;
+    nonce: Buffer;
+    tag: Buffer;
+    associated: Buffer;
+    body: Buffer;
+}
+
+function* decrypted(part: EncryptedPart | undefined): Generator<void, Buffer | undefined> {
+    if (part === undefined) return undefined;
+    const { key, nonce, tag, associated, body } = part;
+    const decipher = createDecipheriv('aes-256-gcm', key, nonce);
+    decipher.setAAD(associated);
+    decipher.setAuthTag(tag);
+    const plain = Buffer.allocUnsafe(body.length);
+    yield* inSteps(body, decipher, plain);
+    try {
+        decipher.final();
+        return plain;
+    } catch {
+        return undefined;
+    }
 }
 
 /** The id of the key that sealed it; undefined if this is nothing that a ring sealed. */

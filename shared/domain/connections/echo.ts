@@ -15,8 +15,6 @@ export interface EchoMask {
     bytes(bytes: Uint8Array, isJson: boolean): Uint8Array;
     /** The URL without the pairs of its query that hold it; undefined if it is elsewhere. */
     url(url: string): string | undefined;
-    /** Bytes of the longest form. */
-    longest: number;
 }
 
 /** Looks for a secret; undefined if it is too short to be looked for. @param also further texts of the same credential, such as refresh tokens */
@@ -29,10 +27,7 @@ export function createEchoMask(secret: Secret, also: readonly string[] = []): Ec
     const needles = [...new Set(forms.flatMap((form) => [form, JSON.stringify(form).slice(1, -1)]))].sort(
         (one, other) => other.length - one.length,
     );
-    const wide = needles.flatMap((needle) => {
-        const little = Buffer.from(needle, 'utf16le');
-        return [Buffer.from(needle), little, Buffer.from(little).swap16()];
-    });
+    const narrow = needles.map((needle) => Buffer.from(needle));
     // The same value outside of strings is a number: what stands for it has to be JSON too.
     const isNumber = /^-?\d[\d.eE+-]*$/.test(value);
     const text = (given: string) => {
@@ -45,8 +40,13 @@ export function createEchoMask(secret: Secret, also: readonly string[] = []): Ec
         bytes(bytes, isJson) {
             const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
             // Only UTF-16 has zero bytes, and it is rare.
-            const isWide = buffer.includes(0);
-            if (!wide.some((needle, index) => (isWide || index % 3 === 0) && buffer.includes(needle.subarray(0, HEAD)))) return bytes;
+            const isNarrow = !buffer.includes(0);
+            if (isNarrow && !narrow.some((needle) => buffer.includes(needle.subarray(0, HEAD)))) return bytes;
+            const wide = narrow.flatMap((needle, index) => {
+                const little = Buffer.from(needles[index] ?? '', 'utf16le');
+                return [needle, little, Buffer.from(little).swap16()];
+            });
+            if (!wide.some((needle) => buffer.includes(needle.subarray(0, HEAD)))) return bytes;
             const latin = buffer.toString('latin1');
             const prepared = isJson && isNumber ? outsideOfStrings(latin, (part) => hideNumbers(part, value)) : latin;
             const masked = wide.reduce(
@@ -67,7 +67,6 @@ export function createEchoMask(secret: Secret, also: readonly string[] = []): Ec
             const bare = kept.length === 0 ? base : `${base}?${kept.join('&')}`;
             return holds(bare) ? undefined : bare;
         },
-        longest: Math.max(...wide.map(({ length }) => length)),
     };
 }
 

@@ -25,17 +25,20 @@ export async function openDataKey(secrets: Secrets, sealedKey: Buffer): Promise<
     return key && ringOf(key);
 }
 
-/** Opens a value; undefined if the row is not where it was made. */
-export function openSecret(dataKey: KeyRing, sealed: Buffer, place: SealedPlace): StoredSecret | undefined {
-    const plain = dataKey.open(sealed, purposeOf(place));
-    return plain && (JSON.parse(plain.toString('utf8')) as StoredSecret);
+/** Opens a value each time it is called; undefined if the row is not where it was made. */
+export function secretOpener(dataKey: KeyRing, sealed: Buffer, place: SealedPlace): () => StoredSecret | undefined {
+    const open = dataKey.opener(sealed, purposeOf(place));
+    return () => {
+        const plain = open();
+        return plain && (JSON.parse(plain.toString('utf8')) as StoredSecret);
+    };
 }
 
 /** Opens what another place of a workspace keeps sealed by its data key. */
 export async function openPlaced(db: Db, secrets: Secrets, place: SealedPlace, sealed: Buffer): Promise<StoredSecret | undefined> {
     const row = await db('connection_keys').where({ workspace_id: place.workspaceId }).first('sealed');
     const key = row && (await openDataKey(secrets, row.sealed));
-    return key && openSecret(key, sealed, place);
+    return key && secretOpener(key, sealed, place)();
 }
 
 async function dataKey(db: Db, secrets: Secrets, workspaceId: string): Promise<Buffer> {
