@@ -4,11 +4,13 @@ import { cancelBatch, retryBatch } from '../../shared/store/jobs/batches.ts';
 import { beginAttempts } from '../../shared/store/jobs/begins.ts';
 import { claimJobs, putBack } from '../../shared/store/jobs/claims.ts';
 import { cancelJob, endAttempts, expireJobs } from '../../shared/store/jobs/ends.ts';
+import { listEnded } from '../../shared/store/jobs/jobs.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
 
+const ALL_SCOPES = { effects: ['read', 'write'] as const, sites: null, endpoints: null, connections: null };
 const [SITE, OTHER] = ['jobs.test', 'others.test'];
 
 describe('the turn of a job', () => {
@@ -96,6 +98,47 @@ describe('the turn of a job', () => {
         );
         const page = await eve.call('GET', `/v1/batches/${batchId}/results?status=failed&limit=2`);
         expect(dataOf<{ job_id: string }[]>(page).map(({ job_id: id }) => id)).to.deep.equal([claimed[0]?.jobId, claimed[11]?.jobId]);
+    });
+
+    it('of a batch is read once by who reads while items end, and no end is passed over', async () => {
+        const eve = await join(world, { plan: 'pro' });
+        const { db } = world.app;
+        const items = Array.from({ length: 200 }, (_, at) => ({ params: { id: at + 1 } }));
+        const { batch_id: batchId } = dataOf<{ batch_id: string }>(
+            await eve.call('POST', '/v1/batches', { body: { defaults: { site: SITE, endpoint: 'product' }, items } }),
+        );
+        let isOver = false;
+        const ending = (async () => {
+            for (;;) {
+                const operations = Array.from({ length: 7 }, () => newId('op'));
+                const claimed = await claimJobs(db, operations, { accounts: new Map(), sites: new Map() });
+                if (claimed.length === 0) break;
+                const orders = claimed.map(({ jobId, operation, accountId }) => ({ jobId, operation, batchId, accountId, held: 0 }));
+                await beginAttempts(db, batchId, orders);
+                const result = { status: 'succeeded' as const, result: Buffer.from('{}'), question: null };
+                await endAttempts(
+                    db,
+                    orders.map(({ jobId, operation }) => ({
+                        jobId,
+                        operation,
+                        batchId,
+                        charge: null,
+                        bytes: 2,
+                        decide: async () => result,
+                    })),
+                );
+            }
+            isOver = true;
+        })();
+        const reader = { workspaceId: eve.workspaceId, userId: eve.userId, scopes: ALL_SCOPES };
+        const read: number[] = [];
+        for (let wasOver = false; ; wasOver = isOver) {
+            const rows = await listEnded(db, reader, { batchId, after: read.at(-1) ?? 0, limit: 2 });
+            read.push(...rows.map(({ endNumber }) => endNumber));
+            if (rows.length === 0 && wasOver) break;
+        }
+        await ending;
+        expect(read).to.deep.equal(items.map((_, at) => at + 1));
     });
 
     it('is given back by items together, each with its own wait, and not by one that was cancelled or claimed again', async () => {

@@ -71,13 +71,8 @@ export interface Reader {
     scopes: Pick<Scopes, 'effects' | 'sites' | 'endpoints' | 'connections'>;
 }
 
-function visible(db: Db, reader: Reader) {
-    return withinScopes(db, reader).where({ 'j.workspace_id': reader.workspaceId });
-}
-
-/** Of any workspace. */
-function withinScopes(db: Db, { userId, scopes: { effects, sites, endpoints, connections } }: Reader) {
-    const jobs = db('jobs as j');
+function visible(db: Db, { workspaceId, userId, scopes: { effects, sites, endpoints, connections } }: Reader) {
+    const jobs = db('jobs as j').where({ 'j.workspace_id': workspaceId });
     jobs.where((is) => is.whereNull('j.owner_id').orWhere({ 'j.owner_id': userId }));
     if (effects.length < 2) jobs.whereIn('j.needs', [...effects]);
     if (sites !== null) jobs.whereIn('j.site', [...sites]);
@@ -133,18 +128,67 @@ interface EndedList {
     limit: number;
 }
 
-/** Items of a batch that have ended, in the order of their ends, behind `after`; at most `limit`, and fewer where their results are large. */
+/**
+ * Items of a batch that have ended, in the order of their ends, behind `after`; at most `limit`, and fewer where their results are large.
+ * Empty only if no end follows.
+ */
 export async function listEnded(db: Db, reader: Reader, list: EndedList): Promise<EndedRow[]> {
-    const ids: string[] = [];
-    let bytes = 0;
-    for (const item of await findEnded(db, reader, list)) {
-        if (bytes >= PAGE_BYTES) break;
-        ids.push(item.jobId);
-        bytes += item.bytes;
+    for (let { after } = list; ; ) {
+        const page = withinBytes(await findEnds(db, reader, { ...list, after }));
+        const last = page.at(-1);
+        if (last === undefined) return [];
+        const rows = await readEnds(db, page, last.endNumber);
+        if (rows.length > 0) return rows;
+        // All of them were retried meanwhile.
+        after = last.endNumber;
     }
-    if (ids.length === 0) return [];
-    return db('jobs as j')
-        .whereRaw('j.job_id = any(?)', [ids])
+}
+
+interface FoundEnd {
+    jobId: string;
+    endNumber: number;
+    /** Of its result. */
+    bytes: number;
+}
+
+/**
+ * Looks at a range of end numbers, and at longer ones while the page is not full. Without an upper bound a server sorts the whole batch for
+ * each page: right after a batch ended it has no statistics that speak for the order of the index.
+ */
+async function findEnds(db: Db, reader: Reader, { batchId, status, after, limit }: EndedList): Promise<FoundEnd[]> {
+    const found: FoundEnd[] = [];
+    for (let from = after, span = limit; ; from += span, span *= 2) {
+        const ends = visible(db, reader)
+            .where({ 'j.batch_id': batchId })
+            .where('j.end_number', '>', from)
+            .where('j.end_number', '<=', from + span)
+            .orderBy('j.end_number')
+            .limit(limit - found.length)
+            .select({ jobId: 'j.job_id', endNumber: 'j.end_number', bytes: db.raw('coalesce(octet_length(j.result), 0)') });
+        if (status !== undefined) ends.where({ 'j.status': status });
+        // In one statement: with a later look at the last end, ends committed between them would be passed over.
+        const rows: (FoundEnd & { last: number | null })[] = await db
+            .from(db('jobs').where({ batch_id: batchId }).max({ last: 'end_number' }).as('l'))
+            .leftJoin(ends.as('e'), db.raw('true'))
+            .orderBy('e.endNumber')
+            .select('l.last', 'e.jobId', 'e.endNumber', 'e.bytes');
+        found.push(...rows.filter(({ jobId }) => jobId !== null));
+        if (found.length >= limit || from + span >= (rows[0]?.last ?? 0)) return found;
+    }
+}
+
+function withinBytes(ends: readonly FoundEnd[]): FoundEnd[] {
+    let bytes = 0;
+    return ends.filter((end) => {
+        const isWithin = bytes < PAGE_BYTES;
+        bytes += end.bytes;
+        return isWithin;
+    });
+}
+
+async function readEnds(db: Db, ends: readonly FoundEnd[], last: number): Promise<EndedRow[]> {
+    const rows: (Omit<EndedRow, 'endNumber'> & { endNumber: number | null })[] = await db('jobs as j')
+        .whereRaw('j.job_id = any(?)', [ends.map(({ jobId }) => jobId)])
         .orderBy('j.end_number')
         .select({
             ...ROW,
@@ -153,39 +197,8 @@ export async function listEnded(db: Db, reader: Reader, list: EndedList): Promis
             ...columns('j', 'end_number', 'result', 'remaining'),
             request: db.raw('null'),
         });
-}
-
-/**
- * Looks at a range of end numbers, and at longer ones while the page is not full. Without an upper bound a server sorts the whole batch for
- * each page: right after a batch ended it has no statistics that speak for the order of the index.
- */
-async function findEnded(
-    db: Db,
-    reader: Reader,
-    { batchId, status, after, limit }: EndedList,
-): Promise<{ jobId: string; bytes: number }[]> {
-    const found: { jobId: string; bytes: number }[] = [];
-    for (let from = after, span = limit; found.length < limit; span *= 2) {
-        const until = from + span;
-        const items = withinScopes(db, reader)
-            // Not by the index of the workspace, which such a server would combine with that of ends.
-            .whereRaw("j.workspace_id || '' = ?", [reader.workspaceId])
-            .where({ 'j.batch_id': batchId })
-            .where('j.end_number', '>', from)
-            .where('j.end_number', '<=', until)
-            .orderBy('j.end_number')
-            .limit(limit - found.length);
-        if (status !== undefined) items.where({ 'j.status': status });
-        found.push(...(await items.select({ jobId: 'j.job_id', bytes: db.raw('coalesce(octet_length(j.result), 0)') })));
-        if (found.length < limit && until >= (await lastEndOf(db, batchId))) break;
-        from = until;
-    }
-    return found;
-}
-
-async function lastEndOf(db: Db, batchId: string): Promise<number> {
-    const [row] = await db('jobs').where({ batch_id: batchId }).max<{ last: number | null }[]>({ last: 'end_number' });
-    return row?.last ?? 0;
+    // An item that was retried meanwhile has no end, or one behind the page.
+    return rows.filter((row): row is EndedRow => row.endNumber !== null && row.endNumber <= last);
 }
 
 /** Returns the ids of those jobs that have ended or were deleted. */
