@@ -234,7 +234,7 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
     };
 }
 
-const TOO_COMPLEX = `The schemas of this endpoint's params are larger than is checked here since this version was published: at most ${MAX_PARAM_NODES.toLocaleString('en')} schemas in all. A new version with simpler ones can be called.`;
+const TOO_COMPLEX = `This version was published under an earlier limit: the schemas of this endpoint's params may have at most ${MAX_PARAM_NODES.toLocaleString('en')} schemas in all. Publish a new version with simpler ones.`;
 
 const checkedBefore = new WeakMap<Endpoint, boolean>();
 

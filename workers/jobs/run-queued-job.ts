@@ -24,7 +24,7 @@ import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { Balance } from '../../shared/store/credits/credits.ts';
 import { pauseRunning } from '../../shared/store/jobs/batch-ends.ts';
-import { checkRoom, type StartResult } from '../../shared/store/jobs/begins.ts';
+import { checkBudget, type StartResult } from '../../shared/store/jobs/begins.ts';
 import { type ClaimedJob, storedBytes } from '../../shared/store/jobs/claims.ts';
 import { type AttemptEnd, endUnstarted, endWithStored, type HoldEnd } from '../../shared/store/jobs/ends.ts';
 import { makeSpace } from '../../shared/store/jobs/retention.ts';
@@ -120,13 +120,13 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
         const { pace } = paceOf(admitted.found, 0);
         // Before the rate limits, so that they count an attempt once, however often it waits for credits.
         const balance = await slice.balance(caller.accountId);
-        const batch = job.batchId === null ? undefined : await slice.room(job.batchId);
+        const budget = job.batchId === null ? undefined : await slice.budget(job.batchId);
         const expected = expectedHold(admitted, balance);
-        const room = job.batchId === null || expected === undefined ? 'begun' : checkRoom(batch, expected);
+        const start = job.batchId === null || expected === undefined ? 'begun' : checkBudget(budget, expected);
         // If the job waits for both, report limits, which are checked first. A turn of the pace is taken only if nothing else is missing.
-        if (expected === undefined || typeof room === 'object' || pace !== undefined) await checkLimits(app, caller);
+        if (expected === undefined || typeof start === 'object' || pace !== undefined) await checkLimits(app, caller);
         if (expected === undefined) throw insufficientCredits(app, caller, admitted.price.unit, balance.available);
-        if (room !== 'begun') return await throwNotStarted(app, job, room);
+        if (start !== 'begun') return await throwNotStarted(app, job, start);
         slice.expect(expected);
         const turn = pace === undefined ? undefined : await takeTurn(tools, caller, lease, { admitted, pace });
         isCounted = turn !== undefined;

@@ -3,7 +3,7 @@ import { openBatchByKey } from '../../shared/platform/batch-by-key.ts';
 import { isOutage, retryUntilKnown } from '../../shared/platform/pg-errors.ts';
 import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
 import type { Balance } from '../../shared/store/credits/credits.ts';
-import { beginAttempts, type Room, readRoom, type StartOrder, type StartResult } from '../../shared/store/jobs/begins.ts';
+import { type BatchBudget, beginAttempts, readBudget, type StartOrder, type StartResult } from '../../shared/store/jobs/begins.ts';
 import { type ClaimedJob, putBack, type Returned, storedBytes } from '../../shared/store/jobs/claims.ts';
 import { type EndedAttempt, type EndingAttempt, endAttempts } from '../../shared/store/jobs/ends.ts';
 
@@ -14,15 +14,15 @@ const RESULT_BYTES = 1024 * 1024;
 const MOST = 50;
 
 /**
- * Items of one batch that were claimed together, or a single job. Values that they share are read once. Credits and room that one item uses
+ * Items of one batch that were claimed together, or a single job. Values that they share are read once. Credits and budget that one item uses
  * are subtracted for the next.
  */
 export interface Slice {
     caller(): Promise<Caller | undefined>;
     /** The account's balance, minus what items of this slice are about to hold. */
     balance(accountId: string): Promise<Pick<Balance, 'available' | 'held'>>;
-    /** The room of the batch, minus what items of this slice are about to hold. */
-    room(batchId: string): Promise<Room | undefined>;
+    /** The budget of the batch, minus what items of this slice are about to hold. */
+    budget(batchId: string): Promise<BatchBudget | undefined>;
     /** Notes that an item is about to hold these credits. */
     expect(credits: number): void;
     /** Bytes of the account's stored results. */
@@ -33,7 +33,7 @@ export function openSlice({ db, credits }: App, { keyId }: Pick<ClaimedJob, 'key
     let expected = 0;
     const caller = once(() => findCallerById(db, keyId));
     const balance = once((accountId: string) => credits.balance(accountId));
-    const room = once((batchId: string) => readRoom(db, batchId));
+    const budget = once((batchId: string) => readBudget(db, batchId));
     const kept = once((accountId: string) => storedBytes(db, accountId));
     return {
         caller: () => caller(''),
@@ -41,8 +41,8 @@ export function openSlice({ db, credits }: App, { keyId }: Pick<ClaimedJob, 'key
             const { available = 0, held = 0 } = (await balance(accountId)) ?? {};
             return { available: Math.max(0, available - expected), held: held + expected };
         },
-        async room(batchId) {
-            const now = await room(batchId);
+        async budget(batchId) {
+            const now = await budget(batchId);
             return now && { ...now, held: now.held + expected };
         },
         expect(more) {

@@ -83,7 +83,6 @@ function cursorScope({ workspace }: WorkspaceVisit): Json {
 }
 
 function placeOf(place: Json | undefined): StatementPlace | undefined {
-    // Cursors are sealed; those of an earlier release hold one balance.
     if (!Array.isArray(place)) return undefined;
     const [id, balances] = place;
     return typeof id === 'number' && typeof balances === 'object' ? [id, balances as StatementPlace[1]] : undefined;

@@ -5,7 +5,7 @@ import { type ClaimedJob, lockClaimed } from './claims.ts';
 export type StartResult = 'begun' | 'gone' | 'paused' | { limit: { held: number } };
 
 /** The credits that a batch may still hold. */
-export interface Room {
+export interface BatchBudget {
     status: string;
     used: number;
     held: number;
@@ -13,17 +13,17 @@ export interface Room {
     most: number | null;
 }
 
-const ROOM = { status: 'status', used: 'credits_used', held: 'credits_held', most: 'max_credits' };
+const BUDGET = { status: 'status', used: 'credits_used', held: 'credits_held', most: 'max_credits' };
 
-/** Reads the current room of a batch. */
-export async function readRoom(db: Db, batchId: string): Promise<Room | undefined> {
-    return db('batches').where({ batch_id: batchId }).first<Room>(ROOM);
+/** Reads the current budget of a batch. */
+export async function readBudget(db: Db, batchId: string): Promise<BatchBudget | undefined> {
+    return db('batches').where({ batch_id: batchId }).first<BatchBudget>(BUDGET);
 }
 
-/** Whether an item may start in this room. @param held credits to hold for it */
-export function checkRoom(room: Room | undefined, held: number): Exclude<StartResult, 'gone'> {
-    if (room?.status !== 'running') return 'paused';
-    if (room.most !== null && room.used + room.held + held > room.most) return { limit: { held: room.held } };
+/** Whether an item may start with this budget. @param held credits to hold for it */
+export function checkBudget(budget: BatchBudget | undefined, held: number): Exclude<StartResult, 'gone'> {
+    if (budget?.status !== 'running') return 'paused';
+    if (budget.most !== null && budget.used + budget.held + held > budget.most) return { limit: { held: budget.held } };
     return 'begun';
 }
 
@@ -46,12 +46,12 @@ export async function beginAttempts(db: Db, batchId: string | null, jobs: readon
             trx.raw("status = 'queued' and expires_at > app_now() as may_begin"),
         );
         const waiting = new Set(rows.filter((row) => row.may_begin).map(({ operation }) => operation));
-        const room = batchId === null ? undefined : await lockRoom(trx, batchId);
+        const budget = batchId === null ? undefined : await lockBudget(trx, batchId);
         const begun = jobs.map((job): StartResult => {
             if (!waiting.has(job.operation)) return 'gone';
             if (batchId === null) return 'begun';
-            const answer = checkRoom(room, job.held);
-            if (answer === 'begun' && room !== undefined) room.held += job.held;
+            const answer = checkBudget(budget, job.held);
+            if (answer === 'begun' && budget !== undefined) budget.held += job.held;
             return answer;
         });
         await markRunning(
@@ -62,13 +62,13 @@ export async function beginAttempts(db: Db, batchId: string | null, jobs: readon
     });
 }
 
-async function lockRoom(trx: Db, batchId: string): Promise<Room | undefined> {
-    const room = await trx('batches')
+async function lockBudget(trx: Db, batchId: string): Promise<BatchBudget | undefined> {
+    const budget = await trx('batches')
         .where({ batch_id: batchId })
         .forUpdate()
-        .first<Room & { waiting: string | null }>({ ...ROOM, waiting: 'waiting_for' });
-    if (room !== undefined && room.waiting !== null) await trx('batches').where({ batch_id: batchId }).update({ waiting_for: null });
-    return room;
+        .first<BatchBudget & { waiting: string | null }>({ ...BUDGET, waiting: 'waiting_for' });
+    if (budget !== undefined && budget.waiting !== null) await trx('batches').where({ batch_id: batchId }).update({ waiting_for: null });
+    return budget;
 }
 
 async function markRunning(trx: Db, jobs: readonly StartOrder[]): Promise<void> {
