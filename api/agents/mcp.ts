@@ -98,6 +98,9 @@ export const agentTools: AppPlugin = {
 
 /** Loads the packages of the protocol in turns of the event loop of their own: together they take up to 0.3 s. */
 async function loadProtocol(): Promise<void> {
+    // The largest part of it.
+    await import('zod/v4/core');
+    await nextTurn();
     await import('zod/v4');
     await nextTurn();
     await import('@modelcontextprotocol/server');

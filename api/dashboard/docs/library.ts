@@ -35,7 +35,7 @@ export function libraryOf(app: App): Promise<Library> {
     return library;
 }
 
-/** Each document in a turn of the event loop of its own: all of them take 0.2 s. */
+/** Each part in a turn of the event loop of its own: all of them take 0.2 s. */
 async function makeLibrary(publicUrl: string, hasDemo: boolean): Promise<Library> {
     const articles: { row: DocumentRow; article: Article }[] = [];
     for (const row of DOCUMENTS) {
@@ -43,7 +43,10 @@ async function makeLibrary(publicUrl: string, hasDemo: boolean): Promise<Library
         await nextTurn();
     }
     const chapters = reference(publicUrl);
-    return { articles, chapters, passages: [...articlePassages(articles), ...routePassages(chapters), ...codePassages()] };
+    await nextTurn();
+    const passages = [...articlePassages(articles), ...routePassages(chapters), ...codePassages()];
+    await nextTurn();
+    return { articles, chapters, passages };
 }
 
 function articlePassages(articles: Library['articles']): Passage[] {
