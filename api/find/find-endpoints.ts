@@ -1,4 +1,5 @@
 import type { EndpointsQuery, FindMeta, FoundEndpoint } from '../../shared/contracts/endpoints.ts';
+import { wordsOf } from '../../shared/domain/find/candidates.ts';
 import { pageOf } from '../../shared/domain/find/order.ts';
 import { memorableTaskWords, type Search } from '../../shared/domain/find/weigh.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
@@ -71,8 +72,9 @@ async function findByTask(
         shown.map(({ id }) => id),
     );
     const scores = new Map(shown.map(({ id, score }) => [id, score]));
+    const words = new Set((search?.terms ?? []).filter(({ isTelling }) => isTelling).flatMap(wordsOf));
     return {
-        answer: rows.map((row) => presentFound(row, { terms: search?.terms ?? [], score: scores.get(row.id) ?? 0 })),
+        answer: rows.map((row) => presentFound(row, { words, score: scores.get(row.id) ?? 0 })),
         pagination: await page.end(next === undefined ? undefined : [isByMeaning ? BY_MEANING : BY_WORDS, next], found.length),
         meta: metaOf(call, found.length, search),
     };

@@ -45,14 +45,19 @@ export async function fillEndpoints(url: string, sites: readonly MadeSite[]): Pr
 }
 
 const FILL = `
-    insert into endpoints (site, registrable, version_id, place, name, kind, effect, intent_category, is_verified, tier, search, brevity,
-                           needs_id, entry)
-    select s.site, s.registrable, s.latest_version_id, e.place, e.name, e.kind, e.effect, s.intent_category, s.verified_at is not null,
-           case when hashtext(s.site || '/' || e.name) & 63 = 0 then 0 when hashtext(s.site || '/' || e.name) & 7 = 0 then 1 else 2 end,
-           e.search::tsvector, e.brevity, e."needsId", e.entry::json
-    from json_to_recordset(cast(:rows as json)) as e (
-        site text, place integer, name text, kind text, effect text, search text, brevity real, "needsId" boolean, entry text)
-    join sites s on s.site = e.site`;
+    with given as materialized (
+        select * from json_to_recordset(cast(:rows as json)) as e (
+            site text, place integer, name text, kind text, effect text, search text, brevity real, "needsId" boolean, entry text)
+    ), added as (
+        insert into endpoints (site, registrable, version_id, place, name, kind, effect, intent_category, is_verified, tier, search, brevity,
+                               needs_id)
+        select s.site, s.registrable, s.latest_version_id, e.place, e.name, e.kind, e.effect, s.intent_category, s.verified_at is not null,
+               case when hashtext(s.site || '/' || e.name) & 63 = 0 then 0 when hashtext(s.site || '/' || e.name) & 7 = 0 then 1 else 2 end,
+               e.search::tsvector, e.brevity, e."needsId"
+        from given e join sites s on s.site = e.site
+        returning id, site, place
+    )
+    insert into endpoint_entries (endpoint_id, entry) select a.id, g.entry::json from added a join given g using (site, place)`;
 
 /** What a site is about. */
 interface About {

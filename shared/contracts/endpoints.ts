@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { WORD_FIELDS, type WordField } from '../domain/find/endpoint-words.ts';
 import type { Claim } from '../domain/site/claim.ts';
 import type { BillingUnit, Effect, Json, JsonObject, Kind } from '../domain/types.ts';
 import { contract } from './contract.ts';
@@ -35,7 +36,7 @@ export interface FoundEndpoint {
     needs_connection: boolean;
     hosted: boolean;
     score: number | null;
-    matched: string[];
+    matched: WordField[];
     fetch: { site: string; endpoint: string; params: JsonObject; dry_run?: true } | null;
 }
 
@@ -43,9 +44,6 @@ export interface FindMeta {
     session_id?: string;
     suggestion?: { request: JsonObject; missing?: ['domain'] };
 }
-
-/** Fields in which the words of a task can be found. */
-export const MATCHED = ['endpoint', 'description', 'params', 'returns', 'site', 'category'] as const;
 
 const found = Joi.object<FoundEndpoint, true>({
     site: v.siteName().required(),
@@ -83,7 +81,7 @@ const found = Joi.object<FoundEndpoint, true>({
     hosted: Joi.boolean().required().description('Whether POST /v1/fetch can call it'),
     score: Joi.number().min(0).max(1).allow(null).required().description('How well it matches the task; null without a task'),
     matched: Joi.array()
-        .items(Joi.string().valid(...MATCHED))
+        .items(Joi.string().valid(...WORD_FIELDS))
         .required()
         .description('The fields that contain words of the task'),
     fetch: Joi.object({

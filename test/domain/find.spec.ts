@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { candidatesOf } from '../../shared/domain/find/candidates.ts';
-import { endpointWords } from '../../shared/domain/find/endpoint-words.ts';
+import { endpointWords, fieldsWith } from '../../shared/domain/find/endpoint-words.ts';
 import { entryOf } from '../../shared/domain/find/entry.ts';
 import { fitting, fuse } from '../../shared/domain/find/fuse.ts';
 import { byFit, type Found, pageOf, spread } from '../../shared/domain/find/order.ts';
@@ -18,8 +18,10 @@ const SITE = {
     intent_category: 'commerce/pricing',
     description: 'Sells lamps. It asks for patience.',
 };
-const wordsOf = (more: Partial<PackageEndpoint>, name = 'get_quote') =>
+const indexedOf = (more: Partial<PackageEndpoint>, name = 'get_quote') =>
     endpointWords(SITE, readEndpoint(endpoint(name, '/x', more)), dictionary).words;
+const wordsOf = (more: Partial<PackageEndpoint>, name?: string) =>
+    new Map([...indexedOf(more, name)].map(([word, { weight }]) => [word, weight]));
 
 describe('the words of an endpoint', () => {
     it('count more the nearer they stand to what it does', () => {
@@ -41,6 +43,18 @@ describe('the words of an endpoint', () => {
         expect(words.get('lamp')).to.equal('B');
         expect(words.get('sell')).to.equal('D');
         expect(words.has('patienc')).to.equal(false);
+    });
+
+    it('tell where they stand', () => {
+        const words = indexedOf({
+            description: 'The quote of a broker.',
+            params: [{ name: 'broker_id', source: 'query', required: false, description: 'Number of the office.' }],
+        });
+        const search = [...words].map(([word, { fields, weight }]) => `'${word}':${fields}${weight}`).join(' ');
+        expect(fieldsWith(['quot'], search)).to.deep.equal(['endpoint', 'description']);
+        expect(fieldsWith(['broker', 'none'], search)).to.deep.equal(['description', 'params']);
+        expect(fieldsWith(['offic', 'lamp'], search)).to.deep.equal(['params', 'site']);
+        expect(fieldsWith(['roker'], search)).to.deep.equal([]);
     });
 
     it('are joined by what they mean, apart from those of examples', () => {

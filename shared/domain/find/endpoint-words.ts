@@ -5,7 +5,11 @@ import type { Endpoint, Json, JsonSchema, PackageDocument, Param } from '../type
 import { type Phrases, unitsOf } from './phrases.ts';
 
 /** Increment when the indexed words or the dictionary change, so that existing packages are indexed again. */
-export const FIND_RULES = 4;
+export const FIND_RULES = 5;
+
+/** The parts of an endpoint that have words. Their order is stored: one bit of a word's place each. */
+export const WORD_FIELDS = ['endpoint', 'description', 'params', 'returns', 'site', 'category'] as const;
+export type WordField = (typeof WORD_FIELDS)[number];
 
 /**
  * How significant a word is for an endpoint. A: it is in the name and the description. B: in one of them, or in both the fields and the
@@ -13,10 +17,16 @@ export const FIND_RULES = 4;
  */
 export type WordClass = 'A' | 'B' | 'C' | 'D';
 
+interface IndexedWord {
+    weight: WordClass;
+    /** The parts that have it, as bits. */
+    fields: number;
+}
+
 /** The words of an endpoint for the search index. */
 interface EndpointWords {
     /** Stems, ideas (`~currency`) and marks (`!write`). */
-    words: ReadonlyMap<string, WordClass>;
+    words: ReadonlyMap<string, IndexedWord>;
     /** Below 1 for long names and descriptions, above 1 for short ones, so that long texts gain nothing. */
     brevity: number;
 }
@@ -42,45 +52,63 @@ const MOST_WORDS = 160;
 /** Longer words are data. PostgreSQL accepts words of up to 2,046 bytes. */
 export const LONGEST_WORD = 40;
 
-type Field = 'name' | 'description' | 'site' | 'fields';
+const bitOf = (field: WordField) => 1 << WORD_FIELDS.indexOf(field);
+const OWN = [bitOf('endpoint'), bitOf('description')];
+const IN_FIELDS = bitOf('params') | bitOf('returns');
+const OF_SITE = bitOf('site') | bitOf('category');
+/** Marks are in none of them. */
+const OF_NONE = 1 << WORD_FIELDS.length;
 
 /** The parts of a package that all its endpoints share. */
 type SiteHead = Pick<PackageDocument, 'site' | 'title' | 'description' | 'intent_category' | 'auth'>;
 
 /** Extracts the index words of an endpoint, in time linear in its texts. */
 export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Phrases): EndpointWords {
-    const fields = new Map<string, Set<Field>>();
-    const add = (field: Field, text: string, isName = false) => {
-        for (const word of wordsIn(text, dictionary, isName)) fields.set(word, (fields.get(word) ?? new Set()).add(field));
+    const fields = new Map<string, number>();
+    const addWords = (field: WordField, words: readonly string[]) => {
+        for (const word of words) fields.set(word, (fields.get(word) ?? 0) | bitOf(field));
     };
-    // An example is a value: its words have no ideas.
-    const addPlainly = (text: string) => {
-        for (const stem of stemsOf(text.slice(0, MOST_CHARACTERS))) {
-            if (stem.length <= LONGEST_WORD) fields.set(stem, (fields.get(stem) ?? new Set()).add('fields'));
-        }
-    };
-    add('name', endpoint.name, true);
+    const add = (field: WordField, text: string, isName = false) => addWords(field, wordsIn(text, dictionary, isName));
+    add('endpoint', endpoint.name, true);
     add('description', endpoint.description);
     const length = [...fields.keys()].filter((word) => !word.startsWith('~')).length;
     add('site', site.title);
     add('site', site.site.split('.').slice(0, -1).join('. '));
-    add('site', site.intent_category.replace('/', '. '));
+    add('category', site.intent_category.replace('/', '. '));
     add('site', firstSentence(site.description ?? ''));
-    for (const text of returnedTexts(endpoint.response.schema)) add('fields', text, true);
+    for (const text of returnedTexts(endpoint.response.schema)) add('returns', text, true);
     for (const param of endpoint.params) {
-        for (const text of textsOf(param)) add('fields', text, true);
-        if (typeof param.example === 'string') addPlainly(param.example);
+        for (const text of textsOf(param)) add('params', text, true);
+        // An example is a value: its words have no ideas.
+        if (typeof param.example === 'string') {
+            const stems = stemsOf(param.example.slice(0, MOST_CHARACTERS));
+            addWords(
+                'params',
+                stems.filter((stem) => stem.length <= LONGEST_WORD),
+            );
+        }
     }
-    const words = [...fields].map(([word, found]) => [word, classOf(found)] as const);
-    const kept = words.toSorted(([, a], [, b]) => a.localeCompare(b)).slice(0, MOST_WORDS);
-    return { words: new Map([...kept, ...marksOf(endpoint, site).map((mark) => [mark, 'A'] as const)]), brevity: brevityOf(length) };
+    const words = [...fields].map(([word, found]): [string, IndexedWord] => [word, { weight: weightOf(found), fields: found }]);
+    const kept = words.toSorted(([, a], [, b]) => a.weight.localeCompare(b.weight)).slice(0, MOST_WORDS);
+    const marks = marksOf(endpoint, site).map((mark): [string, IndexedWord] => [mark, { weight: 'A', fields: OF_NONE }]);
+    return { words: new Map([...kept, ...marks]), brevity: brevityOf(length) };
 }
 
-function classOf(found: ReadonlySet<Field>): WordClass {
-    const own = Number(found.has('name')) + Number(found.has('description'));
+function weightOf(fields: number): WordClass {
+    const own = OWN.filter((bit) => fields & bit).length;
     if (own === 2) return 'A';
-    if (own === 1 || (found.has('fields') && found.has('site'))) return 'B';
-    return found.has('fields') ? 'C' : 'D';
+    if (own === 1 || (fields & IN_FIELDS && fields & OF_SITE)) return 'B';
+    return fields & IN_FIELDS ? 'C' : 'D';
+}
+
+/** The parts that have one of these words. @param search the index words as PostgreSQL writes them: `'word':5A` */
+export function fieldsWith(words: Iterable<string>, search: string): WordField[] {
+    let found = 0;
+    for (const word of words) {
+        const at = search.indexOf(`'${word}':`);
+        if (at >= 0) found |= Number.parseInt(search.slice(at + word.length + 3), 10);
+    }
+    return WORD_FIELDS.filter((field) => found & bitOf(field));
 }
 
 /** Stems and ideas of a text. For a phrase also its single words and their ideas. */

@@ -11,7 +11,7 @@ interface IndexedEndpoint {
     name: string;
     kind: Kind;
     effect: Effect;
-    /** A tsvector as text: each word once, with its class as weight. */
+    /** A tsvector as text: each word once, its fields as place, its class as weight. */
     search: string;
     brevity: number;
     needsId: boolean;
@@ -41,7 +41,7 @@ export function indexPackage(text: string, dictionary: Phrases): IndexedPackage 
             kind: endpoint.kind,
             effect: endpoint.effect,
             // Words contain only letters, digits, `~` and `!`, so they need no escaping.
-            search: [...words].map(([word, weight]) => `'${word}':1${weight}`).join(' '),
+            search: [...words].map(([word, { fields, weight }]) => `'${word}':${fields}${weight}`).join(' '),
             brevity,
             needsId: words.has(MARKS.needsId),
             entry: JSON.stringify(entryOf(document, endpoint)),

@@ -82,11 +82,17 @@ export async function noteVerified(db: Db, versionId: number): Promise<void> {
 
 /** Raw: one statement for all endpoints of a package. The tier is chance, and the same each time. */
 const ADD_ENDPOINTS = `
-    insert into endpoints (site, registrable, version_id, place, name, kind, effect, intent_category, is_verified, tier, search, brevity,
-                           needs_id, entry)
-    select s.site, s.registrable, :version, e.place, e.name, e.kind, e.effect, s.intent_category, s.verified_at is not null,
-           case when hashtext(s.site || '/' || e.name) & 63 = 0 then 0 when hashtext(s.site || '/' || e.name) & 7 = 0 then 1 else 2 end,
-           e.search::tsvector, e.brevity, e."needsId", e.entry::json
-    from sites s, json_to_recordset(cast(:rows as json)) as e (
-        place integer, name text, kind text, effect text, search text, brevity real, "needsId" boolean, entry text)
-    where s.site = :site`;
+    with given as materialized (
+        select * from json_to_recordset(cast(:rows as json)) as e (
+            place integer, name text, kind text, effect text, search text, brevity real, "needsId" boolean, entry text)
+    ), added as (
+        insert into endpoints (site, registrable, version_id, place, name, kind, effect, intent_category, is_verified, tier, search, brevity,
+                               needs_id)
+        select s.site, s.registrable, :version, e.place, e.name, e.kind, e.effect, s.intent_category, s.verified_at is not null,
+               case when hashtext(s.site || '/' || e.name) & 63 = 0 then 0 when hashtext(s.site || '/' || e.name) & 7 = 0 then 1 else 2 end,
+               e.search::tsvector, e.brevity, e."needsId"
+        from sites s, given e
+        where s.site = :site
+        returning id, place
+    )
+    insert into endpoint_entries (endpoint_id, entry) select a.id, g.entry::json from added a join given g using (place)`;

@@ -118,6 +118,7 @@ export interface EndpointToEmbed {
 /** The endpoints of a site that have no vector. */
 export async function endpointsToEmbed(db: Db, site: string): Promise<EndpointToEmbed[]> {
     return db('endpoints as e')
+        .join('endpoint_entries as x', 'x.endpoint_id', 'e.id')
         .where({ site })
         .whereNotExists(db('endpoint_vectors as v').whereRaw('v.endpoint_id = e.id'))
         .orderBy('id')

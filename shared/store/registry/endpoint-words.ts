@@ -14,6 +14,8 @@ export interface EndpointWordCounts {
 
 /** Counts from here on are remembered. */
 const COMMON = 64;
+/** Of so many endpoints each count is remembered, save none: rare words count alike there. */
+const MANY = 50_000;
 const REMEMBERED = 20_000;
 const FRESH_MS = 300_000;
 const TIMEOUT_MS = 2000;
@@ -38,7 +40,7 @@ export function createEndpointWordCounts(read: Read): EndpointWordCounts {
             for (const [place, word] of unknown.entries()) {
                 const count = found.counts[place] ?? 0;
                 counts.set(word, count);
-                if (count >= COMMON) common.set(word, count);
+                if (count >= COMMON || (count > 0 && found.total >= MANY)) common.set(word, count);
             }
             if (found.total >= COMMON) common.set(TOTAL, found.total);
             return { total: found.total, counts };

@@ -187,6 +187,10 @@ const NARROWED = `coalesce(e.intent_category = :category or split_part(e.intent_
         and coalesce(e.kind = :kind, true) and coalesce(e.effect = :effect, true) and (e.is_verified or not :verified)
         and (:connection is null or (e.search @@ '''${MARKS.needsConnection}'''::tsquery) = :connection)`;
 
+/** Only of those that a policy is held against. */
+const ENTRY = `case when d.policy is not null or d.operator_policy is not null
+                    then (select x.entry from endpoint_entries x where x.endpoint_id = s.id) end as entry`;
+
 /** The nearest ones of which the farthest tells what is far. */
 const NEIGHBOURS = 100;
 
@@ -194,7 +198,7 @@ const NEIGHBOURS = 100;
 const NEAREST = `
     select s.id, s.site, s.registrable, 0 as score, s.is_verified as "isVerified", s.success_rate as "successRate", s.p95_ms as "p95Ms",
            d.credits, 0 as choices, d.policy, d.operator_policy as "operatorPolicy", s.effect, s.version_id as "versionId",
-           case when d.policy is not null or d.operator_policy is not null then s.entry end as entry, 1 - s.distance as similarity
+           ${ENTRY}, 1 - s.distance as similarity
     from (
         select e.*, v.embedding <=> :vector::vector as distance
         from endpoint_vectors v join endpoints e on e.id = v.endpoint_id
@@ -224,7 +228,7 @@ function rankingOf({ terms }: Search, filters: FindFilters): string {
                    select max(c.choices) from find_choice_counts c
                    where c.site = s.site and c.endpoint = s.name and c.word = any((:words)::text[])), 0) else 0 end as choices,
                d.policy, d.operator_policy as "operatorPolicy", s.effect, s.version_id as "versionId",
-               case when d.policy is not null or d.operator_policy is not null then (select e.entry from endpoints e where e.id = s.id) end as entry
+               ${ENTRY}
         from (
             select * from (
                 select distinct on (c.id) c.id, c.site, c.registrable, c.name, c.is_verified, c.success_rate, c.p95_ms, c.effect, c.version_id,

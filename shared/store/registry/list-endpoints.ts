@@ -21,6 +21,8 @@ export interface EndpointRow {
     effect: Effect;
     intentCategory: string;
     entry: EndpointEntry;
+    /** Its words, as PostgreSQL writes a tsvector. */
+    search: string;
     verifiedAt: Date | null;
     /** Credits of one unit. */
     siteCredits: number;
@@ -37,8 +39,10 @@ export interface EndpointRow {
 const TIMEOUT_MS = 2000;
 
 const ROW: Record<keyof Omit<EndpointRow, 'successRate' | 'p95Ms'>, string> = {
-    ...columns('e', 'id', 'site', 'registrable', 'name', 'kind', 'effect', 'intent_category', 'entry', 'version_id'),
+    ...columns('e', 'id', 'site', 'registrable', 'name', 'kind', 'effect', 'intent_category', 'version_id'),
     ...columns('d', 'policy', 'operator_policy'),
+    search: 'e.search::text',
+    entry: 'x.entry',
     verifiedAt: 'v.verified_at',
     siteCredits: 'd.credits',
     claim: claimOf('e.registrable'),
@@ -50,6 +54,7 @@ const ROWS: PreparedQuery = {
         select ${columnList(ROW)}, calls.successes, calls.failures, durations.bucket
         from week, unnest((select $1::bigint[])) with ordinality as asked (id, place)
         join endpoints e on e.id = asked.id
+        join endpoint_entries x on x.endpoint_id = e.id
         join versions v on v.id = e.version_id
         join domains d on d.registrable = e.registrable
         cross join lateral (
