@@ -33,8 +33,20 @@ const kept = [
 removeAllBut(new Set(kept));
 console.error(`build: ${kept.length} files`);
 
+/** `npm start` installs no packages for developers, and the compiler is one. */
+function compiler() {
+    const { resolve: find } = createRequire(import.meta.url);
+    try {
+        return find('typescript/package.json');
+    } catch {
+        const { status } = spawnSync(process.execPath, [join(folder, '../scripts/setup.mjs')], { stdio: ['ignore', 2, 2] });
+        if (status !== 0) throw new Error('the compiler could not be installed');
+        return find('typescript/package.json');
+    }
+}
+
 function compile() {
-    const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
+    const tsc = join(dirname(compiler()), 'bin/tsc');
     const { status } = spawnSync(process.execPath, [tsc, '-p', join(folder, 'tsconfig.build.json'), '--outDir', dist], {
         stdio: ['ignore', 2, 2],
     });
