@@ -45,11 +45,13 @@ function startsOf(expression: string): number[] | undefined {
     }
 }
 
-/** The length of the longest prefix that consists of known tokens. */
+/** Words, quoted texts (the last may lack its end) and single signs: no token of the library goes beyond one of these. */
+const PIECES = /[\w-]+|"(?:\\.|[^"\\])*["\\]?|'(?:\\.|[^'\\])*['\\]?|`(?:\\.|[^`\\])*[`\\]?|./gs;
+
+/** The length of the tokens before the first unknown one. Reads each piece once: thousands of prefixes would hold up other requests. */
 function lexedLength(expression: string): number {
-    let length = expression.length - 1;
-    while (length > 0 && startsOf(expression.slice(0, length)) === undefined) length -= 1;
-    return length;
+    for (const { 0: piece, index } of expression.matchAll(PIECES)) if (startsOf(piece) === undefined) return index;
+    return expression.length;
 }
 
 function failureOf(expression: string): string | undefined {
