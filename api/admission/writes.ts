@@ -6,7 +6,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { callerOf } from '../auth/caller.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
-import type { Call } from '../serve.ts';
+import type { Call, Reply } from '../serve.ts';
 import { createKeyedQueue, type KeyedQueue, type QueueTurn } from './keyed-queue.ts';
 import { perApp } from './per-app.ts';
 import { createTokenBuckets } from './token-buckets.ts';
@@ -79,20 +79,35 @@ export function inDomainTurn<Result>({ app, gone }: Writer, registrable: string 
  * Runs the orders of one account, and changes of them, one after another. They all lock the account's row, and a change of a large batch
  * may hold it for a second. Orders that waited for the lock in the database would take the connections that other accounts need.
  * @param isLarge it may change thousands of rows
+ * @param window the one that is full when too many wait
  * @throws Refusal RATE_LIMITED, OVERLOADED, and what `work` throws
  */
 export function orderInTurn<Result>(
     { app, caller, gone }: Writer,
     work: () => Promise<Result>,
-    { isLarge = false }: { isLarge?: boolean } = {},
+    { isLarge = false, window = 'jobs' }: { isLarge?: boolean; window?: 'jobs' | 'publishing' } = {},
 ): Promise<Result> {
     const { accountId } = caller as Caller;
     const { orderers, orders, largeOrders } = queuesOf(app);
     const full: QueueTurn['full'] = (where) =>
-        where === 'key' ? accountFull(app, caller as Caller, { window: 'jobs', waiting: WAITING_ORDERS_PER_ACCOUNT }) : processFull();
+        where === 'key' ? accountFull(app, caller as Caller, { window, waiting: WAITING_ORDERS_PER_ACCOUNT }) : processFull();
     return orderers.run({ keys: [accountId], gone, full }, () =>
         (isLarge ? largeOrders : orders).run({ keys: [], gone, full: processFull }, work),
     );
+}
+
+/**
+ * Runs other short writes of one account (claims, connections, webhooks, monitors) in the same line as its orders: most of them lock a row
+ * or a number of the account. `work` waits for nothing but the database, since others wait for its place.
+ * @throws Refusal RATE_LIMITED, OVERLOADED, and what `work` throws
+ */
+export function changeInTurn<Result>(writer: Writer, work: () => Promise<Result>): Promise<Result> {
+    return orderInTurn(writer, work, { window: 'publishing' });
+}
+
+/** A handler all of whose work is such a write. */
+export function changing<Params, Query, Body, Answer>(respond: (call: Call<Params, Query, Body>) => Promise<Reply<Answer>>) {
+    return (call: Call<Params, Query, Body>): Promise<Reply<Answer>> => changeInTurn(call, () => respond(call));
 }
 
 function accountFull(app: App, { plan }: Caller, { window, waiting } = { window: 'publishing', waiting: WAITING_PER_ACCOUNT }): Refusal {

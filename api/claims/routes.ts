@@ -1,15 +1,16 @@
 import { deleteClaim, getClaims, postClaim, postClaimCheck } from '../../shared/contracts/claims.ts';
 import { getPolicy, putPolicy } from '../../shared/contracts/site-policy.ts';
+import { changing } from '../admission/writes.ts';
 import { serve } from '../serve.ts';
 import { checkClaim } from './check-claim.ts';
 import { createClaim, deleteClaim as deleteOne, listClaims } from './claims.ts';
 import { changePolicy, showPolicy } from './site-policy.ts';
 
 export const claimRoutes = [
-    serve(postClaim, createClaim),
+    serve(postClaim, changing(createClaim)),
     serve(getClaims, listClaims),
     serve(postClaimCheck, checkClaim),
-    serve(deleteClaim, deleteOne),
+    serve(deleteClaim, changing(deleteOne)),
     serve(getPolicy, showPolicy),
-    serve(putPolicy, changePolicy),
+    serve(putPolicy, changing(changePolicy)),
 ];

@@ -5,6 +5,7 @@ import { checkCookies, mayKeepCredentials } from '../../shared/fetch/choose-conn
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as connections from '../../shared/store/connections/connections.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
+import { changeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
 import { presentConnection } from './present-connection.ts';
@@ -32,10 +33,12 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
     const isTried = test !== undefined && query.test !== false;
     const status = isTried ? 'trial' : query.test === false ? 'untested' : 'active';
     const viewer = { workspaceId, userId };
-    const made = await connections.addConnection(
-        app.db,
-        { connectionId, viewer, shared, site, name, terms, sealed, hint: hintOf(secret), status },
-        byCall(call),
+    const made = await changeInTurn(call, () =>
+        connections.addConnection(
+            app.db,
+            { connectionId, viewer, shared, site, name, terms, sealed, hint: hintOf(secret), status },
+            byCall(call),
+        ),
     );
     if (made === undefined) throw tooMany();
     const kept = isTried ? await keepTried(call, made, test) : made;
@@ -47,7 +50,7 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
 async function keepTried(call: Call<object, NewConnectionQuery, ConnectionOrder>, trial: connections.Connection, test: string) {
     try {
         await passTest(call, trial, test);
-        const kept = await connections.keepTrial(call.app.db, trial, byCall(call));
+        const kept = await changeInTurn(call, () => connections.keepTrial(call.app.db, trial, byCall(call)));
         if (kept === undefined) throw new Error('a trial that passed is gone');
         return kept;
     } catch (error) {

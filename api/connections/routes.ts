@@ -7,6 +7,7 @@ import {
     testConnection,
 } from '../../shared/contracts/connections.ts';
 import { authorizeConnection, deleteOAuthClient, putOAuthClient } from '../../shared/contracts/oauth.ts';
+import { changing } from '../admission/writes.ts';
 import { serve } from '../serve.ts';
 import { addConnection } from './add-connection.ts';
 import { authorize } from './authorize.ts';
@@ -21,8 +22,8 @@ export const connectionRoutes = [
     serve(getConnection, readOne),
     serve(patchConnection, changeOne),
     serve(testConnection, testOne),
-    serve(authorizeConnection, authorize),
-    serve(putOAuthClient, putClient),
-    serve(deleteOAuthClient, deleteClient),
-    serve(deleteConnection, deleteOne),
+    serve(authorizeConnection, changing(authorize)),
+    serve(putOAuthClient, changing(putClient)),
+    serve(deleteOAuthClient, changing(deleteClient)),
+    serve(deleteConnection, changing(deleteOne)),
 ];

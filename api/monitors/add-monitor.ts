@@ -4,10 +4,12 @@ import { newId } from '../../shared/domain/text/ids.ts';
 import { admitMonitor, nextRunOf, scheduleOf } from '../../shared/fetch/begin-monitor-run.ts';
 import { trustedEffect } from '../../shared/fetch/check-rights.ts';
 import { readerOf } from '../../shared/fetch/present-job.ts';
+import type { Db } from '../../shared/platform/db.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { findMonitor, type NewMonitor, addMonitor as store } from '../../shared/store/monitors/monitors.ts';
 import { sealText } from '../../shared/store/monitors/sealed.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
+import { changeInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../serve.ts';
 import { checkDistance, checkFields, checkNumber } from './check-monitor.ts';
 import { presentMonitors } from './present-monitor.ts';
@@ -62,12 +64,13 @@ export async function addMonitor(call: Call<object, object, MonitorOrder>): Prom
         createdAt: now,
         nextRunAt: every === null ? nextRunOf(app, { ...times, monitorId, since: now, failures: 0 }, caller.plan) : now,
     };
-    return app.db.transaction(async (trx) => {
+    const add = async (trx: Db): Promise<Reply<Monitor>> => {
         await store(trx, monitor);
         await checkNumber(trx, app, caller, { active: false });
         const row = await findMonitor(trx, readerOf(caller), monitorId);
         if (row === undefined) throw new Error('a monitor that was just stored is not there');
         const [answer] = await presentMonitors(app, [row]);
         return { answer: answer as Monitor, headers: { location: `/v1/monitors/${monitorId}` } };
-    });
+    };
+    return changeInTurn(call, () => app.db.transaction(add));
 }

@@ -3,6 +3,7 @@ import type { Monitor, MonitorChanges, MonitorParams } from '../../shared/contra
 import { admitMonitor, callOf, nextRunOf, scheduleOf } from '../../shared/fetch/begin-monitor-run.ts';
 import { trustedEffect } from '../../shared/fetch/check-rights.ts';
 import { readerOf } from '../../shared/fetch/present-job.ts';
+import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import {
@@ -14,6 +15,7 @@ import {
 } from '../../shared/store/monitors/monitors.ts';
 import { sealText } from '../../shared/store/monitors/sealed.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
+import { changeInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../serve.ts';
 import { checkDistance, checkFields, checkNumber } from './check-monitor.ts';
 import { mustFind } from './monitors.ts';
@@ -64,7 +66,7 @@ async function changeFrom(
         fields.request = await sealText(app.secrets, 'request', JSON.stringify(asked));
     }
 
-    return app.db.transaction(async (trx) => {
+    const store = async (trx: Db): Promise<Monitor | undefined> => {
         const locked = await lockMonitor(trx, params.monitor_id);
         if (locked === undefined) throw new Refusal('MONITOR_NOT_FOUND');
         if (fields.request !== undefined && !locked.request.equals(before.request)) return undefined;
@@ -83,5 +85,6 @@ async function changeFrom(
         if (row === undefined) throw new Refusal('MONITOR_NOT_FOUND');
         const [answer] = await presentMonitors(app, [row]);
         return answer;
-    });
+    };
+    return changeInTurn({ app, caller, gone: call.gone }, () => app.db.transaction(store));
 }

@@ -11,6 +11,7 @@ import { findJob } from '../../shared/store/jobs/jobs.ts';
 import { addJob } from '../../shared/store/jobs/orders.ts';
 import { changeMonitor, lockMonitor, type MonitorRow } from '../../shared/store/monitors/monitors.ts';
 import { addEndedRun, runningJob } from '../../shared/store/monitors/runs.ts';
+import { changeInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../serve.ts';
 import { mustFind } from './monitors.ts';
 
@@ -27,17 +28,18 @@ export async function runMonitor(call: Call<MonitorParams, object, undefined>): 
     }
     const running = await runningJob(app.db, monitorId);
     const prepared = running === undefined ? await prepareRun(app, caller, monitor) : undefined;
-    const jobId = await app.db.transaction(async (trx) => {
+    const run = async (trx: Db): Promise<string | undefined> => {
         const locked = await lockMonitor(trx, monitorId);
         if (locked === undefined) throw new Refusal('MONITOR_NOT_FOUND');
         await changeMonitor(trx, monitorId, { keyId: caller.keyId, userId: caller.userId });
         const other = await runningJob(trx, monitorId);
         if (other !== undefined || prepared === undefined) return other ?? running;
         // The call was read before the lock. If it has changed since, the run belongs to the old base.
-        const run = { ...locked, base: monitor.base };
-        if (!(await storeRun(trx, run, prepared, null))) await skipRun(trx, run, prepared);
+        const read = { ...locked, base: monitor.base };
+        if (!(await storeRun(trx, read, prepared, null))) await skipRun(trx, read, prepared);
         return prepared.job.jobId;
-    });
+    };
+    const jobId = await changeInTurn(call, () => app.db.transaction(run));
     const row = jobId === undefined ? undefined : await findJob(app.db, readerOf(caller), jobId);
     if (row === undefined) throw new Refusal('MONITOR_NOT_FOUND');
     const text = `{"success":true,"data":${await presentJob(app, row, { result: true })}}`;

@@ -1,5 +1,6 @@
 import * as contracts from '../../shared/contracts/webhooks.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
+import { changing } from '../admission/writes.ts';
 import { type Call, type Reply, serve } from '../serve.ts';
 import { addWebhook } from './add-webhook.ts';
 import { changeOne } from './change-webhook.ts';
@@ -7,15 +8,15 @@ import { listSent, sendAgain, sendTest } from './deliveries.ts';
 import { deleteOne, listMine, readOne, rotateOne } from './webhooks.ts';
 
 export const webhookRoutes = [
-    serve(contracts.postWebhook, counted(addWebhook)),
+    serve(contracts.postWebhook, counted(changing(addWebhook))),
     serve(contracts.getWebhooks, counted(listMine)),
     serve(contracts.getWebhook, counted(readOne)),
-    serve(contracts.patchWebhook, counted(changeOne)),
-    serve(contracts.deleteWebhook, counted(deleteOne)),
-    serve(contracts.postWebhookRotate, counted(rotateOne)),
-    serve(contracts.postWebhookTest, counted(sendTest)),
+    serve(contracts.patchWebhook, counted(changing(changeOne))),
+    serve(contracts.deleteWebhook, counted(changing(deleteOne))),
+    serve(contracts.postWebhookRotate, counted(changing(rotateOne))),
+    serve(contracts.postWebhookTest, counted(changing(sendTest))),
     serve(contracts.getDeliveries, counted(listSent)),
-    serve(contracts.postRedeliver, counted(sendAgain)),
+    serve(contracts.postRedeliver, counted(changing(sendAgain))),
 ];
 
 /** Counts webhook calls in the `reads` rate limit, since they are cheap and rare. */

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PACKAGE_BYTES } from '../../shared/contracts/contract.ts';
 import { newApiKey } from '../../shared/domain/accounts/api-key.ts';
+import { connectedPackage, consentedPackage } from '../support/connections.ts';
 import { aPackage } from '../support/schemas.ts';
 import { clientNumber, createSender, freshName } from './crowd-client.ts';
 import { again, BREATH_MS, type Stranger, type Target } from './stranger.ts';
@@ -37,6 +38,42 @@ export const CROWDS: readonly Crowd[] = [
         crowd('changes of maintainers of one account', async (sender, { apiKey }) => {
             const site = await publishOne(sender, apiKey);
             return () => sender.call('PUT', `/v1/schemas/${site}/maintainers/wsp_${freshName()}`, { apiKey });
+        }),
+    ),
+    crowd('claims of one account', async (sender, { apiKey }) => () => {
+        return sender.call('POST', `/v1/sites/${freshName()}.test/claims`, { apiKey });
+    }),
+    variant(
+        crowd('OAuth clients of one account', async (sender, { apiKey }) => () => {
+            return sender.call('PUT', '/v1/oauth-clients/crowd.test', {
+                apiKey,
+                body: { client_id: freshName(), client_secret: 'a secret' },
+            });
+        }),
+    ),
+    variant(
+        crowd('connections of one account', async (sender, { apiKey }) => {
+            const site = await publishOne(sender, apiKey, connectedPackage);
+            return () => sender.call('POST', '/v1/connections', { apiKey, body: { site, secret: { value: freshName() } } });
+        }),
+    ),
+    variant(
+        crowd('consents that one account begins', async (sender, { apiKey }) => {
+            const site = await publishOne(sender, apiKey, consentedPackage);
+            await untilDone(sender, 200, () => sender.call('PUT', `/v1/oauth-clients/${site}`, { apiKey, body: { client_id: 'crowd' } }));
+            return () => sender.call('POST', '/v1/connections/authorize', { apiKey, body: { site } });
+        }),
+    ),
+    variant(
+        crowd('monitors of one account', async (sender, { apiKey }) => {
+            const site = await publishOne(sender, apiKey);
+            const body = { site, endpoint: 'product', params: { id: 1 }, every: '1h' };
+            return () => sender.call('POST', '/v1/monitors', { apiKey, body });
+        }),
+    ),
+    variant(
+        crowd('webhooks of one account', async (sender, { apiKey }) => () => {
+            return sender.call('POST', '/v1/webhooks', { apiKey, body: { url: 'https://hooks.crowd.test/', events: ['job.succeeded'] } });
         }),
     ),
     variant(
@@ -245,9 +282,9 @@ function sockets(
 
 const FORM = 'application/x-www-form-urlencoded';
 
-async function publishOne(sender: Sender, apiKey: string): Promise<string> {
+async function publishOne(sender: Sender, apiKey: string, packageOf: (site: string) => object = aPackage): Promise<string> {
     const site = `${freshName()}.test`;
-    await untilDone(sender, 201, () => sender.call('POST', '/v1/schemas', { apiKey, body: aPackage(site) }));
+    await untilDone(sender, 201, () => sender.call('POST', '/v1/schemas', { apiKey, body: packageOf(site) }));
     return site;
 }
 

@@ -21,17 +21,16 @@ export function connectedPackage(
 /** A site that grants by OAuth. */
 export const CONSENTED = 'consented.test';
 
-const OAUTH: PackageAuth = {
-    id: 'account',
-    type: 'oauth2',
-    oauth2: {
-        authorization_url: `https://${CONSENTED}/authorize`,
-        token_url: `https://${CONSENTED}/token`,
-        scopes: [{ name: 'orders', description: 'Reads orders' }],
-    },
-};
-
 /** Its package. */
-export function consentedPackage(): PackageDocument {
-    return connectedPackage(CONSENTED, { auth: [OAUTH] });
+export function consentedPackage(site = CONSENTED): PackageDocument {
+    const account: PackageAuth = {
+        id: 'account',
+        type: 'oauth2',
+        oauth2: {
+            authorization_url: `https://${site}/authorize`,
+            token_url: `https://${site}/token`,
+            scopes: [{ name: 'orders', description: 'Reads orders' }],
+        },
+    };
+    return connectedPackage(site, { auth: [account] });
 }
