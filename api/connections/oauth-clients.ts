@@ -9,6 +9,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as store from '../../shared/store/connections/oauth.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
+import { invalid } from './terms.ts';
 
 /** PUT /v1/oauth-clients/{site} */
 export async function putClient(call: Call<SiteParams, object, OAuthClientOrder>): Promise<Reply<OAuthClientEntry>> {
@@ -20,7 +21,10 @@ export async function putClient(call: Call<SiteParams, object, OAuthClientOrder>
     // If no version names the token endpoint yet, the first consent binds it.
     const origins = known.length === 0 ? undefined : known;
     const client = { clientId: body.client_id, clientSecret: body.client_secret, origins };
-    await store.putClient(app, { workspaceId, site }, client, byCall(call));
+    if (!(await store.putClient(app, { workspaceId, site }, client, byCall(call)))) {
+        const message = `This workspace has ${store.MOST_CLIENTS} OAuth clients, which is the limit: delete one.`;
+        throw invalid({ path: '', code: 'INVALID_VALUE', message });
+    }
     return { answer: { site, client_id: client.clientId, callback_url: callbackUrl(app) } };
 }
 

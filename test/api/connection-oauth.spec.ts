@@ -95,6 +95,21 @@ for (const topology of ANY_TOPOLOGY) {
             expect(dataOf(fetched)).to.deep.equal({ scopes: ['orders', 'stock'], sent: 'Bearer •••' });
         });
 
+        it('needs an OAuth client, of which a workspace has 500', async () => {
+            const eve = await join(world);
+            const set = (name: string) => eve.call('PUT', `/v1/oauth-clients/${name}`, { body: { client_id: 'eve' } });
+            dataOf(await set('first.test'));
+            await world.app.db.raw(
+                `insert into oauth_clients (workspace_id, site, client_id)
+                select ?, 'site' || n || '.test', 'eve' from generate_series(2, 500) n`,
+                [eve.workspaceId],
+            );
+            expect(JSON.stringify((await set('one-more.test')).body)).to.include('500 OAuth clients');
+            dataOf(await set('first.test'));
+            dataOf(await eve.call('DELETE', '/v1/oauth-clients/first.test'));
+            dataOf(await set('one-more.test'));
+        });
+
         it('goes to nobody else: another browser, another user, a state that was used or is unknown', async () => {
             const begun = await authorize();
             const back = await server.consent(dataOf<{ authorize_url: string }>(begun).authorize_url);

@@ -15,6 +15,9 @@ export function hashOfState(state: string): Buffer {
     return createHash('sha256').update(state).digest();
 }
 
+/** OAuth clients of one workspace. */
+export const MOST_CLIENTS = 500;
+
 /** Consents of one member that are under way. */
 export const MOST_FLOWS = 20;
 
@@ -184,21 +187,26 @@ export async function bindClient(
     return own === undefined ? config.oauthClients.get(site) : { clientId: own.client_id, origins: own.origins };
 }
 
+/** Stores a client, in the place of an earlier one. @returns false if the workspace has as many as it may */
 export async function putClient(
     { db, secrets }: { db: Db; secrets: Secrets },
     { workspaceId, site }: Pick<SealedPlace, 'workspaceId' | 'site'>,
     { clientId, clientSecret, origins }: OAuthClient,
     by: By,
-): Promise<void> {
+): Promise<boolean> {
     const sealed =
         clientSecret === undefined ? null : await sealSecret(db, secrets, clientPlace(workspaceId, site), { value: clientSecret });
-    await db.transaction(async (trx) => {
+    return db.transaction(async (trx) => {
+        await trx.raw("select pg_advisory_xact_lock(hashtextextended('oauth clients ' || ?, 0))", [workspaceId]);
+        const others = trx('oauth_clients').where({ workspace_id: workspaceId }).whereNot({ site });
+        if ((await countRows(others)) >= MOST_CLIENTS) return false;
         const client = { client_id: clientId, sealed, origins: origins ?? null, updated_at: now(trx) };
         await trx('oauth_clients')
             .insert({ workspace_id: workspaceId, site, ...client })
             .onConflict(['workspace_id', 'site'])
             .merge(client);
         await recordAct(trx, { ...by, workspaceId, action: 'oauth_client.set', target: site, details: { client_id: clientId } });
+        return true;
     });
 }
 
