@@ -2,7 +2,7 @@ import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import type { PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
 import type { Collection } from './collect.ts';
-import { answeredFields, describeEndpoint, describeParam, isPlaceInList, joinNames } from './describe.ts';
+import { answeredFields, describeEndpoint, describeParam, isCallersOwn, isPlaceInList, joinNames, oneOf } from './describe.ts';
 import { findInAnswers, hashesOf } from './describe-values.ts';
 import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
@@ -49,7 +49,7 @@ export function describeBySite(
             const ofPages = describeParamByPages(param, one, here, texts, seen);
             const ofAnswers =
                 ofPages === undefined ? describeParamByAnswers(param, one, { hashes, fields: answerFields, routeOf }) : undefined;
-            param.description = ofPages ?? ofAnswers ?? describeParam(param);
+            param.description = ofPages ?? ofAnswers ?? withoutSource(param);
             if (ofPages !== undefined) byPages.add(`${endpoint.name} ${param.name}`);
             else if (ofAnswers !== undefined) byAnswers.add(`${endpoint.name} ${param.name}`);
         }
@@ -102,7 +102,7 @@ function leadOf(group: Group, links: RouteLinks, ofSite: ReadonlySet<string>, ab
 /** Describes an endpoint by the pages that link to it, if its own pages have no text in common. */
 function leadOfLinks({ endpoint }: Drafted, { from }: RouteLinks): string | undefined {
     const names = [...from].map((one) => one.endpoint.name).filter((name) => name !== endpoint.name);
-    return names.length === 0 ? undefined : `${endpoint.name.replaceAll('_', ' ')}, to which links of ${joinNames(names.slice(0, 3))} lead`;
+    return names.length === 0 ? undefined : `${endpoint.name.replaceAll('_', ' ')}, linked from ${joinNames(names.slice(0, 3))}`;
 }
 
 function overlaps(one: string, other: string): boolean {
@@ -181,11 +181,14 @@ function describeParamByAnswers(
     found: Parameters<typeof findInAnswers<Drafted>>[2],
 ): string | undefined {
     const argument = param.source === 'body' ? argumentOf(one.group.operation, param.name) : undefined;
-    if (argument !== undefined) return `${bareOf(param)} as ${argument} of the operation.`;
+    if (argument !== undefined) return `${describeParam(param)} The operation takes it as ${argument}.`;
     if (isPlaceInList(param.name)) return undefined;
     const { field, route } = findInAnswers(param, one, found) ?? {};
     if (field === undefined || route === undefined) return undefined;
-    return `${bareOf(param)} as the field “${field}” ${route === one ? 'of its answers has it' : `of ${route.endpoint.name} gives it`}.`;
+    const place = `the field “${field}” in the answer of ${route.endpoint.name}`;
+    const from =
+        route === one ? `The answers have it as the field “${field}”` : isCallersOwn(param) ? `It is ${place}` : `Take it from ${place}`;
+    return `${describeParam(param)} ${from}.`;
 }
 
 /** Describes a param by the label of a field of its name, or by the pages that link with it. */
@@ -206,19 +209,23 @@ function describeParamByPages(
     if (given === undefined) return byHint;
     if (isPlaceInList(name)) {
         const texts = [...given.texts.keys()].filter((text) => text.length <= 24 && isQuotable(text, seen)).slice(0, 4);
-        if (texts.length > 0) return `${describeParam(param)} Links give it: ${texts.map((text) => `“${text}”`).join(', ')}.`;
+        if (texts.length > 0) return `${describeParam(param)} Links that set it: ${texts.map((text) => `“${text}”`).join(', ')}.`;
     }
     const pages = [...given.from].filter(({ endpoint: one }) => one !== endpoint);
     const sources = (pages.length > 0 ? pages : [...given.from]).map(({ endpoint: one }) => one.name);
-    return sources.length === 0 ? byHint : `${bareOf(param)} as links of ${joinNames([...new Set(sources)].slice(0, 3))} give it.`;
+    if (sources.length === 0) return byHint;
+    const answers = `in the answer of ${oneOf([...new Set(sources)].slice(0, 3))}`;
+    return `${describeParam(param)} ${isCallersOwn(param) ? `Links ${answers} set it` : `Take it from a link ${answers}`}.`;
+}
+
+/** Of a part of a path nothing is known but that something on the site leads there. */
+function withoutSource(param: PackageParam): string {
+    const said = describeParam(param);
+    return param.source === 'path' && said.startsWith('Which ') ? `${said} Lists and links of the site have it.` : said;
 }
 
 function mostUsual(texts: Texts | undefined, seen: SeenTexts): string | undefined {
     return [...(texts ?? [])].sort(([, a], [, b]) => b - a).find(([text]) => isQuotable(text, seen))?.[0];
-}
-
-function bareOf(param: PackageParam): string {
-    return describeParam(param).replace(/(?:, as lists and links of the site name it)?\.$/, ',');
 }
 
 function withLabel(param: PackageParam, label: string): string {

@@ -56,23 +56,40 @@ export function describeSite(site: string, endpoints: readonly PackageEndpoint[]
     return acts.length === 0 ? '' : `What callers can do on ${site}: ${acts.join(', ')}${more}.`;
 }
 
+type Described = Pick<PackageParam, 'name' | 'source' | 'schema'>;
+
+/** Whether a caller chooses the value of a param, such as words to look for; ids and names are taken from the site. */
+export function isCallersOwn(param: Described): boolean {
+    return roleOf(param) !== undefined || (param.source === 'body' && !/^(?:id|ids|key|slug)$/.test(wordsOf(param.name).at(-1) ?? ''));
+}
+
+/** The usual meaning of a name. What a body holds is mostly stored, and seldom says how to answer. */
+function roleOf({ name, source, schema }: Described): (typeof ROLES)[number] | undefined {
+    const type = isObject(schema) ? schema['type'] : undefined;
+    if (source === 'body' && (type === 'object' || type === 'array')) return undefined;
+    const words = wordsOf(name).join(' ');
+    return ROLES.find(({ names, isNumber }) => names.test(words) && (isNumber !== true || type !== 'string'));
+}
+
 /** Describes a param by the usual meaning of its name, else by name and place. */
-export function describeParam({ name, source, schema }: PackageParam): string {
+export function describeParam(param: Described): string {
+    const { name, source, schema } = param;
     const words = wordsOf(name);
     const type = isObject(schema) ? schema['type'] : undefined;
-    const role = ROLES.find(({ names, isNumber }) => names.test(words.join(' ')) && (isNumber !== true || type !== 'string'));
-    // What a body holds is mostly stored, and seldom says how to answer.
-    if (role !== undefined && (source !== 'body' || (type !== 'object' && type !== 'array'))) return role.means;
+    const role = roleOf(param);
+    if (role !== undefined) return role.means;
     const said = words.join(' ');
     if (said === '') return source === 'body' ? 'The body that is sent.' : 'What is asked for.';
     if (words.at(-1) === 'id' || words.at(-1) === 'ids')
         return words.length > 1 ? `The id of the ${words.slice(0, -1).join(' ')}.` : 'Its id.';
     if (type === 'boolean') return `Whether ${said}.`;
     if (type === 'array') return `One or more of ${said}.`;
-    return source === 'path' ? `Which ${said}, as lists and links of the site name it.` : `The ${said}.`;
+    return source === 'path' ? `Which ${said}.` : said.length <= SHORT ? `The value of “${said}”.` : `The ${said}.`;
 }
 
 const MOST_FIELDS = 8;
+/** Names of so few letters are no words. */
+const SHORT = 2;
 const MOST_ACTS = 6;
 
 const ROLES: readonly { names: RegExp; means: string; isNumber?: true }[] = [
@@ -100,7 +117,16 @@ function sentence(words: readonly string[]): string {
 
 /** `a, b and c`. */
 export function joinNames(names: readonly string[]): string {
-    return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+    return joined(names, 'and');
+}
+
+/** `a, b or c`. */
+export function oneOf(names: readonly string[]): string {
+    return joined(names, 'or');
+}
+
+function joined(names: readonly string[], word: string): string {
+    return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`;
 }
 
 /** The names of fields of what is answered: of the items where it is a list. */

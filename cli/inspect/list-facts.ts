@@ -1,13 +1,18 @@
 import type { JsonObject } from '../../shared/domain/types.ts';
 import type { PageList } from './page-lists.ts';
 
-/** The lists that pages of one route have, and how many pages have each. */
+/** The lists that pages of one route have, by their selectors. */
 export interface ListFacts {
     pages: number;
-    lists: Map<
-        string,
-        { pages: number; weight: number; attribute: string | undefined; fields: Map<string, { entry: JsonObject; pages: number }> }
-    >;
+    lists: Map<string, KnownList>;
+}
+
+interface KnownList {
+    /** The pages that have it. */
+    on: Set<symbol>;
+    weight: number;
+    attribute: string | undefined;
+    fields: Map<string, { entry: JsonObject; pages: number }>;
 }
 
 /** The facts of a route without pages. */
@@ -20,10 +25,11 @@ const MOST_KEPT = 30;
 /** Adds the lists of one page. */
 export function addLists(facts: ListFacts, lists: readonly PageList[]): void {
     facts.pages++;
+    const page = Symbol('page');
     for (const { selector, fields, attribute, weight } of lists) {
         if (!facts.lists.has(selector) && facts.lists.size >= MOST_KEPT) continue;
-        const known = facts.lists.get(selector) ?? { pages: 0, weight: 0, attribute, fields: new Map() };
-        known.pages++;
+        const known = facts.lists.get(selector) ?? { on: new Set(), weight: 0, attribute, fields: new Map() };
+        known.on.add(page);
         known.weight += weight;
         for (const [name, entry] of fields) {
             const field = known.fields.get(name);
@@ -41,7 +47,7 @@ export function mergeLists(facts: ListFacts, more: ListFacts): void {
         const known = facts.lists.get(selector);
         if (known === undefined) facts.lists.set(selector, list);
         else {
-            known.pages += list.pages;
+            for (const page of list.on) known.on.add(page);
             known.weight += list.weight;
             for (const [name, field] of list.fields) {
                 const same = known.fields.get(name);
@@ -52,18 +58,30 @@ export function mergeLists(facts: ListFacts, more: ListFacts): void {
     }
 }
 
-/** The `select` of the list that most pages of a route have; undefined if half of them share none. */
+/**
+ * The `select` of the list that most pages of a route have; undefined if half of them share none. Where one half has another list, whose
+ * items are read the same way, it reads both.
+ */
 export function selectOf({ pages, lists }: ListFacts): JsonObject | undefined {
     const shared = [...lists]
-        .filter(([, list]) => list.pages >= pages / 2)
-        .sort(([, a], [, b]) => b.pages - a.pages || b.weight - a.weight);
+        .filter(([, list]) => list.on.size >= pages / 2)
+        .sort(([, a], [, b]) => b.on.size - a.on.size || b.weight - a.weight);
     const [found] = shared;
     if (found === undefined) return undefined;
-    const [selector, list] = found;
-    const fields = [...list.fields].filter(([, field]) => field.pages >= list.pages / 2);
-    if (fields.length > 0)
-        return { items: [{ selector, value: Object.fromEntries(fields.map(([name, { entry }]) => [name, plainEntry(entry)])) }] };
+    const [own, list] = found;
+    const value = readOf(list);
+    const other = shared.find(
+        ([, one]) => [...one.on].every((page) => !list.on.has(page)) && JSON.stringify(readOf(one)) === JSON.stringify(value),
+    );
+    const selector = other === undefined ? own : `${own}, ${other[0]}`;
+    if (value !== undefined) return { items: [{ selector, value }] };
     return list.attribute === undefined ? { items: [selector] } : { items: [selector], urls: [{ selector, value: list.attribute }] };
+}
+
+/** What is read of each item, if it has fields. */
+function readOf({ fields, on }: KnownList): JsonObject | undefined {
+    const usual = [...fields].filter(([, { pages }]) => pages >= on.size / 2);
+    return usual.length === 0 ? undefined : Object.fromEntries(usual.map(([name, { entry }]) => [name, plainEntry(entry)]));
 }
 
 function plainEntry(entry: JsonObject) {

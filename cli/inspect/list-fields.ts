@@ -77,7 +77,7 @@ interface Value {
 
 function* valuesIn($: CheerioAPI, item: Node, headings: readonly string[]): Generator<Value> {
     const whole = $(item);
-    const inside = whole.find('*').toArray().slice(0, MAX_INSIDE);
+    const inside = ownElements($, whole).slice(0, MAX_INSIDE);
     const isRow = tagOf(whole) === 'tr';
     const links = inside.filter((node) => tagOf($(node)) === 'a' && $(node).attr('href') !== undefined && lineOf($(node).text()) !== '');
     const first = links.slice(0, MAX_LINKS).sort((a, b) => weightOfLink($, b) - weightOfLink($, a))[0];
@@ -127,6 +127,13 @@ function* valuesIn($: CheerioAPI, item: Node, headings: readonly string[]): Gene
     }
 }
 
+/** The elements in an item, without those of lists in it, whose entries are things of their own. */
+function ownElements($: CheerioAPI, item: Elements): Node[] {
+    const all = item.find('*');
+    const own = all.not('ul, ol').not(item.find('ul, ol').find('*')).toArray();
+    return own.some((node) => lineOf($(node).text()) !== '') ? own : all.toArray();
+}
+
 /** A row of a name and its value. */
 function isPair(row: Elements): boolean {
     return row.children().length === 2 && tagOf(row.children().first()) === 'th';
@@ -138,7 +145,7 @@ const MAX_LINKS = 12;
 function weightOfLink($: CheerioAPI, node: Node): number {
     const link = $(node);
     const names = `${link.attr('class') ?? ''} ${link.attr('itemprop') ?? ''} ${link.parent().attr('class') ?? ''}`;
-    const isTitle = /title|name|headline|subject/i.test(names) || link.closest('h1, h2, h3, h4, h5, dt').length > 0;
+    const isTitle = /title|name|headline|subject/i.test(names) || link.closest('h1, h2, h3, h4, h5, dt, th').length > 0;
     const isSmall = link.find('time').length > 0 || /date|time|author|user|tag|category|more|button|icon|edit/i.test(names);
     return (isTitle ? 4 : 0) - (isSmall ? 2 : 0) + Math.min(lineOf(link.text()).length, 60) / 60;
 }

@@ -143,24 +143,26 @@ function siblingsIn($: CheerioAPI, parent: Node): Node[][] {
 }
 
 /**
- * The items among siblings of which some are none, such as rows of dates between rows of events: those with an element that most have,
- * while the others hold little.
+ * The items among siblings of which some are none, such as rows of dates between rows of events, and empty rows: those with an element
+ * that most have, while the others hold little.
  */
 function withoutStrays($: CheerioAPI, nodes: readonly Node[]): Node[] | undefined {
-    const looked = nodes.slice(0, MAX_ITEMS);
+    const filled = nodes.filter((node) => lineOf($(node).text()) !== '' || $(node).find('img, a[href]').length > 0);
+    const least = filled.length > 0 && filled.length < nodes.length ? filled : undefined;
+    const looked = filled.slice(0, MAX_ITEMS);
     const holding = Map.groupBy(
         looked.flatMap((node) => [...marksIn($, node)].map((mark) => ({ node, mark }))),
         ({ mark }) => mark,
     );
     for (const [mark, found] of [...holding].sort(([, a], [, b]) => b.length - a.length)) {
-        if (found.length < 2 || found.length < looked.length * MOSTLY) return undefined;
+        if (found.length < 2 || found.length < looked.length * MOSTLY) return least;
         if (found.length === looked.length) continue;
-        const items = nodes.filter((node) => $(node).find(mark).length > 0);
+        const items = filled.filter((node) => $(node).find(mark).length > 0);
         const usual = items.map((node) => $(node).find('*').length).sort((a, b) => a - b)[Math.floor(items.length / 2)] ?? 0;
-        const others = nodes.filter((node) => !items.includes(node));
+        const others = filled.filter((node) => !items.includes(node));
         if (others.every((node) => $(node).find('*').length <= usual / 2 || isPlain($, node))) return items;
     }
-    return undefined;
+    return least;
 }
 
 /** What distinguishes an item from a row beside it: classes of elements in it, and links. */
@@ -226,6 +228,10 @@ function selectorOf($: CheerioAPI, parent: Node, items: readonly Node[], page: M
     const shared = classesOf($(first)).filter((name) => items.every((item) => $(item).hasClass(name)));
     for (const name of shared) {
         const everywhere = $(`${tag}.${name}`).toArray();
+        const strays = everywhere.filter((one) => one.parent === parent && !items.includes(one));
+        const mark = strays.length === 0 ? undefined : markAgainst($, items, strays);
+        const marked = `${tag}.${name}:has(${mark})`;
+        if (mark !== undefined && isSame($, marked, items)) return marked;
         if (everywhere.length === items.length || everywhere.every((one) => one.parent !== null && page.content.has(one.parent as Node)))
             return `${tag}.${name}`;
     }
@@ -235,6 +241,14 @@ function selectorOf($: CheerioAPI, parent: Node, items: readonly Node[], page: M
         if (found !== undefined) return found;
     }
     return undefined;
+}
+
+/** What all items have in them, and none of the strays beside them. */
+function markAgainst($: CheerioAPI, items: readonly Node[], strays: readonly Node[]): string | undefined {
+    const has = (node: Node, mark: string) => $(node).find(mark).length > 0;
+    return [...marksIn($, items[0] as Node)].find(
+        (mark) => items.every((item) => has(item, mark)) && !strays.some((stray) => has(stray, mark)),
+    );
 }
 
 /** Names of elements without a class in common: the tag, and what they have that their siblings lack. */

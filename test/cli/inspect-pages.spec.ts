@@ -73,6 +73,7 @@ describe('routebook inspect reads pages', () => {
             { url: `${SHOP}/api/boats/70002`, json: boats[1] },
             { url: `${SHOP}/api/trips?ownerId=31&level=2`, json: [{ harbour: 'x' }] },
             { url: `${SHOP}/api/docs/@fleet/tug`, json: { readme: 'long' } },
+            { url: `${SHOP}/api/find?query=harbour-queen&ss=1`, json: { found: 1 } },
             {
                 method: 'POST',
                 url: `${SHOP}/graphql`,
@@ -86,12 +87,14 @@ describe('routebook inspect reads pages', () => {
             ),
         );
         expect(described).to.deep.include({
-            '/api/boats/{boat_id} boat_id': 'The id of the boat, as the field “id” of list_boats gives it.',
-            '/api/trips ownerId': 'The id of the owner, as the field “ownerId” of list_boats gives it.',
+            '/api/boats/{boat_id} boat_id': 'The id of the boat. Take it from the field “id” in the answer of list_boats.',
+            '/api/trips ownerId': 'The id of the owner. Take it from the field “ownerId” in the answer of list_boats.',
             '/api/trips level': 'The level.',
+            '/api/find query': 'Words to look for. It is the field “name” in the answer of list_boats.',
+            '/api/find ss': 'The value of “ss”.',
             '/api/boats page': 'Which page of the list, by number.',
-            '/api/docs/@{scope}/{name} scope': 'Which scope, as the field “name” of list_boats gives it.',
-            '/graphql first': 'The first, as the argument limit (Int!) of the operation.',
+            '/api/docs/@{scope}/{name} scope': 'Which scope. Take it from the field “name” in the answer of list_boats.',
+            '/graphql first': 'The first. The operation takes it as the argument limit (Int!).',
         });
         expect(report.found.find(({ name }) => name === 'list_boats')).to.deep.include({ byPages: 0, byAnswers: 1 });
         expect(JSON.stringify(drafted)).not.to.match(/harbour-queen|7000\d|tug|Ada/);
@@ -151,6 +154,44 @@ describe('routebook inspect reads pages', () => {
         const lists = listsOf(load(`<body><table id="stock">${rows}</table></body>`));
         expect(lists).to.have.length(1);
         expect(JSON.stringify(lists.map(({ fields, ...list }) => [list, ...fields]))).not.to.include(TOPICS[0]);
+    });
+
+    it('reads the entries of a list that hold lists of their own, and not those lists', () => {
+        const entries = TOPICS.map(
+            (topic, place) =>
+                `<li><a href="/${topic}">All of ${topic}</a><ul>${'<li><a href="/more">More of it, at length</a></li>'.repeat(place)}</ul></li>`,
+        );
+        const [list] = listsOf(load(`<body><ul id="map">${entries.join('')}</ul></body>`));
+        expect(list).to.include({ selector: '#map > li', items: TOPICS.length });
+        expect(list?.fields.get('title')).to.deep.equal({ selector: 'a[href]' });
+    });
+
+    it('names rows by the link of their heading, not by their buttons', () => {
+        const rows = ['Quays', 'Masts'].map(
+            (topic) => `<tr><th scope="row"><a href="/${topic}">${topic}</a></th><td><a href="/${topic}/change">Change</a></td></tr>`,
+        );
+        const [list] = listsOf(load(`<body><table id="kinds">${rows.join('')}</table></body>`));
+        expect(list?.fields.get('title')).to.deep.equal({ selector: '> th:nth-child(1) a[href]' });
+    });
+
+    it('leaves out what stands between the items, and is no item', () => {
+        const row = (topic: string) => `<tr><td class="time">now</td><td><a href="/${topic}">About ${topic}</a></td></tr>`;
+        const rows = `<tr><td>Today</td><td></td></tr>${row('ropes')}${row('sails')}<tr><td></td><td></td></tr>`;
+        expect(listsOf(load(`<body><table id="log">${rows}</table></body>`))[0]).to.include({ items: 2 });
+        const block = (topic: string, age: string) => `<div class="head"><a class="title" href="/${topic}">About ${topic}${age}</a></div>`;
+        const blocks = `${block('all', '')}${['ropes', 'sails', 'lamps'].map((topic) => block(topic, '<span class="age">1 day</span>')).join('')}`;
+        expect(listsOf(load(`<body>${blocks}</body>`))[0]).to.include({ selector: 'div.head:has(span.age)', items: 3 });
+    });
+
+    it('reads both lists where one half of the pages of a route has another', async () => {
+        const entry = (topic: string) => `<li><a href="/boats/${topic}">All about ${topic}</a></li>`;
+        const list = (name: string) => page('Boats', `<h1>Boats</h1><ul class="${name}">${TOPICS.map(entry).join('')}</ul>`);
+        const found = await inspectCalls([
+            { url: `${SHOP}/boats?view=short`, html: list('short') },
+            { url: `${SHOP}/boats?view=tree`, html: list('tree') },
+        ]);
+        const select = endpointOf(found, 'GET /boats').response?.select as { items: { selector: string }[] };
+        expect(select.items[0]?.selector.split(', ').sort()).to.deep.equal(['ul.short > li', 'ul.tree > li']);
     });
 
     it('takes no time by how deep or wide a page is', () => {
