@@ -5,12 +5,10 @@ import { CannotImport, type Imported, importDocument, type NotCarried, readDocum
 import { counted } from '../package/check-package.ts';
 import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
+import { type DraftWishes, readWishes } from './draft-wishes.ts';
 import { type DraftPlace, refuseToReplace, textOf, writeDraft } from './write-draft.ts';
 
-export interface ImportFileOptions extends DraftPlace {
-    site?: string;
-    title?: string;
-    category?: string;
+export interface ImportFileOptions extends DraftPlace, DraftWishes {
     /** Tags, paths and methods of the operations to import. */
     only?: string[];
     single?: true;
@@ -19,12 +17,10 @@ export interface ImportFileOptions extends DraftPlace {
 /** `routebook import FILE`: converts a package of another registry or an OpenAPI document, and lists what could not be converted. */
 export async function importPackage(session: Session, path: string, options: ImportFileOptions): Promise<Done> {
     const { terminal, settings } = session;
-    const { site, title, category, only = [], single } = options;
+    const { only = [], single } = options;
     const { egressAllow } = settings.egress();
     const imported = await read(path, {
-        ...(site === undefined ? {} : { site }),
-        ...(title === undefined ? {} : { title }),
-        ...(category === undefined ? {} : { category }),
+        ...readWishes(options),
         only,
         single: single === true,
         isPortAllowed: (port) => isPortAllowed(egressAllow, port),
@@ -83,6 +79,8 @@ async function read(path: string, wishes: Wishes): Promise<Imported> {
         if (error instanceof CannotImport) throw new CommandFault('CANNOT_IMPORT', error.message, { fields: { file: path } });
         const code = error instanceof Error && 'code' in error ? error.code : undefined;
         if (code === 'ENOENT') throw new CommandFault('FILE_NOT_FOUND', `There is no file ${path}.`, { fields: { file: path } });
+        if (error instanceof Error && 'syscall' in error)
+            throw new CommandFault('FILE_UNREADABLE', `${path} cannot be read (${String(code)}).`, { fields: { file: path } });
         throw error;
     }
 }
@@ -107,6 +105,9 @@ export function toDoLines(leftToDo: readonly { site?: string; path: string; mess
     return [
         '',
         paint('bold', 'To do'),
-        ...leftToDo.map(({ site = '', path, message }) => `  ${paint('cyan', `${site}${path === '' ? '/' : path}`)}  ${message}`),
+        ...leftToDo.map(({ site, path, message }) => {
+            const where = paint('cyan', path === '' ? '/' : path);
+            return `  ${site === undefined ? where : `${site}  ${where}`}  ${message}`;
+        }),
     ];
 }

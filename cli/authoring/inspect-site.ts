@@ -11,13 +11,11 @@ import { cancelled, type Done, type Session } from '../session.ts';
 import { table } from '../table.ts';
 import type { Paint } from '../terminal.ts';
 import { siteOf } from './draft-package.ts';
+import { type DraftWishes, readWishes } from './draft-wishes.ts';
 import { toDoLines } from './import-package.ts';
 import { type DraftPlace, textOf, writeDraft } from './write-draft.ts';
 
-export interface InspectSiteOptions extends DraftPlace {
-    site?: string;
-    title?: string;
-    category?: string;
+export interface InspectSiteOptions extends DraftPlace, DraftWishes {
     /** Whether recorded calls become examples: after a question each, none, or all. */
     examples?: 'ask' | 'none' | 'all';
     /** The browser's program. */
@@ -31,7 +29,8 @@ export interface InspectSiteOptions extends DraftPlace {
 export async function inspectSite(session: Session, source: string, options: InspectSiteOptions): Promise<Done> {
     const { terminal, settings } = session;
     const isVisit = /^https?:\/\//.test(source);
-    const { site = isVisit ? siteOf(source) : undefined, title, category } = options;
+    const wishes = readWishes(options);
+    const site = wishes.site ?? (isVisit ? siteOf(source) : undefined);
     const { egressAllow } = settings.egress();
     const confirmExample = exampleCheck(session, options);
     const closing = new AbortController();
@@ -41,9 +40,8 @@ export async function inspectSite(session: Session, source: string, options: Ins
     const { package: document, report } = await inspectOrFail(
         isVisit ? visit(session, source, options, closing.signal) : await sourceOf(source),
         {
+            ...wishes,
             ...(site === undefined ? {} : { site }),
-            ...(title === undefined ? {} : { title }),
-            ...(category === undefined ? {} : { category }),
             ...(confirmExample === undefined
                 ? {}
                 : {

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
 import { expect } from 'chai';
 import { findBrowser } from '../../cli/inspect/record.ts';
@@ -153,5 +153,20 @@ describe('drafts from what there is already', function () {
         expect(empty.code).to.equal(1);
         expect(empty.error).to.include({ code: 'NOTHING_CARRIED', message: 'empty.json has no operations.' });
         expect(existsSync(joinPath(shell.folder, 'a.example.json'))).to.equal(false);
+    });
+
+    it('writes nothing for a site or a category that no package may have, or a source that is no file', async () => {
+        for (const command of ['import', 'inspect']) {
+            const site = await shell.run([command, 'pets.json', '--site', 'not/a/site', '--json']);
+            expect(site.code).to.equal(2);
+            expect(site.error['message']).to.match(/^--site: The domain has a path/);
+            const category = await shell.run([command, 'pets.json', '--category', 'comerce/product-search', '--json']);
+            expect(category.code).to.equal(2);
+            expect(category.error['message']).to.match(/^--category: .*did you mean commerce\/product-search/);
+            const folder = await shell.run([command, '.', '--json']);
+            expect(folder.code).to.equal(1);
+            expect(folder.error).to.include({ code: 'FILE_UNREADABLE' });
+        }
+        expect(readdirSync(shell.folder).filter((name) => name.endsWith('.json'))).to.deep.equal(['pets.json']);
     });
 });

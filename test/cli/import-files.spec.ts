@@ -120,6 +120,17 @@ describe('routebook import, of files', function () {
             );
             expect(counts).to.deep.equal({ operations: 2, carried: 2, notCarried: 0 });
         });
+
+        it('gives the examples of parameters to params and to the example of the endpoint', async () => {
+            const id = { name: 'id', in: 'path', type: 'integer', required: true, 'x-example': 7 };
+            const found = await imported('pets.json', {
+                ...swagger,
+                paths: { '/pets/{id}': { get: { operationId: 'pet', parameters: [id], responses: {} } } },
+            });
+            const [endpoint] = found.package.endpoints;
+            expect(endpoint?.params?.[0]).to.include({ name: 'id', example: 7 });
+            expect(endpoint?.examples).to.deep.equal([{ params: { id: 7 } }]);
+        });
     });
 
     describe('in a folder', () => {

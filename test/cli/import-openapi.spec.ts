@@ -655,6 +655,16 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(whys(importDocument(document, { only: ['GET'] }), 'document')).to.deep.equal({ '--only': 'Left 1 of 5 operations out.' });
     });
 
+    it('lists operations that are none, and names the parameter that is missing', () => {
+        const lost = { ...operation('b'), parameters: [{ $ref: '#/components/parameters/Lost' }] };
+        const found = importWhole({ paths: { '/a': { get: operation('a'), post: 'nonsense' }, '/b': { get: lost } } });
+        expect(found.counts).to.deep.equal({ operations: 3, carried: 1, notCarried: 2 });
+        expect(found.notCarried).to.deep.equal([
+            { where: 'POST /a', why: 'It is not an object.', scope: 'operation' },
+            { where: 'GET /b', why: 'A parameter refers to nothing in this document (#/components/parameters/Lost).', scope: 'operation' },
+        ]);
+    });
+
     it('reads operations that stand behind a # of one path, as those of AWS do', () => {
         const imported = importWhole({
             paths: {

@@ -267,6 +267,25 @@ describe('routebook import, of packages in the format 0.1', () => {
         );
     });
 
+    it('keeps numbers as defaults of texts, and selectors that say they are CSS', () => {
+        const found = importDocument({
+            ...HARBOUR,
+            endpoints: [
+                {
+                    name: 'boats',
+                    method: 'GET',
+                    url_template: 'https://harbour.example/boats?page={page}',
+                    variables: [{ name: 'page', source: 'query', default: 1 }],
+                    extraction_rules: [{ name: 'title', type: 'css', selector: 'h1' }],
+                },
+            ],
+        });
+        const { params, response } = endpoint(found, 'boats');
+        expect(params?.[0]).to.include({ name: 'page', default: '1' });
+        expect(response?.select).to.deep.equal({ title: 'h1' });
+        expect(Object.keys(whys(found, 'part')).filter((where) => where.includes('(boats)'))).to.deep.equal([]);
+    });
+
     it('says what else is wrong, and refuses another version', () => {
         expect(() => importDocument({ ...HARBOUR, schema_format_version: '0.2' })).to.throw(CannotImport, /0\.1/);
         const odd = importDocument({ ...HARBOUR, intent_category: 'boats', surprise: 1 });

@@ -25,7 +25,7 @@ export function importOpenApi(document: JsonObject, options: ImportOptions): Imp
     const base = chooseServer(document['servers'], site) ?? serverOfSite(site);
     const found = wantedOf(operationsOf(document, resolver, notCarried), options, notCarried).map((one) => ({
         ...one,
-        server: chooseServer(one.operation['servers'], site) ?? chooseServer(one.item['servers'], site) ?? base,
+        server: chooseServer(one.operation?.['servers'], site) ?? chooseServer(one.item['servers'], site) ?? base,
     }));
     const bases = found.flatMap(({ server }) => (server.ok ? [server.base] : []));
     const own = site ?? siteOfBases(bases) ?? (base.ok ? new URL(base.base).hostname : 'unknown');
@@ -39,6 +39,10 @@ export function importOpenApi(document: JsonObject, options: ImportOptions): Imp
     };
     const operations: ReadOperation[] = [];
     for (const { where, method, path, item, operation, tags, server } of found) {
+        if (operation === undefined) {
+            notCarried.push({ where, why: 'It is not an object.', scope: 'operation' });
+            continue;
+        }
         const read = server.ok ? readOperation({ where, method, path, item, operation, base: server.base }, context) : server;
         if (!read.ok || !server.ok) {
             notCarried.push({ where, why: read.ok ? '' : read.why, scope: 'operation' });
@@ -74,7 +78,8 @@ interface FoundOperation {
     method: string;
     path: string;
     item: JsonObject;
-    operation: JsonObject;
+    /** Undefined if the document has something else in its place. */
+    operation: JsonObject | undefined;
     tags: string[];
 }
 
@@ -87,20 +92,13 @@ function operationsOf(document: JsonObject, resolver: ReturnType<typeof openReso
             notCarried.push({ where: printableName(path), why: 'The path refers to nothing in this document.', scope: 'document' });
             return [];
         }
-        return Object.entries(item).flatMap(([key, operation]) =>
-            METHODS.has(key) && isObject(operation)
-                ? [
-                      {
-                          where: `${key.toUpperCase()} ${printableName(path)}`,
-                          method: key.toUpperCase(),
-                          path,
-                          item,
-                          operation,
-                          tags: textsOf(operation['tags']),
-                      },
-                  ]
-                : [],
-        );
+        return Object.entries(item)
+            .filter(([key]) => METHODS.has(key))
+            .map(([key, value]) => {
+                const operation = isObject(value) ? value : undefined;
+                const method = key.toUpperCase();
+                return { where: `${method} ${printableName(path)}`, method, path, item, operation, tags: textsOf(operation?.['tags']) };
+            });
     });
 }
 

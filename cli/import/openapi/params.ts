@@ -52,7 +52,10 @@ export function readParams(
     const found = new Map<string, JsonObject>();
     for (const item of lists.flatMap((list): Json[] => (Array.isArray(list) ? list : []))) {
         const param = resolver.resolve(item);
-        if (param === undefined) return { ok: false, why: 'A parameter refers to nothing in this document.' };
+        if (param === undefined) {
+            const ref = isObject(item) && typeof item['$ref'] === 'string' ? ` (${printableName(item['$ref'])})` : '';
+            return { ok: false, why: `A parameter refers to nothing in this document${ref}.` };
+        }
         if (typeof param['name'] === 'string' && typeof param['in'] === 'string') found.set(`${param['in']} ${param['name']}`, param);
     }
     const out: Collected = { params: [], headers: {}, placeholders: new Map(), credentials: [], left: [] };

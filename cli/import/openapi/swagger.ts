@@ -55,7 +55,7 @@ function tidiedOperation(
     const own = parametersOf(operation['parameters'], resolver);
     const keyOf = ({ in: place, name }: JsonObject) => (place === 'body' ? 'body' : `${place} ${name}`);
     const keys = new Set(own.map(keyOf));
-    const parameters = [...shared.filter((one) => !keys.has(keyOf(one))), ...own].map((one) => structuredClone(one));
+    const parameters = [...shared.filter((one) => !keys.has(keyOf(one))), ...own].map(withExample);
     const fields = parameters.filter((one) => one['in'] === 'formData');
     for (const field of fields) if (field['type'] === 'array') field['collectionFormat'] ??= 'csv';
     const said = textsOf(operation['consumes']);
@@ -67,6 +67,12 @@ function tidiedOperation(
         ...(fields.length > 0 ? { consumes: formTypes(types, fields) } : types.length > 0 ? { consumes: [...types] } : {}),
         parameters,
     };
+}
+
+/** Swagger 2.0 has no field for the example of a parameter; documents write `x-example`, which the converter drops. */
+function withExample(parameter: JsonObject): JsonObject {
+    const { 'x-example': example, ...rest } = structuredClone(parameter);
+    return example === undefined ? rest : { example, ...rest };
 }
 
 /** A form without files is an ordinary one, unless the document says that it is multipart. */

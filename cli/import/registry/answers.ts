@@ -60,12 +60,16 @@ function importExtract(rules: Json | undefined, left: ReadAnswer['left']): JsonO
     const select: JsonObject = {};
     for (const [name, rule] of entries) {
         const { selector, attr } = isObject(rule) ? rule : { selector: rule, attr: undefined };
-        const others = isObject(rule) ? Object.keys(rule).filter((key) => !['name', 'selector', 'attr'].includes(key)) : [];
+        const others = isObject(rule) ? Object.entries(rule).filter(([key, value]) => !isPartOfRule(key, value)) : [];
         if (typeof selector !== 'string' || selector === '' || UNSAFE_KEYS.has(name) || others.length > 0)
             left.push({ name: `extraction_rules ${printableName(name)}`, why: 'It is more than a selector; write it as select.' });
         else select[name] = typeof attr === 'string' ? { selector, value: attr } : selector;
     }
     return select;
+}
+
+function isPartOfRule(key: string, value: Json | undefined): boolean {
+    return ['name', 'selector', 'attr'].includes(key) || (key === 'type' && value === 'css');
 }
 
 function htmlList(list: JsonObject, left: ReadAnswer['left']): ReadAnswer['response'] {

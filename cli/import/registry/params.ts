@@ -146,10 +146,11 @@ function plain(schema: JsonSchema | undefined): JsonSchema {
         : schema;
 }
 
-/** Defaults are texts there; `undefined` where there is none, or none of this type. */
+/** Defaults are mostly texts there; `undefined` where there is none, or none of this type. */
 function convertToType(value: Json | undefined, schema: JsonSchema): Json | undefined {
     if (value === undefined || value === null || value === '') return undefined;
     const type = isObject(schema) ? schema['type'] : undefined;
+    if (type === 'string' && (typeof value === 'number' || typeof value === 'boolean')) return String(value);
     if (typeof value !== 'string')
         return typeof value === type || type === undefined || (type === 'integer' && Number.isInteger(value)) ? value : undefined;
     if (type === 'integer' || type === 'number') {

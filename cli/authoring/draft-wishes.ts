@@ -1,0 +1,27 @@
+import { CATEGORY_PATHS, isCategory } from '../../shared/domain/package/taxonomy.ts';
+import { normaliseSite } from '../../shared/domain/site/site-name.ts';
+import { didYouMean } from '../../shared/domain/text/suggestions.ts';
+import { wrongUsage } from '../failures.ts';
+
+/** What a person says about a draft instead of its source. */
+export interface DraftWishes {
+    site?: string;
+    title?: string;
+    category?: string;
+}
+
+/** Checks the wishes before anything is read or written. @throws CommandFault WRONG_USAGE, which says what to give instead */
+export function readWishes({ site, title, category }: DraftWishes): DraftWishes {
+    const named = site === undefined ? undefined : normaliseSite(site);
+    if (named?.ok === false) throw wrongUsage(`--site: ${named.message}`);
+    if (category !== undefined && !isCategory(category)) {
+        const near = didYouMean(category, CATEGORY_PATHS);
+        const hint = near.length === 0 ? '"routebook categories" lists them' : `did you mean ${near.join(' or ')}?`;
+        throw wrongUsage(`--category: there is no category ${JSON.stringify(category)}; ${hint}`);
+    }
+    return {
+        ...(named === undefined ? {} : { site: named.site }),
+        ...(title === undefined ? {} : { title }),
+        ...(category === undefined ? {} : { category }),
+    };
+}
