@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { commitNow } from './commit.ts';
 
-/** One test of `npm run test:long`, as it ran last, or one suite whose title names rows of the goals. */
+/** One test of `npm run test:long`, or of `npm run test:real` if it shows a row of the goals, as it ran last, or one suite whose title names rows of the goals. */
 export interface LongRun {
     /** From the root. */
     file: string;

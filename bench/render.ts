@@ -84,7 +84,7 @@ function longRunsPart(runs: readonly DatedRun[]): string {
     return `
 ## Answers and money under faults, and other long runs
 
-Made by \`npm run test:long\` from \`bench/long-runs.json\`, which has the last run of each spec. A goal holds if each of its tests holds.
+Made by \`npm run test:long\` and \`npm run test:real\` from \`bench/long-runs.json\`, which has the last run of each spec. A goal holds if each of its tests holds.
 
 ${table(['row', 'what', '', 's', 'commit', 'date (UTC)'], longRunCells(runs))}
 `;

@@ -5,6 +5,7 @@ const { rowsOf } = require('../bench/long-runs.ts');
 
 const ROOT = join(__dirname, '..');
 const LONG = join(ROOT, 'test/long/');
+const REAL = join(ROOT, 'test/real/');
 
 /** A test that leaves something open would keep the run from ending for ever; this is how long it is waited for, in milliseconds. */
 const PATIENCE = 10_000;
@@ -71,14 +72,19 @@ function failedOf(files) {
     return [...files].filter(([, { failed }]) => failed > 0).map(([file, counts]) => ({ file: relative(ROOT, file), ...counts }));
 }
 
-/** The tests below test/long that ended, with whether they hold. */
+/** Whether what a test showed is kept: all of test/long, and what shows a row of the goals in test/real. */
+function isKept(test) {
+    return test.file?.startsWith(LONG) || (test.file?.startsWith(REAL) && rowsOf(test.title).length > 0);
+}
+
+/** The long runs that ended, with whether they hold. */
 function watchLongRuns(runner) {
     const long = new Map();
     runner.on('pass', (test) => {
-        if (test.file?.startsWith(LONG)) long.set(test, true);
+        if (isKept(test)) long.set(test, true);
     });
     runner.on('fail', (test, error) => {
-        if (!test.file?.startsWith(LONG)) return;
+        if (!isKept(test)) return;
         // The others take minutes: anyone who waits wants to know now.
         console.error(error.message);
         if (test.type !== 'hook') return long.set(test, false);

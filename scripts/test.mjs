@@ -1,7 +1,8 @@
 // Runs the tests against a PostgreSQL and a Redis of their own, thrown away in the end. Usage: npm test [-- <options of mocha>]
 // The last line of the output is `N passed, N failed`, with `, N skipped` where some were. With `--long` the long runs are run instead:
 // below it stand a line for each row of the goals and `n of n hold`, and what they showed goes into bench/RESULTS.md. With `--real` the
-// tests against applications of other people are run (test/real), with `--debian` the specs of a fetch on Debian's PostgreSQL.
+// tests against applications of other people are run (test/real), and what shows rows of the goals goes there too; with `--debian` the specs
+// of a fetch on Debian's PostgreSQL.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -96,7 +97,7 @@ rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 tellMissing(missing);
 tellSlowest(counts.times);
 console.log(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`);
-if (process.argv.includes('--long')) tellLongRuns(counts.long);
+if (process.argv.includes('--long') || process.argv.includes('--real')) tellLongRuns(counts.long);
 process.exit(exitCode === 0 && counts.failed > 0 ? 1 : exitCode);
 
 async function run() {
@@ -186,9 +187,10 @@ function seconds(ms) {
 
 /** Kept is what specs showed that ran whole. */
 function tellLongRuns(long) {
+    if (long.length === 0) return;
     for (const line of tellRows(long)) console.log(line);
     const isPart = process.argv.some((argument) => FILTER.test(argument));
-    if (isInterrupted || isPart || long.length === 0) return;
+    if (isInterrupted || isPart) return;
     const bench = (name) => join(root, 'bench', name);
     const results = JSON.parse(readFileSync(bench('results.json'), 'utf8'));
     writeFileSync(bench('RESULTS.md'), render(results, keepLongRuns(long), readSoak()));
