@@ -64,10 +64,12 @@ const ROWS: PreparedQuery = {
         left join lateral (
             select min(bucket) as bucket from (
                 select u.bucket, sum(sum(u.successes)) over (order by u.bucket) as up_to, sum(sum(u.successes)) over () as all_of_them
-                from endpoint_durations u where u.site = e.site collate "default" and u.endpoint = e.name collate "default" and u.day >= week.first_day
+                from endpoint_durations u
+                where calls.successes > 0 and u.site = e.site collate "default" and u.endpoint = e.name collate "default"
+                      and u.day >= week.first_day
                 group by u.bucket) as running
             where up_to >= 0.95 * all_of_them
-        ) as durations on calls.successes > 0
+        ) as durations on true
         order by asked.place`,
 };
 
