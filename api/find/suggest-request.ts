@@ -1,5 +1,6 @@
 import type { EndpointsQuery, FindMeta } from '../../shared/contracts/endpoints.ts';
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
+import { readSite } from '../../shared/domain/site/read-site.ts';
 import { normaliseSite, registrableDomain } from '../../shared/domain/site/site-name.ts';
 import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
 
@@ -14,7 +15,7 @@ const PADDING = 'An endpoint for this task: ';
 export function suggestRequest(task: string, query: EndpointsQuery): FindMeta['suggestion'] {
     if (findSecrets(task) !== undefined) return undefined;
     const written = normaliseNewlines(task).trim();
-    const domain = query.site === undefined ? domainIn(written) : query.site;
+    const domain = query.site === undefined ? domainIn(written) : readSite(query.site, '/site').site;
     const request = {
         ...(domain === undefined ? {} : { domain }),
         task: [...written].length < LEAST ? `${PADDING}${written}` : written,

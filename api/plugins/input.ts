@@ -151,12 +151,15 @@ function singleValues({ query, raw }: Request, problems: Detail[]): Record<strin
         const path = pointerStep(name);
         const isRepeated = Array.isArray(value);
         if (isRepeated) problems.push({ path, code: 'REPEATED', message: 'This query parameter may appear only once.' });
-        const fault = garbled.has(name) ? 'is not UTF-8' : textProblem(`${name}${value}`, { multiline: name === 'intent' });
+        const fault = garbled.has(name) ? 'is not UTF-8' : textProblem(`${name}${value}`, { multiline: IN_LINES.has(name) });
         if (fault !== undefined) problems.push({ path, code: 'INVALID_VALUE', message: `This query parameter ${fault}.` });
         else if (!isRepeated) single[name] = value;
     }
     return single;
 }
+
+/** Query parameters in people's own words, which may have several lines. */
+const IN_LINES: ReadonlySet<string> = new Set(['intent', 'task']);
 
 /** Decoded names of query parameters with escapes that are not UTF-8. Their decoded texts contain replacement characters that were not sent. */
 function findNamesWithBadUtf8(url: string): Set<string> {

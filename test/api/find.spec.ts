@@ -207,14 +207,22 @@ for (const topology of ANY_TOPOLOGY) {
             it('with one that can be sent as it stands, where the task or `site` names the domain', async () => {
                 for (const answer of [
                     await find('horoscopes from stars.example.com'),
-                    await find('horoscopes', { site: 'stars.example.com' }),
+                    await find('horoscopes', { site: ' WWW.Stars.example.com. ' }),
                 ]) {
                     const { suggestion } = metaIn(answer);
+                    expect(suggestion?.request).to.include({ domain: 'stars.example.com' });
                     expect(suggestion).not.to.have.property('missing');
                     const asked = await maker.call('POST', '/v1/schema-requests', { body: suggestion?.request });
                     expect(asked.status, JSON.stringify(asked.body)).to.equal(201);
                     expect(dataOf(asked)).to.include({ domain: 'stars.example.com' });
                 }
+            });
+
+            it('also where the task has several lines', async () => {
+                const answer = await find('horoscopes\r\n\tof this week,\nby sign');
+                expect(answer.status, answer.text).to.equal(200);
+                expect(metaIn(answer).suggestion?.request['task']).to.equal('horoscopes\n\tof this week,\nby sign');
+                expect(detailsOf(await find('horoscopes\rof this week'))).to.deep.equal(['/task INVALID_VALUE']);
             });
 
             it('and not asked to publish a secret', async () => {
