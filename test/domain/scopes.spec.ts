@@ -79,6 +79,9 @@ describe('scopes of a key', () => {
             },
         });
         if (read.ok) expect(scopeText(read.scopes)).to.equal(text);
+        const named = readScopes('connections=con_1a,con_2b');
+        expect(named).to.deep.equal({ ok: true, scopes: { ...EVERY_SCOPE, connections: ['con_1a', 'con_2b'] } });
+        if (named.ok) expect(scopeText(named.scopes)).to.equal('connections=con_1a,con_2b');
         expect(scopeText(EVERY_SCOPE)).to.equal('everything');
         for (const wrong of [
             '',
@@ -89,6 +92,7 @@ describe('scopes of a key', () => {
             'effects=read effects=write',
             'roles=x',
             'connections=x',
+            'connections=',
         ])
             expect(readScopes(wrong).ok, wrong).to.equal(false);
     });

@@ -2,7 +2,7 @@ import { EFFECTS, EVERY_SCOPE, type ListedPart, ROUTE_SCOPES, readScopeList, typ
 
 /**
  * Scopes as operators write them: `routes=fetch,catalog effects=read sites=shop.example.com endpoints=search ip=203.0.113.0/24`.
- * Parts are separated by white space or `;`. A part that is left out is not limited; `connections` takes `all` or `none`.
+ * Parts are separated by white space or `;`. A part that is left out is not limited; `connections` takes ids, `all` or `none`.
  */
 export function readScopes(text: string): { ok: true; scopes: Scopes } | { ok: false; message: string } {
     let scopes: Scopes = EVERY_SCOPE;
@@ -21,14 +21,19 @@ export function readScopes(text: string): { ok: true; scopes: Scopes } | { ok: f
 
 type PartRead = { ok: true; part: Partial<Scopes> } | { ok: false; message: string };
 
-const NAMES: Readonly<Record<string, ListedPart>> = { sites: 'sites', endpoints: 'endpoints', ip: 'ip_allow', ip_allow: 'ip_allow' };
+const NAMES: Readonly<Record<string, ListedPart>> = {
+    sites: 'sites',
+    endpoints: 'endpoints',
+    connections: 'connections',
+    ip: 'ip_allow',
+    ip_allow: 'ip_allow',
+};
 
 function readPart(name: string, list: string): PartRead {
     const words = list.split(',').filter((word) => word !== '');
     if (name === 'routes') return chosen(words, ROUTE_SCOPES, (routes) => ({ routes }));
     if (name === 'effects') return chosen(words, EFFECTS, (effects) => ({ effects }));
-    if (name === 'connections') {
-        if (list !== 'all' && list !== 'none') return wrong('it takes all or none');
+    if (name === 'connections' && (list === 'all' || list === 'none')) {
         return { ok: true, part: { connections: list === 'all' ? null : [] } };
     }
     const part = NAMES[name];
