@@ -60,7 +60,10 @@ function showFault({ code, message, exitCode, lines, fields }: CommandFault, pai
 }
 
 function showRefusal(error: RoutebookError, paint: Paint): ShownFailure {
-    const { code, message, status, fault, retryable, retryAfter, details, requestId, upgrade, upstream, didYouMean } = error;
+    const { code, message, status, fault, retryable, retryAfter, details, requestId } = error;
+    const { upgrade, connectUrl, obtainUrl, upstream, didYouMean } = error;
+    // Details name connections that are there already.
+    const isUnconnected = connectUrl !== undefined && details.length === 0;
     const lines = [
         cross(paint)(`${paint('bold', code)}  ${message}`),
         ...detailLines(details, paint),
@@ -68,6 +71,8 @@ function showRefusal(error: RoutebookError, paint: Paint): ShownFailure {
         ...(upstream === undefined ? [] : [`  the site answered ${upstream.status}: ${upstream.snippet}`]),
         ...(retryAfter === undefined ? [] : [`  try again in ${retryAfter} s`]),
         ...(upgrade === undefined ? [] : [`  more credits with the plan ${upgrade.to}: ${upgrade.url}`]),
+        ...(isUnconnected ? [`  connect the site with "routebook connect", or at ${connectUrl}`] : []),
+        ...(isUnconnected && obtainUrl !== undefined ? [`  get a credential at ${obtainUrl}`] : []),
         ...(details.some((detail) => detail.code === 'SCOPE_MISSING') ? [`  ${SCOPE_HINT}`] : []),
         ...(HINTS[code] === undefined ? [] : [`  ${HINTS[code]}`]),
         ...(requestId === undefined ? [] : [paint('dim', `  ${requestId}`)]),
@@ -84,6 +89,8 @@ function showRefusal(error: RoutebookError, paint: Paint): ShownFailure {
             ...(didYouMean.length === 0 ? {} : { did_you_mean: didYouMean }),
             ...(upstream === undefined ? {} : { upstream }),
             ...(upgrade === undefined ? {} : { upgrade_to: upgrade.to, upgrade_url: upgrade.url }),
+            ...(connectUrl === undefined ? {} : { connect_url: connectUrl }),
+            ...(obtainUrl === undefined ? {} : { obtain_url: obtainUrl }),
             ...(requestId === undefined ? {} : { request_id: requestId }),
             ...(error.idempotencyKey === undefined ? {} : { idempotency_key: error.idempotencyKey }),
         },

@@ -54,7 +54,7 @@ function inject(
 
 function presentError(error: ApiError): ApiError {
     const { code, message, fault, retryable, retry_after, details } = error;
-    const { upgrade_url, connect_url, upstream, did_you_mean, request_id, doc_url } = error;
+    const { upgrade_url, connect_url, obtain_url, upstream, did_you_mean, request_id, doc_url } = error;
     return {
         code,
         message,
@@ -64,6 +64,7 @@ function presentError(error: ApiError): ApiError {
         details,
         upgrade_url,
         connect_url,
+        obtain_url,
         upstream,
         did_you_mean,
         request_id,

@@ -25,6 +25,10 @@ export interface Failure {
     creditsRemaining?: number;
     /** How to get more credits: the next plan and the URL of its page. */
     upgrade?: { to: string; url: string };
+    /** Where a person connects the site that needs a credential. */
+    connectUrl?: string;
+    /** Where people get that credential. */
+    obtainUrl?: string;
     upstream?: { status: number; snippet: string };
     didYouMean?: string[];
     /** For writes: repeat the call with this key, so that nothing is done or charged twice. */
@@ -48,6 +52,8 @@ export class RoutebookError extends Error {
     readonly creditsUsed: number | undefined;
     readonly creditsRemaining: number | undefined;
     readonly upgrade: { to: string; url: string } | undefined;
+    readonly connectUrl: string | undefined;
+    readonly obtainUrl: string | undefined;
     readonly upstream: { status: number; snippet: string } | undefined;
     readonly didYouMean: readonly string[];
     readonly idempotencyKey: string | undefined;
@@ -66,6 +72,8 @@ export class RoutebookError extends Error {
         this.creditsUsed = failure.creditsUsed;
         this.creditsRemaining = failure.creditsRemaining;
         this.upgrade = failure.upgrade;
+        this.connectUrl = failure.connectUrl;
+        this.obtainUrl = failure.obtainUrl;
         this.upstream = failure.upstream;
         this.didYouMean = failure.didYouMean ?? [];
         this.idempotencyKey = failure.idempotencyKey;
@@ -86,6 +94,8 @@ interface Envelope {
         doc_url?: string;
         upgrade_to?: string;
         upgrade_url?: string;
+        connect_url?: string;
+        obtain_url?: string;
         upstream?: { status: number; snippet: string };
         did_you_mean?: string[];
     };
@@ -121,6 +131,8 @@ export function failureOf(status: number, body: unknown, retryAfterHeader: strin
         creditsUsed: meta.credits_used,
         creditsRemaining: meta.credits_remaining,
         upgrade: to === undefined || url === undefined ? undefined : { to, url },
+        connectUrl: error.connect_url,
+        obtainUrl: error.obtain_url,
         upstream: error.upstream,
         didYouMean: error.did_you_mean,
     });

@@ -23,7 +23,8 @@ function askWith(transport: Transport): Ask {
             return await transport.call(call);
         } catch (error) {
             if (!(error instanceof RoutebookError)) throw error;
-            const { code, message, fault, retryable, retryAfter, details, upgrade, upstream, didYouMean, requestId, docUrl } = error;
+            const { code, message, fault, retryable, retryAfter, details, requestId, docUrl } = error;
+            const { upgrade, connectUrl, obtainUrl, upstream, didYouMean } = error;
             throw new AskFailure({
                 code,
                 message,
@@ -32,6 +33,8 @@ function askWith(transport: Transport): Ask {
                 retry_after: retryAfter,
                 details: details.length === 0 ? undefined : details,
                 upgrade_url: upgrade?.url,
+                connect_url: connectUrl,
+                obtain_url: obtainUrl,
                 upstream,
                 did_you_mean: didYouMean.length === 0 ? undefined : didYouMean,
                 request_id: requestId,

@@ -25,6 +25,7 @@ export interface ApiError {
     details?: readonly { path: string; code: string; message: string }[] | undefined;
     upgrade_url?: string | undefined;
     connect_url?: string | undefined;
+    obtain_url?: string | undefined;
     upstream?: { status: number; snippet: string } | undefined;
     did_you_mean?: readonly string[] | undefined;
     request_id?: string | undefined;

@@ -5,7 +5,7 @@ import type { Transport as EarlierTransportType } from '@modelcontextprotocol/sd
 import { expect } from 'chai';
 import { EVERY_SCOPE } from '../../shared/domain/accounts/scopes.ts';
 import { createKey, setConfirmAbove } from '../../shared/store/accounts/api-keys.ts';
-import { connectedPackage } from '../support/connections.ts';
+import { API_KEY, connectedPackage } from '../support/connections.ts';
 import { join, type Person, withKey } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
@@ -203,7 +203,11 @@ describe('questions to the person of an agent', function () {
         const declined = await connect(person, () => 'decline');
         expect((await declined.use('fetch', call)).said.error).to.include({ code: 'CONNECTION_REQUIRED' });
         const silent = await connect(person);
-        expect((await silent.use('fetch', call)).said.error).to.include({ code: 'CONNECTION_REQUIRED' });
+        expect((await silent.use('fetch', call)).said.error).to.include({
+            code: 'CONNECTION_REQUIRED',
+            connect_url: `${world.app.publicUrl()}/dashboard/connections/new?site=${site}`,
+            obtain_url: API_KEY.obtain_url,
+        });
         const agent = await connect(person, async () => {
             dataOf(await person.call('POST', '/v1/connections', { body: { site, secret: { value: 'my-own-key' } } }));
             return 'accept' as const;

@@ -32,6 +32,16 @@ describe('connections on the command line', function () {
         await site.close();
     });
 
+    it('are asked for by a fetch without one, with the pages where to connect the site and where to get a credential', async () => {
+        const obtainUrl = API_KEY.obtain_url ?? '';
+        const missing = await shell.run(['fetch', SITE, 'mine']);
+        expect(missing.code).to.equal(1);
+        const connectUrl = `${world.app.publicUrl()}/dashboard/connections/new?site=${SITE}`;
+        expect(missing.stderr).to.include('CONNECTION_REQUIRED').and.include(connectUrl).and.include(obtainUrl);
+        const told = await shell.run(['fetch', SITE, 'mine', '--json']);
+        expect(JSON.parse(told.stdout).error).to.include({ connect_url: connectUrl, obtain_url: obtainUrl });
+    });
+
     it('are made from a pipe, listed, shown, tested and removed, and never printed', async () => {
         const wrong = await shell.run(['connect', SITE], { input: 'a-wrong-key-of-mine\n' });
         expect(wrong.code).to.equal(1);
@@ -59,7 +69,7 @@ describe('connections on the command line', function () {
         const [one = '', two = ''] = ids;
         const unnamed = await shell.run(['fetch', SITE, 'mine']);
         expect(unnamed.code).to.equal(1);
-        expect(unnamed.stderr).to.include('CONNECTION_REQUIRED').and.include(one).and.include(two);
+        expect(unnamed.stderr).to.include('CONNECTION_REQUIRED').and.include(one).and.include(two).and.not.include('/dashboard/');
         const fetched = await shell.run(['fetch', SITE, 'mine', '--connection', two]);
         expect(fetched.code, fetched.stderr).to.equal(0);
         const watched = await shell.run(['monitor', 'add', SITE, 'mine', '--every', '1d', '--connection', two, '--json']);

@@ -71,6 +71,8 @@ function factsOf(error: RoutebookError): JsonObject {
             credits_used: error.creditsUsed,
             credits_remaining: error.creditsRemaining,
             upgrade: error.upgrade,
+            connect_url: error.connectUrl,
+            obtain_url: error.obtainUrl,
             upstream: error.upstream,
             did_you_mean: error.didYouMean,
             has_key: error.idempotencyKey !== undefined,

@@ -40,7 +40,7 @@ CALLS: Dict[str, Callable[[Any, Dict[str, Any]], Any]] = {
 
 def facts(error: RoutebookError) -> Dict[str, Any]:
     names = ("code", "message", "status", "fault", "retryable", "retry_after", "details", "request_id", "doc_url", "credits_used",
-             "credits_remaining", "upgrade", "upstream", "did_you_mean")
+             "credits_remaining", "upgrade", "connect_url", "obtain_url", "upstream", "did_you_mean")
     return {**{name: getattr(error, name) for name in names}, "has_key": error.idempotency_key is not None}
 
 

@@ -27,6 +27,8 @@ class RoutebookError(Exception):
         credits_used: Optional[int] = None,
         credits_remaining: Optional[int] = None,
         upgrade: Optional[Dict[str, str]] = None,
+        connect_url: Optional[str] = None,
+        obtain_url: Optional[str] = None,
         upstream: Optional[Dict[str, Any]] = None,
         did_you_mean: Optional[List[str]] = None,
         idempotency_key: Optional[str] = None,
@@ -47,6 +49,10 @@ class RoutebookError(Exception):
         self.credits_used = credits_used
         self.credits_remaining = credits_remaining
         self.upgrade = upgrade
+        #: Where a person connects the site that needs a credential.
+        self.connect_url = connect_url
+        #: Where people get that credential.
+        self.obtain_url = obtain_url
         self.upstream = upstream
         self.did_you_mean = did_you_mean or []
         #: For writes: repeat the call with this key, so that nothing is done or charged twice.
@@ -84,6 +90,8 @@ def failure_of(status: int, body: Any, retry_after_header: Optional[str]) -> Rou
         credits_used=meta.get("credits_used"),
         credits_remaining=meta.get("credits_remaining"),
         upgrade={"to": upgrade_to, "url": upgrade_url} if upgrade_to and upgrade_url else None,
+        connect_url=error.get("connect_url"),
+        obtain_url=error.get("obtain_url"),
         upstream=error.get("upstream"),
         did_you_mean=error.get("did_you_mean"),
     )
