@@ -40,7 +40,10 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
             byCall(call),
         ),
     );
-    if (made === undefined) throw tooMany();
+    if (made === undefined) {
+        const message = `This workspace has ${connections.MOST_CONNECTIONS} connections, which is the limit: delete one.`;
+        throw invalid({ path: '', code: 'INVALID_VALUE', message });
+    }
     const kept = isTried ? await keepTried(call, made, test) : made;
     app.vault.forget(workspaceId, site);
     return { answer: presentConnection(kept), headers: { location: `/v1/connections/${connectionId}` } };
@@ -57,9 +60,4 @@ async function keepTried(call: Call<object, NewConnectionQuery, ConnectionOrder>
         await connections.dropTrial(call.app.db, trial.connectionId);
         throw error;
     }
-}
-
-export function tooMany() {
-    const message = `This workspace has ${connections.MOST_CONNECTIONS} connections, which is the limit: delete one.`;
-    return invalid({ path: '', code: 'INVALID_VALUE', message });
 }

@@ -14,7 +14,6 @@ import * as verification from '../../shared/store/registry/verification.ts';
 import { changeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
-import { tooMany } from './add-connection.ts';
 import { findMine, mayChange } from './find-mine.ts';
 import { presentConnection } from './present-connection.ts';
 import { invalid, latestOffer } from './terms.ts';
@@ -75,9 +74,8 @@ async function tryValue(
     const connectionId = newId('con');
     const sealed = await sealSecret(app.db, app.secrets, { workspaceId, connectionId, site }, secret);
     const viewer = { workspaceId, userId: (call.caller as Caller).userId };
-    const added = { connectionId, viewer, shared, site, name, terms, sealed, hint: '', status: 'trial' as const };
-    const trial = await changeInTurn(call, () => connections.addConnection(app.db, added, byCall(call)));
-    if (trial === undefined) throw tooMany();
+    const added = { connectionId, viewer, shared, site, name, terms, sealed };
+    const trial = await changeInTurn(call, () => connections.addTrial(app.db, added));
     try {
         await passTest(call, trial, test);
     } finally {

@@ -12,10 +12,11 @@ import { presentConnection } from './present-connection.ts';
 /** GET /v1/connections */
 export async function listMine(call: Call<object, ConnectionQuery, undefined>): Promise<Reply<ConnectionEntry[]>> {
     const { app, query } = call;
-    const { workspaceId, userId } = call.caller as Caller;
+    const { workspaceId, userId, scopes } = call.caller as Caller;
+    const { sites } = scopes.listed;
     const site = query.site === undefined ? undefined : readSite(query.site, '/site').site;
     const page = await readPage(call, 'getConnections', [workspaceId, userId, site ?? null]);
-    const place = { site, limit: page.limit, after: page.from as store.ConnectionPlace | undefined };
+    const place = { site, sites, limit: page.limit, after: page.from as store.ConnectionPlace | undefined };
     const { connections, next, total } = await store.listConnections(app.browse, { workspaceId, userId }, place);
     return { answer: connections.map(presentConnection), pagination: await page.end(next as Json | undefined, total) };
 }

@@ -9,7 +9,7 @@ import { termsOf } from '../../shared/domain/package/auth.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
 import { type Admitted, bindValues, findEndpoint } from '../../shared/fetch/admit.ts';
 import { checkEffect, checkUrl } from '../../shared/fetch/check-rights.ts';
-import { checkCookies, mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
+import { checkTerms, mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
 import { noteUse } from '../../shared/fetch/connection-use.ts';
 import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
@@ -101,7 +101,7 @@ function isRejected(outcome: FetchOutcome): boolean {
 async function admitTest<P, Q, B>({ app }: Call<P, Q, B>, { caller, body }: FetchOrder, connection: Connection): Promise<Admitted> {
     const found = await findEndpoint(app, body, (question) => app.latest.find(question));
     if (!found.ok) throw found.refusal;
-    checkCookies(connection.entry, found);
+    checkTerms(app, found, connection);
     await checkEffect(app, caller, found);
     const values = await bindValues(found, body);
     const price = pricing.priceOrder({ ...found, maxCredits: undefined, maxResults: undefined });

@@ -13,7 +13,7 @@ import { readSite, siteBlocked, siteNotFound } from '../domain/site/read-site.ts
 import { didYouMean } from '../domain/text/suggestions.ts';
 import type { Endpoint, JsonObject, Values } from '../domain/types.ts';
 import { createSideThread, SideThreadFailure } from '../platform/side-thread.ts';
-import { Refusal } from '../refusals.ts';
+import { Refusal, refusalEntry } from '../refusals.ts';
 import type { UsableConnection } from '../store/connections/vault.ts';
 import * as schemas from '../store/registry/schemas.ts';
 import { checkEffect, checkPolicy, checkPrice, checkUrl } from './check-rights.ts';
@@ -46,7 +46,7 @@ type Question = Asked & {
 /**
  * Resolves a call to its endpoint and price, or to the reason why its package refuses it. It uses the remembered site state where the call
  * passes and the hold checks that state. In all other cases it reads the database.
- * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, FORBIDDEN, INVALID_PARAMS, VALIDATION_ERROR, INVALID_CURSOR, CONNECTION_REQUIRED, CONNECTION_NOT_FOUND: these end the call uncounted.
+ * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, FORBIDDEN, INVALID_PARAMS, VALIDATION_ERROR, INVALID_CURSOR: these end the call uncounted.
  */
 export async function admit(app: App, asked: Asked): Promise<Admitted | RefusedCall> {
     const question = await openQuestion(app, asked);
@@ -67,8 +67,15 @@ async function openQuestion(app: App, { caller, body }: Asked): Promise<Question
 
 async function checkFresh(app: App, question: Question): Promise<Admitted | RefusedCall> {
     const found = await findEndpoint(app, question.body, (asked) => app.latest.find(asked), question.cursor);
-    return found.ok ? checkFound(app, question, found) : found;
+    if (!found.ok) return found;
+    return checkFound(app, question, found).catch((error: unknown) => {
+        // What is wrong with the connection counts like an unknown endpoint.
+        if (!(error instanceof Refusal) || !COUNTED.has(refusalEntry(error.code).status)) throw error;
+        return { ok: false, site: found.site, isKnown: true, refusal: error };
+    });
 }
+
+const COUNTED: ReadonlySet<number> = new Set([404, 422]);
 
 async function fromMemory(app: App, question: Question): Promise<Admitted | undefined> {
     try {

@@ -59,6 +59,15 @@ function decideAmong(
 ): UsableConnection {
     const isDefault = named === undefined || named === DEFAULT;
     const chosen = isDefault ? requireOnly(app, caller, called, known) : requireNamed(app, caller, called, { known, named });
+    checkTerms(app, called, chosen);
+    return chosen;
+}
+
+/**
+ * Whether a connection may be sent as the called version sends it.
+ * @throws Refusal CONNECTION_REQUIRED, FORBIDDEN
+ */
+export function checkTerms(app: App, called: Called, chosen: Pick<UsableConnection, 'entry' | 'authId' | 'hosts' | 'scopes'>): void {
     checkCookies(chosen.entry, called);
     const changes = changesOfTerms(chosen, termsOf(called.offer, chosen.authId), called.endpoint);
     const missing = chosen.entry.type === 'oauth2' ? called.endpoint.scopes.filter((scope) => !chosen.scopes.includes(scope)) : [];
@@ -68,7 +77,7 @@ function decideAmong(
             called,
             `This connection lacks the scopes ${missing.join(', ')}: connect again, and consent to them.`,
         );
-    if (changes.length === 0) return chosen;
+    if (changes.length === 0) return;
     const message = 'The schema of this site has changed how it uses this connection; its owner has to agree again.';
     throw connectionRequired(
         app,

@@ -167,6 +167,21 @@ for (const topology of ANY_TOPOLOGY) {
             dataOf(await owner.fetch(name, 'mine'));
         });
 
+        it('a new secret is tried also where the workspace has as many connections as it may', async () => {
+            const { name, owner } = await aSite();
+            const id = idOf(await connect(owner, name));
+            await world.app.db.raw(
+                `insert into connections select (copy).* from (
+                    select jsonb_populate_record(c, jsonb_build_object('id', c.id || n)) as copy
+                    from connections c, generate_series(1, 499) n where c.id = ?) as copies`,
+                [id],
+            );
+            expect((await connect(owner, name)).text).to.include('500 connections, which is the limit');
+            taken = new Set([BETTER]);
+            expect(dataOf(await change(owner, id, { secret: { value: BETTER } }))['status']).to.equal('active');
+            expect((await connect(owner, name, BETTER)).text).to.include('500 connections, which is the limit');
+        });
+
         it('PATCH names what it cannot do', async () => {
             const { name, owner } = await aSite();
             const id = idOf(await connect(owner, name));
@@ -179,10 +194,14 @@ for (const topology of ANY_TOPOLOGY) {
             const { name, owner } = await aSite({});
             const id = idOf(await connect(owner, name));
             const base = `http://${name}:${site.port}`;
-            const entry: PackageAuth = { id: 'key', type: 'header', name: 'X-Api-Key', prefix: 'k ' };
+            const entry: PackageAuth = { id: 'key', type: 'header', name: 'X-Api-Key', prefix: 'k ', test: 'mine' };
             dataOf(await owner.publish(connectedPackage(name, { auth: [entry], base })));
             taken = new Set([`k ${GOOD}`]);
             expect(codeOf(await owner.fetch(name, 'mine'))).to.equal('CONNECTION_REQUIRED');
+            const untold = await test(owner, id);
+            expect(untold.status).to.equal(422);
+            expect(untold.body['error']).to.include({ code: 'CONNECTION_REQUIRED' }).and.to.have.property('connect_url');
+            expect(detailsOf(untold)).to.deep.equal(['/connection INVALID_VALUE']);
             dataOf(await change(owner, id, { agree: true }));
             dataOf(await owner.fetch(name, 'mine'));
         });

@@ -271,6 +271,20 @@ for (const topology of ANY_TOPOLOGY) {
                 dataOf(await owner.call('DELETE', `/v1/connections/${shared}`));
             });
 
+            it('that is missing or unknown counts like any call that the package refuses', async () => {
+                const person = await join(world, { plan: 'pro' });
+                for (const [code, more] of [
+                    ['CONNECTION_REQUIRED', {}],
+                    ['CONNECTION_REQUIRED', { dry_run: true }],
+                    ['CONNECTION_NOT_FOUND', { connection: id }],
+                ] as const) {
+                    const before = await leftOf(person);
+                    const refused = await person.fetch(SITE, 'echo', {}, more);
+                    expect([codeOf(refused), refused.headers.has('ratelimit')]).to.deep.equal([code, true]);
+                    expect(before - (await leftOf(person)), code).to.equal(1);
+                }
+            });
+
             it('hides escapes of JSON in what a refusal shows', async () => {
                 const refused = await owner.fetch(SITE, 'refuse_escaped');
                 expect(codeOf(refused)).to.equal('UPSTREAM_UNAUTHORIZED');
@@ -300,6 +314,17 @@ for (const topology of ANY_TOPOLOGY) {
                     const refused = await none.fetch(SITE, 'echo', {}, more);
                     expect([codeOf(refused), refused.text?.includes(`connections: ${id}`)]).to.deep.equal(['FORBIDDEN', true]);
                 }
+            });
+
+            it('is listed to keys of its site alone', async () => {
+                const { workspaceId, userId } = owner;
+                const listedTo = async (sites: readonly string[]) => {
+                    const made = await createKey(world.app.db, { workspaceId, userId, name: 'k', scopes: { ...EVERY_SCOPE, sites } });
+                    const answer = await withKey(world, made.apiKey).call('GET', '/v1/connections');
+                    return dataOf<{ connection_id: string }[]>(answer).map(({ connection_id: listed }) => listed);
+                };
+                expect(await listedTo([SITE])).to.deep.equal([id]);
+                expect(await listedTo(['other.test'])).to.deep.equal([]);
             });
 
             it('keeps results for max_age under itself alone', async () => {
@@ -417,6 +442,12 @@ for (const topology of ANY_TOPOLOGY) {
             });
         });
     });
+}
+
+/** How many counted calls the account may still make within this minute. */
+async function leftOf(person: Person): Promise<number> {
+    const { limits } = dataOf<{ limits: { window: string; remaining: number }[] }>(await person.call('GET', '/v1/account'));
+    return limits.find(({ window }) => window === 'minute')?.remaining ?? 0;
 }
 
 function expectNone(where: string, text: string): void {

@@ -71,13 +71,26 @@ export interface ConnectionPlace {
     connectionId: string;
 }
 
-/** A page of the connections that the user may see, newest first, and their total number. */
+interface ConnectionPage {
+    site: string | undefined;
+    sites: readonly string[] | null;
+    limit: number;
+    after: ConnectionPlace | undefined;
+}
+
+/**
+ * A page of the connections that the user may see, newest first, and their total number.
+ * @param page.sites those of these sites alone; null: of all
+ */
 export async function listConnections(
     db: Db,
     viewer: Viewer,
-    { site, limit, after }: { site: string | undefined; limit: number; after: ConnectionPlace | undefined },
+    { site, sites, limit, after }: ConnectionPage,
 ): Promise<{ connections: Connection[]; next: ConnectionPlace | undefined; total: number }> {
-    const wanted = () => visible(db, viewer).where(site === undefined ? {} : { site });
+    const wanted = () => {
+        const of = visible(db, viewer).where(site === undefined ? {} : { site });
+        return sites === null ? of : of.whereIn('site', sites);
+    };
     const rows: (Connection & { place: string })[] = await wanted()
         .whereRaw('(created_at, id) < (?::timestamptz, ?)', [after?.createdAt ?? 'infinity', after?.connectionId ?? ''])
         .orderBy([
@@ -109,26 +122,34 @@ interface NewConnection {
 
 /** Stores a connection; undefined if the workspace has as many as it may. Nobody sees a trial. */
 export async function addConnection(db: Db, added: NewConnection, by: By): Promise<Connection | undefined> {
-    const { connectionId, viewer, shared, site, name, terms, sealed, hint, status } = added;
-    const { workspaceId, userId } = viewer;
+    const { connectionId, viewer, shared, site, status } = added;
+    const { workspaceId } = viewer;
     return db.transaction(async (trx): Promise<Connection | undefined> => {
         await trx.raw("select pg_advisory_xact_lock(hashtextextended('connections ' || ?, 0))", [workspaceId]);
         if ((await countRows(trx('connections').where({ workspace_id: workspaceId }))) >= MOST_CONNECTIONS) return undefined;
-        await trx('connections').insert({
-            id: connectionId,
-            workspace_id: workspaceId,
-            owner_id: userId,
-            shared,
-            site,
-            name,
-            ...columnsOfTerms(terms),
-            sealed,
-            hint,
-            status,
-        });
+        const connection = await insertConnection(trx, added);
         if (status !== 'trial') await recordCreated(trx, { connectionId, workspaceId, site, shared }, by);
-        return trx('connections').where({ id: connectionId }).first(CONNECTION);
+        return connection;
     });
+}
+
+/** Stores a new value of a connection that counts already, to try it. */
+export async function addTrial(db: Db, value: Omit<NewConnection, 'status' | 'hint'>): Promise<Connection> {
+    return insertConnection(db, { ...value, status: 'trial', hint: '' });
+}
+
+async function insertConnection(
+    db: Db,
+    { connectionId, viewer: { workspaceId, userId }, terms, ...rest }: NewConnection,
+): Promise<Connection> {
+    await db('connections').insert({
+        id: connectionId,
+        workspace_id: workspaceId,
+        owner_id: userId,
+        ...columnsOfTerms(terms),
+        ...rest,
+    });
+    return db('connections').where({ id: connectionId }).first(CONNECTION);
 }
 
 /** Ends a trial well: from now on there is a connection. Undefined if it is gone. */
