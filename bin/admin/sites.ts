@@ -178,6 +178,7 @@ function present(domain: sites.Domain): { [name: string]: string | number | bool
         blocked: domain.blockedAt !== null,
         block_reason: domain.blockReason,
         ...(!domain.takesCookies && { cookies: 'forbidden' }),
+        ...(domain.authHosts.length > 0 && { auth_hosts: domain.authHosts.join(',') }),
     };
 }
 

@@ -185,6 +185,10 @@ describe("the operator's tool", () => {
             block_reason: null,
         });
         expect(await done('site', 'set', 'market.example', '--rate', 'default')).to.include({ credits: 5, rate: null });
+        const allowed = { auth_hosts: 'login.example.org,auth.example.net' };
+        expect(await done('site', 'set', 'market.example', '--auth-host', allowed.auth_hosts)).to.include(allowed);
+        expect(await done('site', 'show', 'market.example')).to.include(allowed);
+        expect(await done('site', 'set', 'market.example', '--auth-host', 'none')).not.to.have.property('auth_hosts');
         expect(await done('site', 'block', 'shop.market.example', '--reason', 'The owner wrote to us')).to.include({
             domain: 'market.example',
             blocked: true,

@@ -15,11 +15,16 @@ export interface Domain {
     rate: number | null;
     /** Whether connections may hold session cookies. */
     takesCookies: boolean;
+    /** Hosts that its OAuth may use beside its own. */
+    authHosts: string[];
     blockedAt: Date | null;
     blockReason: string | null;
 }
 
-const DOMAIN: Columns<Domain> = columns('', 'registrable', 'credits', 'concurrency', 'rate', 'takes_cookies', 'blocked_at', 'block_reason');
+const DOMAIN: Columns<Domain> = {
+    ...columns('', 'registrable', 'credits', 'concurrency', 'rate'),
+    ...columns('', 'takes_cookies', 'auth_hosts', 'blocked_at', 'block_reason'),
+};
 
 export interface DomainSettings {
     credits?: number;
@@ -41,8 +46,18 @@ export async function lockRegistrable(db: Db, registrable: string): Promise<void
 
 /** The state of a domain; defaults if nobody has changed it. */
 export async function findDomain(db: Db, registrable: string): Promise<Domain> {
-    const untouched = { registrable, credits: 1, concurrency: null, rate: null, takesCookies: true, blockedAt: null, blockReason: null };
-    return (await db('domains').where({ registrable }).first(DOMAIN)) ?? untouched;
+    return (
+        (await db('domains').where({ registrable }).first(DOMAIN)) ?? {
+            registrable,
+            credits: 1,
+            concurrency: null,
+            rate: null,
+            takesCookies: true,
+            authHosts: [],
+            blockedAt: null,
+            blockReason: null,
+        }
+    );
 }
 
 /** Hosts that an operator allowed for the OAuth of a domain. */
