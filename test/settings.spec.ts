@@ -174,6 +174,12 @@ describe('a setting', () => {
         }
     });
 
+    it('of Stripe alone is told in one line that names the missing ones and the given one', () => {
+        expect(faultsOf({ STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_PRICE_PRO: 'price_1' })).to.deep.equal([
+            'STRIPE_WEBHOOK_SECRET, STRIPE_PRICE_STARTER: missing beside STRIPE_SECRET_KEY, STRIPE_PRICE_PRO; the four go together, all or none; for example STRIPE_WEBHOOK_SECRET=value',
+        ]);
+    });
+
     it('is told together with every other one that is wrong', () => {
         const lines = faultsOf({ PORT: 'http', PUBLIC_URL: 'http://', SMTP_URL: 'smtp://mail:abc', MAIL_FROM: '@' });
         expect(lines.map((line) => line.split(':')[0])).to.deep.equal(['PORT', 'PUBLIC_URL', 'SMTP_URL', 'MAIL_FROM']);

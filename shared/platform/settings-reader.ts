@@ -299,9 +299,10 @@ export class SettingsReader {
         const [secretKey, webhookSecret, priceStarter, pricePro] = STRIPE_NAMES.map((name) => this.#value(name));
         if (secretKey && webhookSecret && priceStarter && pricePro) return { secretKey, webhookSecret, priceStarter, pricePro, apiBase };
         const missing = STRIPE_NAMES.filter((name) => this.#value(name) === undefined);
-        if (missing.length < STRIPE_NAMES.length) {
-            for (const name of missing) this.#fault(name, 'is missing; the four STRIPE settings go together, all or none', 'value');
-        }
+        const [first] = missing;
+        if (first === undefined || missing.length === STRIPE_NAMES.length) return undefined;
+        const given = STRIPE_NAMES.filter((name) => !missing.includes(name)).join(', ');
+        this.#faults.push(`${missing.join(', ')}: missing beside ${given}; the four go together, all or none; for example ${first}=value`);
         return undefined;
     }
 }

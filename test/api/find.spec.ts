@@ -219,9 +219,9 @@ for (const topology of ANY_TOPOLOGY) {
             });
 
             it('also where the task has several lines', async () => {
-                const answer = await find('horoscopes\r\n\tof this week,\nby sign');
+                const answer = await find('horoscopes\r\n\tof the zodiac,\nplease');
                 expect(answer.status, answer.text).to.equal(200);
-                expect(metaIn(answer).suggestion?.request['task']).to.equal('horoscopes\n\tof this week,\nby sign');
+                expect(metaIn(answer).suggestion?.request['task']).to.equal('horoscopes\n\tof the zodiac,\nplease');
                 expect(detailsOf(await find('horoscopes\rof this week'))).to.deep.equal(['/task INVALID_VALUE']);
             });
 
