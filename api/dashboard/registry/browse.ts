@@ -9,7 +9,8 @@ import { siteTraffic } from '../../../shared/store/usage/traffic.ts';
 import type { Shown, Visit } from '../page.ts';
 import { findByTask } from './find-by-task.ts';
 
-const MOST = 24;
+/** On a phone nine cards fit on three screens. */
+const MOST = 9;
 const TRENDING = 5;
 const WANTED = 5;
 

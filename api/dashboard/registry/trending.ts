@@ -2,8 +2,8 @@ import { mostRequested } from '../../../shared/store/registry/schema-requests.ts
 import { TRENDING_WINDOWS, type TrendingWindow, trendingSites } from '../../../shared/store/registry/trending.ts';
 import type { Shown, Visit } from '../page.ts';
 
-const MOST = 50;
-const WANTED = 20;
+const MOST = 15;
+const WANTED = 10;
 
 const LABELS: Readonly<Record<TrendingWindow, string>> = { '24h': 'Last day', '7d': 'Last 7 days', '30d': 'Last 30 days' };
 

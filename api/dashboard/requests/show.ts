@@ -1,7 +1,7 @@
 import * as schemaRequests from '../../../shared/store/registry/schema-requests.ts';
 import { pageNotFound, type Shown, type Visit } from '../page.ts';
 
-const WANTED = 50;
+const WANTED = 20;
 const OWN = 50;
 
 /** GET /requests: the domains that most people wait for, and the requests of the visitor's own workspace. */

@@ -7,7 +7,7 @@ import type { Shown, WorkspaceVisit } from '../page.ts';
 import { dateOf, read } from '../read-api.ts';
 
 /** Deliveries on a page. */
-const DELIVERIES = 50;
+const DELIVERIES = 20;
 
 /** GET /dashboard/webhooks */
 export async function listWebhooks(visit: WorkspaceVisit, problems: Problems = {}): Promise<Shown> {

@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import type { Browser } from 'playwright-core';
+import { loadStarterRegistry } from '../../bin/demo/starter-registry.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { createKey } from '../../shared/store/accounts/api-keys.ts';
+import { testWebhook } from '../../shared/store/events/deliveries.ts';
+import { create as createRequest } from '../../shared/store/registry/schema-requests.ts';
+import { rollUpTrending } from '../../shared/store/registry/trending.ts';
+import { join as joinWorld, withKey } from '../support/people.ts';
+import { dataOf } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { DESKTOP, openBrowser, openTab, type Tab } from './support/browser.ts';
+import { type Settled, settle } from './support/settled.ts';
+
+const PHONE = { width: 390, height: 844 } as const;
+const LONG = 'a-very-long-name-of-a-department-of-the-ministry-of-agriculture.example';
+const TITLE = 'Department of Agriculture, Fisheries, Forestry and the Rural Environment';
+
+/** Three screens of a phone. */
+const MOST_PIXELS = 2500;
+
+describe('long lists and long names', function () {
+    this.timeout(240_000);
+    let world: World;
+    let browser: Browser;
+    let somebody: Settled;
+    let tab: Tab;
+
+    before(async function () {
+        browser = await openBrowser(this);
+        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
+        await loadStarterRegistry(world.app);
+        somebody = await settle(world);
+        const caller = withKey(world, somebody.apiKey);
+        dataOf(await caller.publish(aPackage(LONG, { title: TITLE })));
+        for (let number = 1; number <= 12; number++) dataOf(await caller.publish(aPackage(`department-${number}.example`)));
+        await callStarters();
+        await wishForMore();
+        const { workspaceId, userId, values } = somebody;
+        for (let number = 1; number <= 12; number++) {
+            const name = number === 1 ? 'continuous integration of the warehouse team (staging)' : `service ${number}`;
+            await createKey(world.app.db, { workspaceId, userId, name });
+            await testWebhook(world.app.db, { webhookId: values.webhook_id, workspaceId });
+        }
+        tab = await openTab(browser, world.base, { viewport: PHONE });
+        await tab.context.addCookies([...somebody.cookies].map(([name, value]) => ({ name, value, url: world.base })));
+    });
+    after(async () => {
+        await browser?.close();
+        await world?.close();
+    });
+
+    /** One call of each of thirty sites, by somebody who maintains none. */
+    async function callStarters(): Promise<void> {
+        const { userId, workspaceId } = await joinWorld(world);
+        const { rows } = await world.app.db.raw<{ rows: { site: string }[] }>('select site from sites order by site limit 30');
+        for (const { site } of rows) {
+            const caller = { accountId: userId, workspaceId, userId, keyId: undefined };
+            const call = { kind: 'fetch', operation: newId('op'), site, registrable: site, endpoint: 'search' } as const;
+            world.app.usage.record({ ...call, ...caller, outcome: 'success', credits: 1, durationMs: 143 });
+        }
+        await world.app.usage.flush();
+        await world.clock.advance({ hours: 1 });
+        await rollUpTrending(world.app.db);
+    }
+
+    async function wishForMore(): Promise<void> {
+        const nothing = { readOrWrite: null, authShape: null, outputShape: null, failureMode: null, intentCategory: null };
+        for (let number = 1; number <= 30; number++) {
+            const domain = number === 1 ? LONG.replace('department', 'apartment') : `tickets-${number}.example`;
+            const wish = { domain, registrable: domain, task: 'Compare the prices of one concert over all ticket shops.' };
+            const request = { ...wish, ...nothing, sourceUrl: null, frequency: 'daily' as const, requesterContact: null };
+            await createRequest(world.app.db, request, { id: newId('srq'), workspaceId: undefined });
+        }
+    }
+
+    const paths = [
+        '/registry',
+        '/registry?sort=name',
+        '/registry?q=weather',
+        '/trending',
+        '/requests',
+        '/dashboard',
+        '/dashboard/schemas',
+        '/dashboard/audit',
+        '/dashboard/workspace',
+    ];
+    for (const path of paths) {
+        it(`fit on three screens of a phone: ${path}`, async () => {
+            await tab.visit(path);
+            expect(await tab.page.evaluate<number>('document.documentElement.scrollHeight')).to.be.at.most(MOST_PIXELS);
+            await tab.lookAround(`long${path.replaceAll(/\W/g, '.')}`);
+            await tab.page.setViewportSize(PHONE);
+        });
+    }
+
+    it('leave the home page as wide as a phone', async () => {
+        await tab.visit('/');
+        await tab.page.getByRole('link', { name: TITLE }).waitFor();
+        await tab.look();
+    });
+
+    it('leave the deliveries of a webhook readable', async () => {
+        await tab.visit(`/dashboard/webhooks/${somebody.values.webhook_id}`);
+        await tab.page.getByRole('table', { name: /last events/ }).waitFor();
+        await tab.lookAround('long.webhook');
+    });
+
+    it('break neither a key nor an address on a desktop', async () => {
+        await tab.page.setViewportSize(DESKTOP);
+        await tab.visit('/dashboard/keys');
+        await tab.page
+            .getByRole('cell', { name: /^rb_live_/ })
+            .first()
+            .waitFor();
+        const lines = await tab.page.evaluate<number[]>(
+            "[...document.querySelectorAll('#main tbody td > :is(code, span)')].map((cell) => cell.getClientRects().length)",
+        );
+        expect(new Set(lines)).to.deep.equal(new Set([1]));
+    });
+
+    it('are quiet until the browser is closed', () => tab.close());
+});
