@@ -49,3 +49,27 @@ describe('a long credential in an answer', () => {
         expect(timed(`${page}\\u0061`)).to.be.below(20 * Math.max(5, timed('c'.repeat(page.length))));
     });
 });
+
+describe('each spelling of a credential in an answer', () => {
+    const values = ['sk-live_4711.a~Z', 'aGVsbG8gd29ybGQ/+w==', 'two words "4711"', "it's(a)*key!", 'schlüssel-4711', '>>>???>>>'];
+    const spellings: [name: string, spell: (value: string) => string][] = [
+        ['plain', (value) => value],
+        ['base64', (value) => Buffer.from(value).toString('base64')],
+        ['base64 without padding', (value) => Buffer.from(value).toString('base64').replaceAll('=', '')],
+        ['base64 for URLs', (value) => Buffer.from(value).toString('base64url')],
+        ['percent-encoded', encodeURIComponent],
+        ['percent-encoded in lower case', (value) => encodeURIComponent(value).replaceAll(/%../g, (code) => code.toLowerCase())],
+        ['as a form', (value) => new URLSearchParams({ a: value }).toString().slice('a='.length)],
+        ['JSON-escaped', (value) => JSON.stringify(value).slice(1, -1)],
+    ];
+    for (const [name, spell] of spellings) {
+        it(`is hidden: ${name}`, () => {
+            for (const value of values) {
+                const sent = spell(value);
+                const mask = createEchoMask({ value });
+                expect(mask?.text(`<${sent}>`), value).to.match(/^<•••=*>$/);
+                expect(Buffer.from(mask?.bytes(Buffer.from(`<${sent}>`), false) ?? '').toString(), value).to.match(/^<•••=*>$/);
+            }
+        });
+    }
+});

@@ -168,10 +168,17 @@ function withoutEscapes(given: string): { plain: string; starts: Uint32Array } {
     return { plain: parts.join(''), starts: starts.subarray(0, length + 1) };
 }
 
+/** Texts that neither a URL nor JSON escapes, as most keys and tokens are. */
+const UNESCAPED = /^[\w.-]*$/;
+
+/** Each call builds them anew; without the escapes that takes two thirds of the time. */
 function formsOf(value: string): string[] {
+    if (UNESCAPED.test(value)) return [value, ...base64Of(value)];
     const percent = encodeURIComponent(value);
     const strict = percent.replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
     const json = JSON.stringify(value).slice(1, -1);
+    // Forms of HTML encode a tilde, but no asterisk.
+    const form = new URLSearchParams([['', value]]).toString().slice('='.length);
     const lower = (text: string) => text.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
     return [
         value,
@@ -180,6 +187,8 @@ function formsOf(value: string): string[] {
         lower(percent),
         lower(strict),
         strict.replaceAll('%20', '+'),
+        form,
+        lower(form),
         json,
         json.replaceAll('/', '\\/'),
         ...base64Of(value),
@@ -187,7 +196,8 @@ function formsOf(value: string): string[] {
 }
 
 function base64Of(text: string): string[] {
-    const whole = Buffer.from(text).toString('base64');
-    const bare = whole.replace(/=+$/, '');
-    return [whole, bare, bare.replaceAll('+', '-').replaceAll('/', '_')];
+    const bytes = Buffer.from(text);
+    const whole = bytes.toString('base64');
+    const forUrls = bytes.toString('base64url');
+    return [whole, whole.slice(0, forUrls.length), forUrls];
 }
