@@ -1,5 +1,5 @@
 import type { App } from '../shared/app.ts';
-import { reindexOldEndpoints } from '../shared/store/registry/endpoint-index.ts';
+import { noteCalls, reindexOldEndpoints } from '../shared/store/registry/endpoint-index.ts';
 import { addTallies, indexOldSites } from '../shared/store/registry/search-index.ts';
 import { rollUpTrending } from '../shared/store/registry/trending.ts';
 import { type Repeated, repeat } from './repeat.ts';
@@ -19,7 +19,10 @@ export function startRollUps({ db, log }: App): Repeated {
             await addTallies(db);
             await reindexOldEndpoints(db);
             const began = performance.now();
-            if (await rollUpTrending(db)) log.info({ duration_ms: Math.round(performance.now() - began) }, 'rolled the request log up');
+            if (await rollUpTrending(db)) {
+                await noteCalls(db);
+                log.info({ duration_ms: Math.round(performance.now() - began) }, 'rolled the request log up');
+            }
         } catch (error) {
             log.warn({ part: 'roll-up', err: error }, 'the roll-up failed; it runs again in a minute');
         }

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
-import { indexNextSite } from '../../shared/store/registry/endpoint-index.ts';
+import { indexNextSite, noteCalls } from '../../shared/store/registry/endpoint-index.ts';
 import { endpointRows } from '../../shared/store/registry/list-endpoints.ts';
 import { describe as describePackage } from '../../workers/index/index-endpoints.ts';
 import { eventually } from '../support/eventually.ts';
+import { ask, namesIn } from '../support/find.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
@@ -92,6 +93,31 @@ describe('the index of endpoints', () => {
             await trx('domains').where({ registrable: SITE }).forKeyShare().select('registrable');
             await publish('Meanwhile');
         });
+    });
+
+    it('puts what works and is fast first among endpoints that fit alike', async () => {
+        const site = 'tides.test';
+        const description = 'Tides of a harbour.';
+        const endpoints = ['one', 'two'].map((name) => anEndpoint(site, { name, description, url: `https://${site}/${name}`, params: [] }));
+        dataOf(await ada.publish(aPackage(site, { endpoints })));
+        for (let wasWaiting = true; wasWaiting; ) wasWaiting = await index();
+        const { db } = world.app;
+        const order = async () => namesIn(await ask(world, { task: 'tides of a harbour' }));
+        const note = async (endpoint: string, failures: number, bucket: number) => {
+            const made = { site, endpoint, day: db.raw("(app_now() at time zone 'UTC')::date") };
+            await db('endpoint_days').insert({ ...made, successes: 9, failures });
+            await db('endpoint_durations').insert({ ...made, bucket, successes: 9 });
+            await noteCalls(db);
+        };
+        const [first = '', second = ''] = await order();
+        await note(first.slice(site.length + 1), 91, 30);
+        expect(await order()).to.deep.equal([second, first]);
+        await db('endpoint_days').where({ site }).update({ failures: 0 });
+        await note(second.slice(site.length + 1), 0, 40);
+        expect(await order()).to.deep.equal([first, second]);
+        await world.clock.advance({ days: 9 });
+        await noteCalls(db);
+        expect(await db('endpoints').where({ site }).pluck('success_rate')).to.deep.equal([null, null]);
     });
 
     it('has the figures of calls by their index', async () => {

@@ -2,6 +2,7 @@ import { FIND_RULES } from '../../domain/find/endpoint-words.ts';
 import type { IndexedPackage } from '../../domain/find/index-package.ts';
 import type { Db } from '../../platform/db.ts';
 import { isOutage } from '../../platform/pg-errors.ts';
+import { millisecondsOf, WEEK } from '../usage/traffic.ts';
 import { queueSiteToEmbed } from './endpoint-vectors.ts';
 
 /** The index of endpoints: a site waits from the moment that another version is its latest (a trigger of `sites`) until it is indexed. */
@@ -79,6 +80,32 @@ export async function noteVerified(db: Db, versionId: number): Promise<void> {
         .where({ version_id: versionId, site: version.clone().select('site') })
         .update({ is_verified: version.clone().select(db.raw('verified_at is not null')) });
 }
+
+/** The endpoints repeat how their calls of 7 days went. Those that are being indexed are left for the next time. */
+export async function noteCalls(db: Db): Promise<void> {
+    await db.raw(NOTE_CALLS);
+}
+
+const SAME = (table: string) => `${table}.site collate "C" = e.site and ${table}.endpoint collate "C" = e.name`;
+
+/** Raw: one statement for all of them. */
+const NOTE_CALLS = `
+    with ${WEEK}, calls as (
+        select u.site, u.endpoint, (sum(u.successes) / nullif(sum(u.successes + u.failures), 0))::real as rate
+        from endpoint_days u, week where u.day >= week.first_day group by u.site, u.endpoint
+    ), durations as (
+        select site, endpoint, ${millisecondsOf('min(bucket)')} as p95_ms from (
+            select u.site, u.endpoint, u.bucket, sum(sum(u.successes)) over (partition by u.site, u.endpoint order by u.bucket) as up_to,
+                   sum(sum(u.successes)) over (partition by u.site, u.endpoint) as all_of_them
+            from endpoint_durations u, week where u.day >= week.first_day group by u.site, u.endpoint, u.bucket) as running
+        where up_to >= 0.95 * all_of_them group by site, endpoint
+    ), changed as materialized (
+        select e.id, c.rate, d.p95_ms
+        from endpoints e left join calls c on ${SAME('c')} left join durations d on ${SAME('d')}
+        where (e.success_rate, e.p95_ms) is distinct from (c.rate, d.p95_ms)
+        for no key update of e skip locked
+    )
+    update endpoints e set success_rate = c.rate, p95_ms = c.p95_ms from changed c where c.id = e.id`;
 
 /** Raw: one statement for all endpoints of a package. The tier is chance, and the same each time. */
 const ADD_ENDPOINTS = `

@@ -153,3 +153,8 @@ export function toBucket(ms: number): number {
 export function fromBucket(bucket: number): number {
     return Math.max(1, Math.round(RATIO ** (bucket - 0.5)));
 }
+
+/** The same in SQL. */
+export function millisecondsOf(bucket: string): string {
+    return `greatest(1, round(${RATIO} ^ (${bucket} - 0.5)))::integer`;
+}
