@@ -3,6 +3,7 @@ import type { App } from '../../shared/app.ts';
 import { errorObject } from '../../shared/fetch/error-object.ts';
 import { isOutage } from '../../shared/platform/pg-errors.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
+import { DataKeyUnreadable } from '../../shared/store/connections/sealing.ts';
 import { callerOf } from '../auth/caller.ts';
 import type { AnswerNotes, Rendered } from '../call.ts';
 
@@ -25,6 +26,8 @@ export async function renderRefusal(app: App, request: Request, error: Error): P
 /** Stores the code for the log, and reports a bug with its cause. */
 export function recordRefusal(app: App, request: Request, refusal: Refusal): void {
     request.app.refused = refusal.code;
+    const { cause } = refusal;
+    if (cause instanceof DataKeyUnreadable) app.log.error({ request_id: request.app.requestId, part: 'connections' }, cause.message);
     if (refusal.code !== 'INTERNAL') return;
     app.log.error({ request_id: request.app.requestId, err: refusal.cause ?? refusal }, 'a bug: unexpected error while answering');
 }
@@ -51,12 +54,14 @@ export function envelope(
     };
 }
 
+const NO_DATA_KEY = 'Credentials of this workspace cannot be stored at the moment. The operator has to repair the encryption keys.';
 const BROKEN_PATH = 'The path is not well-formed: its escapes have to be a % and two digits each, and UTF-8 together.';
 
 /** hapi itself raises 404 for unknown paths and 400 for broken ones, since it does not read our bodies. Anything else is a bug. */
 export function toRefusal(error: Error & { output?: { statusCode: number } }): Refusal {
     if (error instanceof Refusal) return error;
     if (isOutage(error)) return new Refusal('SERVICE_UNAVAILABLE', undefined, { retryAfter: 1 }, { cause: error });
+    if (error instanceof DataKeyUnreadable) return new Refusal('SERVICE_UNAVAILABLE', NO_DATA_KEY, { retryAfter: 60 }, { cause: error });
     const status = error.output?.statusCode;
     if (status === 404) return new Refusal('NOT_FOUND', undefined, {}, { cause: error });
     if (status === 400) return new Refusal('VALIDATION_ERROR', BROKEN_PATH, {}, { cause: error });

@@ -426,6 +426,22 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(() => expectNone('a text', `x${FORMS[1]}x`)).to.throw('stands in a text');
             });
 
+            it('is refused for a moment while the key of its workspace is missing, and the operator is told which', async () => {
+                const eve = await join(world, { plan: 'pro' });
+                dataOf(await connect(eve));
+                await world.app
+                    .db('connection_keys')
+                    .where({ workspace_id: eve.workspaceId })
+                    .update({ sealed: Buffer.alloc(80) });
+                const answer = await connect(eve, { value: 'another-value' });
+                expect([answer.status, codeOf(answer), answer.headers.get('retry-after')]).to.deep.equal([
+                    503,
+                    'SERVICE_UNAVAILABLE',
+                    '60',
+                ]);
+                expect(world.logged.some(({ message }) => String(message).includes(`the data key of ${eve.workspaceId}`))).to.equal(true);
+            });
+
             it('opens in no other row than its own', async () => {
                 await forgetAll();
                 await publish([HEADER]);

@@ -14,7 +14,14 @@ export interface SealedPlace {
     site: string;
 }
 
-/** Seals a value by the data key of its workspace, which is made on first use. */
+/** No key of `SECRET_KEYS` opens the data key of a workspace. */
+export class DataKeyUnreadable extends Error {
+    constructor(workspaceId: string) {
+        super(`no key of SECRET_KEYS opens the data key of ${workspaceId}; add the key that made it`);
+    }
+}
+
+/** Seals a value by the data key of its workspace, which is made on first use. @throws DataKeyUnreadable */
 export async function sealSecret(db: Db, secrets: Secrets, place: SealedPlace, secret: StoredSecret): Promise<Buffer> {
     return ringOf(await dataKey(db, secrets, place.workspaceId)).seal(JSON.stringify(secret), purposeOf(place));
 }
@@ -51,7 +58,7 @@ async function dataKey(db: Db, secrets: Secrets, workspaceId: string): Promise<B
         sealed = await stored();
     }
     const key = sealed && (await secrets.open(sealed, CONNECTION_KEY_PURPOSE));
-    if (key === undefined) throw new Error('no key of SECRET_KEYS opens the data key of this workspace');
+    if (key === undefined) throw new DataKeyUnreadable(workspaceId);
     return key;
 }
 
