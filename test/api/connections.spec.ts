@@ -427,6 +427,8 @@ for (const topology of ANY_TOPOLOGY) {
             });
 
             it('is refused for a moment while the key of its workspace is missing, and the operator is told which', async () => {
+                await forgetAll();
+                await publish([HEADER]);
                 const eve = await join(world, { plan: 'pro' });
                 dataOf(await connect(eve));
                 await world.app
