@@ -19,7 +19,10 @@ import { type BatchBody, type ItemText, MOST_DETAILS } from './read-items.ts';
 /** How long items are validated before the event loop is yielded, in milliseconds. */
 const TURN_MS = 10;
 
-/** The most endpoints, and sites, of a batch that are kept in memory. An item of another one is looked up again. */
+/**
+ * The most endpoints, and sites, of a batch that are kept in memory. An item of another one is looked up again. Endpoints are held weakly:
+ * a package of 4 MiB may stand behind each of them.
+ */
 const MOST_KNOWN = 1000;
 
 /** Totals of the items of a batch. */
@@ -43,7 +46,7 @@ type Known = { found: Found; needs: Effect } | { refusal: Refusal };
 
 /** What is known of the endpoints and sites of a batch. */
 interface KnownOfBatch {
-    endpoints: LRUCache<string, Known>;
+    endpoints: LRUCache<string, WeakRef<Known>>;
     /** Reads a site once, however many endpoints it is asked for that it does not have. */
     readSite: Latest['find'];
 }
@@ -171,10 +174,10 @@ function missing(field: 'site' | 'endpoint'): Refusal {
 /** @throws Refusal the error that a call of this endpoint would get */
 async function lookUp(app: App, body: FetchRequest, { endpoints, readSite }: KnownOfBatch): Promise<Extract<Known, { found: Found }>> {
     const question = JSON.stringify([body.site, body.endpoint, body.version]);
-    let answer = endpoints.get(question);
+    let answer = endpoints.get(question)?.deref();
     if (answer === undefined) {
         answer = await findOnce(app, body, readSite);
-        endpoints.set(question, answer);
+        endpoints.set(question, new WeakRef(answer));
     }
     if ('refusal' in answer) throw answer.refusal;
     return answer;
