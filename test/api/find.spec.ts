@@ -76,12 +76,14 @@ const BANK = aPackage('vault.test', {
     ],
 });
 
-/** Ten endpoints that fit one task alike. */
-const crowd = (site: string): PackageDocument =>
+/** Endpoints that fit one task alike. */
+const crowd = (site: string, count = 10): PackageDocument =>
     aPackage(site, {
         title: 'Songs',
         intent_category: 'media/audio',
-        endpoints: Array.from({ length: 10 }, (_, index) => read(site, `songs_${'abcdefghij'[index]}`, 'Find songs by title and singer.')),
+        endpoints: Array.from({ length: count }, (_, index) =>
+            read(site, `songs_${'abcdefghij'[index] ?? index}`, 'Find songs by title and singer.'),
+        ),
     });
 
 for (const topology of ANY_TOPOLOGY) {
@@ -405,6 +407,22 @@ for (const topology of ANY_TOPOLOGY) {
                 await untilIndexed(world);
                 expect(await names('exchange rates')).to.deep.equal([]);
                 expect(await names('dentist')).to.deep.equal(['rates.test/dentists']);
+            });
+        });
+
+        // The last one, since it publishes many more.
+        describe('among more that fit than a list shows', () => {
+            it('sees 200 of them', async () => {
+                for (const site of ['opera.test', 'choir.test', 'ballads.test']) dataOf(await maker.publish(crowd(site, 80)));
+                await untilIndexed(world);
+                const all: string[] = [];
+                for (let cursor: string | null = ''; cursor !== null; ) {
+                    const answer = await find('songs by singer', { limit: 50, ...(cursor === '' ? {} : { cursor }) });
+                    all.push(...namesIn(answer));
+                    expect(metaIn(answer).pagination.total).to.equal(200);
+                    cursor = metaIn(answer).pagination.next_cursor;
+                }
+                expect(new Set(all).size).to.equal(200);
             });
         });
 

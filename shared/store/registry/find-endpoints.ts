@@ -66,14 +66,13 @@ export interface Finder {
 
 /** How deep a list goes. */
 const DEEP = 200;
-/** Endpoints that are scored for one task: of one step, and of all. */
-const MOST_OF_A_STEP = 100;
+/** Endpoints that are scored for one task. */
 const MOST_SCORED = 200;
 /**
  * A tier is asked where those before it had fewer than this: where it takes few index entries, until the list is full; where it takes more,
  * only until there is something to choose from; where it takes too many, not at all.
  */
-const FULL = 60;
+const FULL = MOST_SCORED;
 const ENOUGH = 20;
 const FEW_WALKED = 1500;
 const MOST_WALKED = 6000;
@@ -247,8 +246,7 @@ function candidatesIn(filters: FindFilters): string {
     const narrowed = isNarrowed(filters) ? `and ${NARROWED}` : '';
     const from = (...conditions: string[]) => `select ${CANDIDATE} from endpoints e where ${conditions.join(' and ')} ${narrowed}`;
     if (filters.site !== undefined) return `with candidates as (${from('e.site = :site', 'e.search @@ :loose')} limit ${MOST_SCORED})`;
-    const atMost = (sources: readonly string[], most = MOST_OF_A_STEP) =>
-        `(select * from (${sources.join(' union all ')}) as e limit ${most})`;
+    const atMost = (sources: readonly string[]) => `(select * from (${sources.join(' union all ')}) as e limit ${MOST_SCORED})`;
     const fewer = (than: string, ...tables: string[]) =>
         `${tables.map((table) => `(select count(*) from ${table})`).join(' + ')} < ${than}`;
     const tier = (number: number, query: string, ...conditions: string[]) =>
@@ -259,10 +257,7 @@ function candidatesIn(filters: FindFilters): string {
         third as materialized ${atMost([tier(0, ':loose', fewer(':enoughone', ...tables.slice(0, 2)))])},
         fourth as materialized ${atMost([tier(1, ':loose', fewer(':enoughtwo', ...tables.slice(0, 3)))])},
         fifth as materialized ${atMost([tier(2, ':loose', fewer(':enoughthree', ...tables.slice(0, 4)))])},
-        candidates as ${atMost(
-            tables.map((table) => `select * from ${table}`),
-            MOST_SCORED,
-        )}`;
+        candidates as ${atMost(tables.map((table) => `select * from ${table}`))}`;
 }
 
 function typesOf({ terms }: Search): Record<string, string> {
