@@ -251,8 +251,10 @@ describe('endpoints that were found', () => {
         expect(isBefore({ score: 0.6 }, { score: 0.5, isVerified: true, choices: 100 })).to.equal(true);
     });
 
-    it('of those that fit alike come by what was chosen, verified, works, is fast and costs little', () => {
-        expect(isBefore({ score: 0.501, choices: 8 }, { score: 0.509, isVerified: true })).to.equal(true);
+    it('of those that fit alike come by what is verified, works, is fast, costs little and was chosen', () => {
+        expect(isBefore({ score: 0.501, isVerified: true }, { score: 0.509, choices: 100 })).to.equal(true);
+        expect(isBefore({ score: 0.501, choices: 8 }, { score: 0.509 })).to.equal(true);
+        expect(isBefore({ credits: 1 }, { choices: 100, credits: 3 })).to.equal(true);
         expect(isBefore({ score: 0.501, isVerified: true }, { score: 0.509, successRate: 1 })).to.equal(true);
         expect(isBefore({ score: 0.501, successRate: 0.99 }, { score: 0.509, successRate: 0.4 })).to.equal(true);
         expect(isBefore({}, { successRate: 0.2 })).to.equal(true);

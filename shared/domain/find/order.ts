@@ -19,15 +19,15 @@ const ALIKE = 0.02;
 const UNCALLED_RATE = 0.5;
 const UNCALLED_MS = 1000;
 
-/** Best scores first; among equal scores by earlier choices, verification, success rate, speed and price. */
+/** Best scores first; among equal scores by verification, success rate, speed, price and earlier choices. */
 export function byFit(a: Found, b: Found): number {
     return (
         step(b) - step(a) ||
-        Math.floor(Math.log2(1 + b.choices)) - Math.floor(Math.log2(1 + a.choices)) ||
         Number(b.isVerified) - Number(a.isVerified) ||
         tenths(b) - tenths(a) ||
         slowness(a) - slowness(b) ||
         a.credits - b.credits ||
+        Math.floor(Math.log2(1 + b.choices)) - Math.floor(Math.log2(1 + a.choices)) ||
         b.score - a.score
     );
 }
