@@ -7,7 +7,8 @@ import { perApp } from '../admission/per-app.ts';
 
 /** How long a search waits for the embeddings server and for the neighbours of its task; then words alone decide. */
 const BUDGET_MS = 150;
-const REMEMBERED = 5000;
+/** 12 MB where a vector has 1,536 numbers. */
+const REMEMBERED = 1000;
 const REMEMBERED_MS = 3_600_000;
 const BUILT_MS = 1000;
 
