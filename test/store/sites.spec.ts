@@ -29,6 +29,7 @@ describe('a registrable domain', () => {
             concurrency: null,
             rate: null,
             takesCookies: true,
+            authHosts: [],
             blockedAt: null,
             blockReason: null,
         });
