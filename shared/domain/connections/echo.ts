@@ -171,7 +171,7 @@ function withoutEscapes(given: string): { plain: string; starts: Uint32Array } {
 /** Texts that neither a URL nor JSON escapes, as most keys and tokens are. */
 const UNESCAPED = /^[\w.-]*$/;
 
-/** Each call builds them anew; without the escapes that takes two thirds of the time. */
+/** Each call builds them again. Without the escapes it takes two thirds of the time. */
 function formsOf(value: string): string[] {
     if (UNESCAPED.test(value)) return [value, ...base64Of(value)];
     const percent = encodeURIComponent(value);
