@@ -13,28 +13,12 @@ function answerOf(items: number): string {
     return `${head}999${tail}`;
 }
 
-/** The least CPU of three times: whatever else the machine does comes on top. */
-function leastCpu(work: () => unknown): number {
-    const costs = [1, 2, 3].map(() => {
-        const before = process.threadCpuUsage();
-        work();
-        const { user, system } = process.threadCpuUsage(before);
-        return user + system;
-    });
-    return Math.min(...costs);
-}
-
 describe('a large answer on a page', () => {
     for (const items of [1_250_000, 2_500_000, 5_000_000]) {
-        it(`of ${items} values costs no more than what is shown of it`, () => {
-            const payload = answerOf(items);
-            const show = () => {
-                const { body, isCut } = readAnswer(payload);
-                return { body, isCut, ...writeJson(body['data'], SHOWN, { indent: 2 }) };
-            };
-            const { body, isCut, text, isWhole } = show();
-            const whole = leastCpu(() => JSON.stringify(JSON.parse(payload), undefined, 2));
-            expect(leastCpu(show) / whole, 'of the CPU that the whole takes').to.be.below(0.5);
+        it(`of ${items} values is read and written in part`, () => {
+            const { body, isCut } = readAnswer(answerOf(items));
+            expect((body['data'] as { items: unknown[] }).items.length, 'values read').to.be.within(100_000, 200_000);
+            const { text, isWhole } = writeJson(body['data'], SHOWN, { indent: 2 });
             expect([isCut, isWhole, text.length <= SHOWN]).to.deep.equal([true, false, true]);
             expect(text.startsWith('{\n  "items": [\n    1,\n    1')).to.equal(true);
             expect(body['meta']).to.include({ credits_used: 1, credits_remaining: 999, site: 'large.test' });

@@ -40,7 +40,7 @@ describe('a client that sends many cheap requests', function () {
         const answers = await flood('/livez', '127.0.0.2', () => undefined);
         expect(answers.map(({ status }) => status)).to.deep.equal(Array(FLOOD).fill(200));
         // While the flood comes, some of its share comes back.
-        expect(delayed(answers)).to.be.within(FLOOD / 2, FLOOD - PER_SECOND);
+        expect(delayed(answers)).to.be.at.least(FLOOD / 2);
     });
 
     it('hears later of keys that nobody has', async () => {
@@ -52,12 +52,12 @@ describe('a client that sends many cheap requests', function () {
     });
 
     it('does not slow a valid key at the same address, however many calls it makes', async () => {
+        const ended: string[] = [];
         const [, calls] = await Promise.all([
-            flood('/livez', '127.0.0.4', () => undefined),
-            flood('/v1/account', '127.0.0.4', () => ada.apiKey),
+            flood('/livez', '127.0.0.4', () => undefined).then(() => ended.push('without a key')),
+            flood('/v1/account', '127.0.0.4', () => ada.apiKey).finally(() => ended.push('with a key')),
         ]);
         expect(calls.map(({ status }) => status)).to.deep.equal(Array(FLOOD).fill(200));
-        const { ms } = await ask('/v1/account', '127.0.0.4', ada.apiKey);
-        expect(ms, 'nobody waits who has a key').to.be.below(500);
+        expect(ended).to.deep.equal(['with a key', 'without a key']);
     });
 });

@@ -7,6 +7,12 @@ const PATIENCE_MS = 20_000;
 /** How long to wait for what is promised within `withinMs`: the long runs hold the time, `npm test` that it comes. */
 export const patienceFor = (withinMs: number): number => (isWhole ? withinMs : Math.max(withinMs, PATIENCE_MS));
 
+/**
+ * How long something may take that promises `ms`. `npm test` allows ten times as much, since the machine does other things; work that grows
+ * with the square of its input takes more than that.
+ */
+export const roomFor = (ms: number): number => (isWhole ? ms : 10 * ms);
+
 /** What is left at least of a wait that has begun: a busy machine may have used nearly all of it before it looks. */
 export const leastLeft = (ms: number): number => (isWhole ? ms : 1);
 
