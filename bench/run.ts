@@ -3,43 +3,27 @@ import { cpus, release, totalmem, type } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { commitNow } from './commit.ts';
 import { readLongRuns } from './long-runs.ts';
+import { printHelp, readOptions } from './options.ts';
 import { number, render } from './render.ts';
 import { type BenchResults, type Figures, medianOf, type RoundRun, STOLEN_CORES, STOLEN_TRIES, withRounds } from './results.ts';
 import { ROUNDS } from './scenarios/all.ts';
 import type { Bench, Round, Scenario } from './scenarios/scenario.ts';
 import { readSoak } from './soak/results.ts';
 import { interrupt, stolenSeconds, untilQuiet } from './stack/processes.ts';
-import type { PostgresKind } from './stack/servers.ts';
 import { openStack } from './stack/stack.ts';
 import { countFromNow, countStatements, statementsSince, tellStatements } from './stack/statements.ts';
 
-/**
- * `npm run bench`: starts everything in processes of their own, measures, and writes results.json and RESULTS.md. A figure that misses
- * its goal is marked, and is no error: machines differ. `--rounds name,name` measures these again and leaves what is known of the others.
- * With `--quick` one short repetition of each, to see that it works, and with `--only name,name` no other scenarios than these; nothing is
- * written then. `--at-once` waits for no quiet machine. `--tenth` makes the past of `growth` ten times shorter. `--postgres
- * embedded|debian|URL` runs the stack on another server (`stock` opens its own), and `--sql` prints the statements of each scenario of
- * fetches from pg_stat_statements: for both nothing is written.
- */
-const OPTIONS = ['--quick', '--at-once', '--tenth', '--only', '--rounds', '--postgres', '--sql'];
-const unknown = process.argv.slice(2).filter((word) => word.startsWith('-') && !OPTIONS.includes(word));
-if (unknown.length > 0) throw new Error(`${unknown.join(', ')} is none of ${OPTIONS.join(', ')}`);
-const isQuick = process.argv.includes('--quick');
+const options = readOptions(ROUNDS);
+if (options === 'help') {
+    printHelp(ROUNDS);
+    process.exit();
+}
+const { isQuick, isAtOnce, tellsSql, rounds, only, postgres } = options;
 const REPETITIONS = isQuick ? 1 : 3;
 const RESULTS = fileURLToPath(new URL('results.json', import.meta.url));
 /** Longest wait for a quiet machine before each measurement. */
-const PATIENCE_MS = isQuick || process.argv.includes('--at-once') ? 0 : 60_000;
+const PATIENCE_MS = isQuick || isAtOnce ? 0 : 60_000;
 const TRIES = isQuick ? 1 : STOLEN_TRIES;
-
-const ALL = ROUNDS.flatMap(({ scenarios }) => scenarios.map(({ name }) => name));
-const only = namesAfter('--only', ALL);
-const rounds = namesAfter(
-    '--rounds',
-    ROUNDS.map(({ name }) => name),
-);
-
-const postgres = postgresAfter('--postgres');
-const tellsSql = process.argv.includes('--sql');
 const isPublished = !isQuick && only === undefined && postgres === undefined && !tellsSql;
 
 const results: BenchResults = { mode: isQuick ? 'quick' : 'full', rounds: {}, scenarios: {} };
@@ -64,7 +48,10 @@ try {
     await stack.close();
     if (interruptedAt !== undefined) process.exit(INTERRUPTED);
 }
-const published = rounds === undefined ? results : withRounds(readResults(), results, new Set(ALL));
+const published =
+    rounds === undefined
+        ? results
+        : withRounds(readResults(), results, new Set(ROUNDS.flatMap(({ scenarios }) => scenarios.map(({ name }) => name))));
 const report = render(published, readLongRuns(), readSoak());
 if (only === undefined) process.stdout.write(`\n${report}\n`);
 if (isPublished) {
@@ -85,28 +72,10 @@ function stop(): void {
     interrupted.reject(new Error('interrupted: closing everything; once more ends it at once'));
 }
 
-/** The names that follow an option; undefined without it. */
-function namesAfter(option: string, known: readonly string[]): ReadonlySet<string> | undefined {
-    const place = process.argv.indexOf(option);
-    if (place < 0) return undefined;
-    const names = new Set((process.argv[place + 1] ?? '').split(','));
-    const unknown = [...names].filter((name) => !known.includes(name));
-    if (unknown.length > 0) throw new Error(`${option} does not know ${unknown.join(', ')}, but ${[...new Set(known)].join(', ')}`);
-    return names;
-}
-
 /** Rounds that open a server of their own, and scenarios without fetches, have no count. */
 async function tellSql(url: string, fetches: number | undefined): Promise<void> {
     const statements = await statementsSince(url);
     if (fetches !== undefined) process.stdout.write(`${tellStatements(statements, fetches)}\n`);
-}
-
-function postgresAfter(option: string): PostgresKind | undefined {
-    const place = process.argv.indexOf(option);
-    if (place < 0) return undefined;
-    const kind = process.argv[place + 1] ?? '';
-    if (kind === 'embedded' || kind === 'debian' || /^postgres(ql)?:\/\//.test(kind)) return kind as PostgresKind;
-    throw new Error(`${option} takes embedded, debian or the URL of a database`);
 }
 
 function wanted(): readonly Round[] {
