@@ -43,6 +43,16 @@ describe('publishing rules', () => {
         expect(verdict.ok && verdict.document).to.deep.equal(expected);
     });
 
+    it('suggest categories like one that does not exist', () => {
+        const messageFor = (category: string) => {
+            const result = check(editedPackage({ '/intent_category': category }));
+            return result.ok ? undefined : result.problems[0]?.message;
+        };
+        expect(messageFor('pricing')).to.include('There is no category "pricing". Did you mean commerce/pricing?');
+        expect(messageFor('commerce/reviewes')).to.include('Did you mean commerce/reviews');
+        expect(messageFor('zzz')).to.not.include('Did you mean');
+    });
+
     it('accept every package of the starter registry', () => {
         const folder = new URL('../../schemas/', import.meta.url);
         const files = readdirSync(folder).filter((file) => file.endsWith('.json'));

@@ -1,5 +1,6 @@
 import type { Detail } from '../../refusals.ts';
 import { normaliseSite } from '../site/site-name.ts';
+import { didYouMean } from '../text/suggestions.ts';
 import { normaliseNewlines } from '../text/text-rule.ts';
 import type { Json, PackageAuth, PackageDocument } from '../types.ts';
 import { checkAuth } from './rules/auth.ts';
@@ -12,7 +13,7 @@ import { createReport, quoted, type Report } from './rules/report.ts';
 import { MAX_PARAMS, readPackage } from './rules/structure.ts';
 import { checkTree } from './rules/tree.ts';
 import type { UrlContext } from './rules/urls.ts';
-import { isCategory } from './taxonomy.ts';
+import { CATEGORY_PATHS, isCategory } from './taxonomy.ts';
 import { isVerifiablePackage } from './verification.ts';
 
 /** The context of publishing besides the package. */
@@ -75,10 +76,12 @@ function checkSite(text: string, report: Report): { site: string; registrable: s
 
 function checkCategory({ intent_category: category }: PackageDraft, report: Report): void {
     if (category === undefined || isCategory(category)) return;
+    const near = didYouMean(category, CATEGORY_PATHS);
+    const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
     report.add(
         ['intent_category'],
         'UNKNOWN_CATEGORY',
-        `There is no category ${quoted(category)}; GET /v1/categories lists them as parent/child.`,
+        `There is no category ${quoted(category)}.${hint} GET /v1/categories and "routebook categories" list all of them.`,
     );
 }
 
