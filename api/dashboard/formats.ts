@@ -24,6 +24,11 @@ export const formats = {
         const [size, unit] = STEPS.findLast(([least]) => seconds >= least) ?? [60, 'minute'];
         return `in ${formats.count(Math.round(seconds / size), unit)}`;
     },
+    /** `about 12 seconds`; two minutes and more in minutes, two hours and more in hours, two days and more in days. */
+    about(seconds: number) {
+        const [size, unit] = STEPS.findLast(([least]) => seconds >= 2 * least) ?? [1, 'second'];
+        return `about ${formats.count(Math.max(1, Math.round(seconds / size)), unit)}`;
+    },
     /** `$49.00`; cents, whatever they are called. */
     money: (cents: number, currency: string) => (cents / 100).toLocaleString('en-US', { style: 'currency', currency }),
     /** For the `datetime` of a `<time>`. */

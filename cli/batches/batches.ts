@@ -1,6 +1,7 @@
 import type { Batch, BatchStatus } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
 import { table } from '../table.ts';
+import { isTimeKnown } from './follow-batch.ts';
 
 /** `routebook batch list` */
 export async function listBatches(
@@ -76,7 +77,7 @@ function presentBatch(batch: Batch, paint: Session['terminal']['paint']): Done {
         ],
         ['credits', `${credits.used.toLocaleString('en')} used of at most ${credits.max.toLocaleString('en')}`],
         ...(batch.waiting_for === null ? [] : ([['waits for', batch.waiting_for]] as [string, string][])),
-        ...(batch.eta_seconds === null ? [] : ([['left', `about ${batch.eta_seconds} s`]] as [string, string][])),
+        ...(isTimeKnown(batch) ? ([['left', `about ${batch.eta_seconds} s`]] as [string, string][]) : []),
         ['expires', batch.expires_at],
     ];
     return { result: batch, lines: rows.map(([name, value]) => `${paint('dim', name.padEnd(12))}${value}`) };

@@ -96,6 +96,11 @@ export async function followBatch(
     return { result: batch, isFailure: batch.status !== 'succeeded' };
 }
 
+/** Rate limits are part of the estimate. How long a site, credits or storage take is unknown. */
+export function isTimeKnown({ eta_seconds: seconds, waiting_for: waiting }: Pick<Batch, 'eta_seconds' | 'waiting_for'>): boolean {
+    return seconds !== null && (waiting === null || waiting === 'limits');
+}
+
 function endedOf({ counts }: Batch): number {
     return counts.total - counts.queued - counts.running;
 }
@@ -104,7 +109,7 @@ function endedOf({ counts }: Batch): number {
 function progressLine(batch: Batch, rate: number): string {
     const { counts, waiting_for: waiting } = batch;
     const ended = endedOf(batch);
-    const left = rate > 0 ? Math.ceil((counts.total - ended) / rate) : batch.eta_seconds;
+    const left = !isTimeKnown(batch) ? null : rate > 0 ? Math.ceil((counts.total - ended) / rate) : batch.eta_seconds;
     return [
         `${bar(ended / counts.total)} ${ended.toLocaleString('en')} of ${counts.total.toLocaleString('en')}`,
         ...(counts.failed > 0 ? [`${counts.failed.toLocaleString('en')} failed`] : []),

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
 import { expect } from 'chai';
+import { isTimeKnown } from '../../cli/batches/follow-batch.ts';
 import { Routebook, RoutebookError } from '../../cli/client/index.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
@@ -197,6 +198,14 @@ describe('batches and jobs on the command line and in the client', function () {
         const { job_id: id } = await failed;
         const shown = await run('job', 'show', id, '--json');
         expect(shown.json['status']).to.equal('failed');
+    });
+
+    it('have no time left to tell while they wait for a site or for credits', () => {
+        const known = ([null, 'limits', 'site', 'credits', 'storage', 'operator'] as const).filter((waiting) =>
+            isTimeKnown({ eta_seconds: 7, waiting_for: waiting }),
+        );
+        expect(known).to.deep.equal([null, 'limits']);
+        expect(isTimeKnown({ eta_seconds: null, waiting_for: null })).to.equal(false);
     });
 
     it('of the client yield each item when it has ended', async () => {

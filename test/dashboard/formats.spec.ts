@@ -1,0 +1,17 @@
+import { expect } from 'chai';
+import { formats } from '../../api/dashboard/formats.ts';
+
+describe('an estimated time on a page', () => {
+    it('is in the largest unit of which there are two', () => {
+        const shown = [0, 1, 119, 120, 7199, 7200, 200_000].map((seconds) => formats.about(seconds));
+        expect(shown).to.deep.equal([
+            'about 1 second',
+            'about 1 second',
+            'about 119 seconds',
+            'about 2 minutes',
+            'about 120 minutes',
+            'about 2 hours',
+            'about 2 days',
+        ]);
+    });
+});
