@@ -6,7 +6,7 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { availableParallelism, freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,6 +101,7 @@ if (process.argv.includes('--long') || process.argv.includes('--real')) tellLong
 process.exit(exitCode === 0 && counts.failed > 0 ? 1 : exitCode);
 
 async function run() {
+    const chosenParts = parts();
     const redisUrl = await openRedis();
     const postgres = isOnDebian ? await startTemporaryDebianPostgres() : await startTemporaryPostgres();
     opened.push(postgres.stop);
@@ -111,13 +112,12 @@ async function run() {
     // Specs that take a sample of their cases take all of them.
     if (process.argv.includes('--long')) environment.TEST_WHOLE = '1';
     const codes = [];
-    for (const part of parts()) {
+    for (const part of chosenParts) {
         if (!isInterrupted) codes.push(await runMocha(part, environment));
     }
     if (isInterrupted) return 1;
-    const isOnce = process.argv
-        .slice(2)
-        .some((argument) => argument === '--long' || argument.endsWith('.spec.ts') || FILTER.test(argument));
+    const given = process.argv.slice(2);
+    const isOnce = given.includes('--long') || chosenFiles(mochaWords()).length > 0 || given.some((argument) => FILTER.test(argument));
     const isKnown = counts.failed > 0 && counts.failed === counts.files.reduce((sum, { failed }) => sum + failed, 0);
     if (!isOnce && isKnown && counts.files.length <= MOST_AGAIN) return await runAgain(environment);
     return codes.find((code) => code !== 0) ?? 0;
@@ -202,10 +202,10 @@ function tellLongRuns(long) {
  */
 function parts() {
     const given = process.argv.slice(2);
-    const rest = given.filter((argument) => !['--long', '--real', '--debian'].includes(argument));
+    const rest = mochaWords();
     const isLong = given.includes('--long');
     const own = isLong ? ['--timeout', String(LONGEST)] : [];
-    if (rest.some((argument) => argument.endsWith('.spec.ts'))) return [[...own, ...rest]];
+    if (chosenFiles(rest).length > 0) return [[...own, ...rest.map(specsOf)]];
     if (isLong) return [[...own, ...rest, 'test/long/**/*.spec.ts']];
     // As many files as there are cores: they keep those busy, and one more made many tests late.
     const inParallel = ['--parallel', '--jobs', String(availableParallelism())];
@@ -217,6 +217,27 @@ function parts() {
         [...own, ...sideBySide, ...rest, 'test/**/*.spec.ts'],
         [...own, ...rest, ...ALONE],
     ];
+}
+
+/** The words of the command that are mocha's. */
+function mochaWords() {
+    return process.argv.slice(2).filter((argument) => !['--long', '--real', '--debian'].includes(argument));
+}
+
+/**
+ * The specs and folders that are named. Other words are values of the options before them.
+ * @throws Error if something that does not exist is named
+ */
+function chosenFiles(words) {
+    const isFile = (word) => word.includes('*') || (word.includes('/') && existsSync(join(root, word)));
+    const unknown = words.find((word, place) => !word.startsWith('-') && !isFile(word) && !/^--?[a-z-]+$/.test(words[place - 1] ?? ''));
+    if (unknown !== undefined) throw new Error(`${unknown} does not exist. Name a spec, such as test/api/fetch.spec.ts, or a folder.`);
+    return words.filter(isFile);
+}
+
+/** All specs of a folder. */
+function specsOf(name) {
+    return existsSync(join(root, name)) && statSync(join(root, name)).isDirectory() ? `${join(name, '**/*.spec.ts')}` : name;
 }
 
 /** The server named by REDIS_URL, or one of our own; undefined where there is none to start. */
