@@ -31,6 +31,14 @@ describe('a long credential in an answer', () => {
         }
     });
 
+    it('is hidden where a character of several bytes stands at the end of what is searched for', () => {
+        for (const value of [`${'a'.repeat(199)}${'\u{1f511}'.repeat(50)}`, `${'a'.repeat(198)}${'ö'.repeat(50)}`]) {
+            const own = createEchoMask({ value });
+            expect(own?.text(`<${value}>`)).to.equal('<•••>');
+            expect(Buffer.from(own?.bytes(Buffer.from(`<${value}>`), false) ?? '').toString()).to.equal('<•••>');
+        }
+    });
+
     it('is hidden too where a site sends most of it', () => {
         const shown = mask?.text(`<${secret.slice(0, 7999)}!>`);
         expect(shown).to.equal('<•••!>');

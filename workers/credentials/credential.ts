@@ -50,10 +50,11 @@ export function createCallCredential(parts: {
             const message = 'The connection of this call is gone, or was made for another version of the schema.';
             throw new UpstreamFault('CONNECTION_REQUIRED', message);
         }
+        if (masked === undefined && found.also === undefined) mask = sharedMask(found.secret);
         // A token may be renewed between two pages.
-        const changed = masked === undefined || JSON.stringify(found.secret) !== JSON.stringify(masked);
-        if (changed) mask = createEchoMask(found.secret, [...(found.also ?? []), ...valuesOf(masked)]);
-        if (changed) masked = found.secret;
+        else if (JSON.stringify(found.secret) !== JSON.stringify(masked))
+            mask = createEchoMask(found.secret, [...(found.also ?? []), ...valuesOf(masked)]);
+        masked = found.secret;
         return { ...found, hosts: hostsForCall(found.connection, offered) };
     };
     return {
@@ -73,6 +74,14 @@ export function createCallCredential(parts: {
             return clean;
         },
     };
+}
+
+const masks = new WeakMap<Secret, EchoMask | undefined>();
+
+/** The mask of a value, which calls under way share as they share the value. It goes when they let the value go. */
+function sharedMask(secret: Secret): EchoMask | undefined {
+    if (!masks.has(secret)) masks.set(secret, createEchoMask(secret));
+    return masks.get(secret);
 }
 
 function valuesOf(secret: Secret | undefined): string[] {

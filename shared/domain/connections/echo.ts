@@ -28,10 +28,14 @@ export function createEchoMask(secret: Secret, also: readonly string[] = []): Ec
         (one, other) => other.length - one.length,
     );
     const narrow = needles.map((needle) => Buffer.from(needle));
+    // What has none of these has no needle: longer needles hold shorter ones.
+    const heads = shortest(needles.map((needle) => needle.slice(0, HEAD)));
+    const narrowHeads = shortest(narrow.map((needle) => needle.subarray(0, HEAD)));
     // The same value outside of strings is a number: what stands for it has to be JSON too.
     const isNumber = /^-?\d[\d.eE+-]*$/.test(value);
     const text = (given: string) => {
-        const shown = needles.reduce((masked, needle) => hide(masked, needle, HIDDEN), given);
+        const isFound = heads.some((head) => given.includes(head));
+        const shown = isFound ? needles.reduce((masked, needle) => hide(masked, needle, HIDDEN), given) : given;
         // JSON may write any character as \\u and its number.
         return shown.includes('\\u') ? hideEscaped(shown, needles) : shown;
     };
@@ -41,7 +45,7 @@ export function createEchoMask(secret: Secret, also: readonly string[] = []): Ec
             const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
             // Only UTF-16 has zero bytes, and it is rare.
             const isNarrow = !buffer.includes(0);
-            if (isNarrow && !narrow.some((needle) => buffer.includes(needle.subarray(0, HEAD)))) return bytes;
+            if (isNarrow && !narrowHeads.some((head) => buffer.includes(head))) return bytes;
             const wide = narrow.flatMap((needle, index) => {
                 const little = Buffer.from(needles[index] ?? '', 'utf16le');
                 return [needle, little, Buffer.from(little).swap16()];
@@ -68,6 +72,11 @@ export function createEchoMask(secret: Secret, also: readonly string[] = []): Ec
             return holds(bare) ? undefined : bare;
         },
     };
+}
+
+/** Those that hold none of the later ones. */
+function shortest<Head extends string | Buffer>(heads: readonly Head[]): Head[] {
+    return heads.filter((head, index) => !heads.slice(index + 1).some((later) => head.includes(later as string & Buffer)));
 }
 
 /** Node gives a header one character a byte; sites write UTF-8 into it. */
@@ -171,7 +180,7 @@ function withoutEscapes(given: string): { plain: string; starts: Uint32Array } {
 /** Texts that neither a URL nor JSON escapes, as most keys and tokens are. */
 const UNESCAPED = /^[\w.-]*$/;
 
-/** Each call builds them again. Without the escapes it takes two thirds of the time. */
+/** Calls that share no mask build them again. Without the escapes it takes two thirds of the time. */
 function formsOf(value: string): string[] {
     if (UNESCAPED.test(value)) return [value, ...base64Of(value)];
     const percent = encodeURIComponent(value);

@@ -32,12 +32,21 @@ export async function openDataKey(secrets: Secrets, sealedKey: Buffer): Promise<
     return key && ringOf(key);
 }
 
-/** Opens a value each time it is called; undefined if the row is not where it was made. */
+/**
+ * Opens a value when it is called; undefined if the row is not where it was made. Calls under way share what the first of them opened,
+ * since opening takes a third of what a connection adds to a call. Nothing but these calls keeps it.
+ */
 export function secretOpener(dataKey: KeyRing, sealed: Buffer, place: SealedPlace): () => StoredSecret | undefined {
     const open = dataKey.opener(sealed, purposeOf(place));
+    let shared: WeakRef<StoredSecret> | undefined;
     return () => {
+        const known = shared?.deref();
+        if (known !== undefined) return known;
         const plain = open();
-        return plain && (JSON.parse(plain.toString('utf8')) as StoredSecret);
+        if (plain === undefined) return undefined;
+        const secret = JSON.parse(plain.toString('utf8')) as StoredSecret;
+        shared = new WeakRef(secret);
+        return secret;
     };
 }
 
