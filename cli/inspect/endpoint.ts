@@ -5,7 +5,7 @@ import type { Group } from './groups.ts';
 import { wordsOf } from './harmless.ts';
 import { headersOf } from './headers.ts';
 import { selectOf } from './list-facts.ts';
-import { nameEndpoint, wantedEndpointName } from './naming.ts';
+import { nameEndpoint, otherEndpointNames, wantedEndpointName } from './naming.ts';
 import { paginationOf } from './pagination.ts';
 import { requestOf } from './params.ts';
 import { precedesSearchTerm } from './segments.ts';
@@ -26,10 +26,9 @@ export function draftEndpoint(group: Group, names: Set<string>): DraftedEndpoint
     const isPage = group.answers.html > 0 || (group.form !== undefined && group.answers.json + group.answers.text === 0);
     const paging = isPage ? undefined : paginationOf(group, request.params);
     const kind = kindOf(group, { isForm, isSearch, isPage, paginates: paging !== undefined });
-    const name = nameEndpoint(
-        wantedEndpointName(group, { isSearch, isForm, givesList: group.shape.arrays > 0 || paging !== undefined }),
-        names,
-    );
+    const wanted = wantedEndpointName(group, { isSearch, isForm, givesList: group.shape.arrays > 0 || paging !== undefined });
+    const pathParams = request.params.filter(({ source }) => source === 'path').map((param) => param.name);
+    const name = nameEndpoint(wanted, names, otherEndpointNames(wanted, group, pathParams));
     for (const param of request.params) {
         const options = group.form?.fields.get(param.name)?.options;
         const closed = options === undefined ? {} : enumOf(param.name, options);

@@ -57,12 +57,22 @@ export function identifier(text: string): string {
         .slice(0, 60);
 }
 
-/** A name for an endpoint that says what it does, `^[a-z][a-z0-9_]{0,63}$`, unlike all of `used`, to which it is added. */
-export function nameEndpoint(wanted: string, used: Set<string>): string {
-    const plain = identifier(wanted).slice(0, 58) || 'call';
-    const name = makeUnique(plain, used);
+/**
+ * A name for an endpoint that says what it does, `^[a-z][a-z0-9_]{0,63}$`, unlike all of `used`, to which it is added: the first of
+ * `wanted` and `others` that is free. Only where all are taken a number tells it from the others.
+ */
+export function nameEndpoint(wanted: string, used: Set<string>, others: readonly string[] = []): string {
+    const names = [wanted, ...others].map((one) => identifier(one).slice(0, 58) || 'call');
+    const name = names.find((one) => !used.has(one)) ?? makeUnique(names[0] ?? 'call', used);
     used.add(name);
     return name;
+}
+
+/** What tells an endpoint from another whose name would be the same: the last param of its path (`get_node_by_name`), or its host. */
+export function otherEndpointNames(plain: string, group: Group, pathParams: readonly string[]): string[] {
+    const last = pathParams.at(-1);
+    const [host = ''] = new URL(group.origin).hostname.split('.');
+    return [...(last === undefined ? [] : [`${plain}_by_${last}`]), `${plain}_${host}`];
 }
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -78,11 +88,21 @@ const VERBS: Readonly<Record<string, string>> = {
 const ACTS =
     /^(?:query|search|find|lookup|validate|verify|check|preview|render|convert|translate|calculate|estimate|refresh|sync|publish|send|cancel|import|export|upload|run|start|stop|count|batch|bulk)$/i;
 
+/** A script that answers for many addresses says nothing of them: `index.php`, or `wiki.php?do=search`, where the param says it. */
+const SCRIPT = /\.(?:php\d?|cgi|pl|aspx?|jsp|do)$/i;
+
+function wordsOfPath({ segments, dispatch }: Group): Piece[] {
+    return segments
+        .filter(({ form, core }) => form === 'word' && core !== '' && !isApiRoot(core))
+        .filter(({ core }) => !SCRIPT.test(core) || (dispatch.length === 0 && !/^index\./i.test(core)))
+        .map((piece) => ({ ...piece, core: piece.core.replace(SCRIPT, '') }));
+}
+
 /** Names an endpoint after the literals of its path. */
 export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isForm: boolean; givesList: boolean }): string {
     if (group.operation !== undefined) return group.operation.name;
-    const words = group.segments.filter((piece) => piece.form === 'word' && piece.core !== '' && !isApiRoot(piece.core));
-    const last = group.segments.at(-1);
+    const words = wordsOfPath(group);
+    const last = group.segments.findLast(({ form, core }) => form !== 'word' || core !== '');
     const endsWithParam = last !== undefined && last.form !== 'word';
     const isSingle = endsWithParam || group.method !== 'GET';
     const things = words.map(({ core }, index) => {
@@ -92,16 +112,7 @@ export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isFo
     const choice = group.dispatch.map(([, value]) => value);
     const object = [...things.slice(-3), ...choice].join('_') || (endsWithParam ? 'item' : 'home');
     if (kind.isSearch)
-        return /search/i.test(object)
-            ? object
-            : `search_${
-                  words.length === 0
-                      ? 'site'
-                      : words
-                            .map(({ core }) => core)
-                            .slice(-2)
-                            .join('_')
-              }`;
+        return /search/i.test(object) ? object : `search_${[...words.map(({ core }) => core).slice(-2), ...choice].join('_') || 'site'}`;
     if (kind.isForm) return `submit_${object}`;
     if (group.method === 'POST' && ACTS.test(things.at(-1) ?? '')) return object;
     if (group.answers.html > 0 && group.method === 'GET') return `open_${object}`;

@@ -177,6 +177,30 @@ describe('routebook inspect finds routes', () => {
         });
     });
 
+    it('names endpoints that resemble each other after what tells them apart, and no script that answers for many', async () => {
+        const found = await inspectCalls([
+            { url: `${SHOP}/archive/`, html: page('') },
+            { url: `${SHOP}/archive/2025/`, html: page('') },
+            { url: `${SHOP}/archive/2026/`, html: page('') },
+            { url: `${SHOP}/nodes/17`, json: { name: 'x' } },
+            { url: `${SHOP}/nodes/18`, json: { name: 'y' } },
+            { url: `${SHOP}/nodes/17/2025-01-01`, json: { on: true } },
+            { url: `${SHOP}/nodes/18/2025-01-02`, json: { on: true } },
+            { url: `${SHOP}/?s=piers`, html: page('') },
+            { url: `${SHOP}/?action=projects&s=piers`, html: page('') },
+            { url: `${SHOP}/wiki.php?do=backlinks&id=17`, html: page('') },
+        ]);
+        expect(found.package.endpoints.map(({ name }) => name)).to.have.members([
+            'open_archive',
+            'open_archive_by_archive_id',
+            'get_node',
+            'get_node_by_date',
+            'search_site',
+            'search_projects',
+            'open_backlinks',
+        ]);
+    });
+
     it('makes templates of GraphQL and JSON-RPC, and tells reads from writes', async () => {
         const graphql = (operationName: string, query: string, variables: object): Call => ({
             method: 'POST',
