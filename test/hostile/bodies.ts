@@ -1,11 +1,22 @@
 import type { Json } from '../../shared/domain/types.ts';
 
+/** A text that is sent as it stands. */
+export class Typed {
+    readonly text: string;
+    readonly type: string;
+
+    constructor(text: string, type: string) {
+        this.text = text;
+        this.type = type;
+    }
+}
+
 /** A body that nobody sends who means it, and what it is answered. */
 export interface HostileBody {
     name: string;
     method: 'POST' | 'PUT';
     path: string;
-    body: Json;
+    body: Json | Typed;
     status: number;
     /** Characters of JSON that a turn may read of it, where these are more than usual: those of its file. */
     mostCharacters?: number;
@@ -15,6 +26,16 @@ const many = (count: number, one: Json): Json[] => Array.from({ length: count },
 /** So many of one letter fill a body of 256 KiB. */
 const ZEROS = many(130_000, 0);
 const EMPTY = many(85_000, {});
+
+const MIB = 1024 * 1024;
+const LINES = 'application/x-ndjson';
+/** Lists within lists. */
+const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+
+function batch(name: string, text: string, type = LINES): HostileBody {
+    const query = type === LINES ? '?site=shop.test&endpoint=read' : '';
+    return { name: `a batch of ${name}`, method: 'POST', path: `/v1/batches${query}`, body: new Typed(text, type), status: 400 };
+}
 
 /** A new row is one entry here. */
 export const HOSTILE_BODIES: readonly HostileBody[] = [
@@ -55,4 +76,13 @@ export const HOSTILE_BODIES: readonly HostileBody[] = [
         status: 404,
         mostCharacters: 2_000_000,
     },
+    batch('100,000 empty lines', '\n'.repeat(100_000)),
+    batch('8 MiB of empty lines', '\n'.repeat(8 * MIB)),
+    batch('one line of 8 MiB', `{"params":{"p":"${'x'.repeat(8 * MIB)}"}}`),
+    batch('4,000,000 lines more than it may have', '1\n'.repeat(4_100_000)),
+    batch('lines of 120,000 levels', `{"params":{"p":${deep(120_000)}}}\n`.repeat(20)),
+    batch('lines of 240,000 levels that nothing closes', `{"params":{"p":${'['.repeat(240_000)}\n`.repeat(20)),
+    batch('lines that name a field thousands of times', `{${'"params":{"p":1},'.repeat(14_000)}"params":{}}\n`.repeat(20)),
+    batch('2,000 sites that are not there', Array.from({ length: 2000 }, (_, at) => `{"site":"absent${at}.test"}`).join('\n')),
+    batch('4 MiB of levels', `{"items":[${deep(2 * MIB)}]}`, 'application/json'),
 ];

@@ -34,6 +34,7 @@ export interface BatchBody {
 const { json: JSON_BODY, lines: LINES } = BATCH_BODIES;
 const BOUNDS = { pauseMs: BATCH_ARRIVAL_MS.pause, allMs: BATCH_ARRIVAL_MS.all };
 const LINE_FEED = 0x0a;
+const [TAB, CARRIAGE_RETURN, SPACE] = [0x09, 0x0d, 0x20];
 /** The most problems that an answer lists; it has the number of all. */
 export const MOST_DETAILS = 100;
 /** Query parameters allowed with a JSON body, which contains all other fields. */
@@ -133,57 +134,72 @@ function readMetadata(text: string): Metadata {
     return read.value as Metadata;
 }
 
-/** Yields lines as they arrive, without blank ones. Above the limit it yields one problem and discards the rest. */
+/**
+ * Yields lines as they arrive, without blank ones. Above the limit it yields one problem, and reads the rest for the hash alone. What is
+ * not yielded costs next to nothing: nobody else has a turn meanwhile.
+ */
 async function* linesOf({ request }: BatchCall, hash: Hash): AsyncGenerator<ItemText> {
     const line = createLine();
-    let number = 0;
+    let number = 1;
     let count = 0;
-    const take = (): ItemText | undefined => {
-        number += 1;
-        const text = line.take();
-        if (text === undefined) return undefined;
+    const take = (): ItemText => {
         count += 1;
-        if (count > LINES.items) return count === LINES.items + 1 ? { at: '/items', text: { problem: tooMany(LINES.items) } } : undefined;
-        return { at: `/lines/${number}`, text };
+        if (count > LINES.items) return { at: '/items', text: { problem: tooMany(LINES.items) } };
+        return { at: `/lines/${number}`, text: line.take() };
     };
     for await (const piece of readChunks(request, { ...BOUNDS, maxBytes: LINES.bytes })) {
         hash.update(piece);
-        let from = 0;
-        for (let end = piece.indexOf(LINE_FEED); end !== -1; end = piece.indexOf(LINE_FEED, from)) {
-            line.add(piece.subarray(from, end));
+        for (let from = 0; count <= LINES.items; ) {
+            if (line.isEmpty()) {
+                const blank = skipBlank(piece, from);
+                number += blank.lines;
+                from = blank.to;
+            }
+            const end = piece.indexOf(LINE_FEED, from);
+            line.add(piece.subarray(from, end === -1 ? piece.length : end));
+            if (end === -1) break;
+            yield take();
+            number += 1;
             from = end + 1;
-            const item = take();
-            if (item !== undefined) yield item;
         }
-        line.add(piece.subarray(from));
     }
-    const last = take();
-    if (last !== undefined) yield last;
+    if (!line.isEmpty() && count <= LINES.items) yield take();
     if (count === 0) refuse([NO_ITEMS]);
 }
 
 const NO_ITEMS: Detail = { path: '/items', code: 'INVALID_VALUE', message: 'A batch needs at least one item.' };
+
+/** Where the next character stands that JSON does not call whitespace, and how many lines end before it. */
+function skipBlank(piece: Buffer, from: number): { to: number; lines: number } {
+    let lines = 0;
+    for (let to = from; to < piece.length; to++) {
+        const sign = piece[to];
+        if (sign === LINE_FEED) lines += 1;
+        else if (sign !== SPACE && sign !== CARRIAGE_RETURN && sign !== TAB) return { to, lines };
+    }
+    return { to: piece.length, lines };
+}
 
 /** Collects the pieces of one line. The rest of a line that is too long is discarded. */
 function createLine() {
     let pieces: Buffer[] = [];
     let bytes = 0;
     return {
+        isEmpty: () => bytes === 0,
         add(piece: Buffer) {
             bytes += piece.length;
             // Copied, since a slice would keep the complete packet in memory.
             if (bytes <= LINES.line) pieces.push(Buffer.from(piece));
             else pieces = [];
         },
-        /** Its text; undefined for a blank line. */
-        take(): ItemText['text'] | undefined {
+        /** Its text; the next line begins. */
+        take(): ItemText['text'] {
             const [whole, length] = [Buffer.concat(pieces), bytes];
             pieces = [];
             bytes = 0;
             if (length > LINES.line) return tooLong('line', LINES.line);
             if (!isUtf8(whole)) return { problem: { path: '', code: 'INVALID_JSON', message: 'The line is not UTF-8.' } };
-            const text = whole.toString().trim();
-            return text === '' ? undefined : text;
+            return whole.toString().trim();
         },
     };
 }
