@@ -159,6 +159,7 @@ for (const topology of ANY_TOPOLOGY) {
                 { hours: { from: '09:00', to: '09:00', timezone: 'UTC' } },
                 { hours: { from: '09:00', to: '10:00', timezone: 'Moon/Base' } },
                 { hours: { from: '24:00', to: '10:00', timezone: 'UTC' } },
+                { hours: { from: '09:00', to: '10:00', timezone: '+01:15' } },
                 { requests_per_minute: 0 },
             ])
                 expect(codeOf(await put(wrong)), JSON.stringify(wrong)).to.equal('VALIDATION_ERROR');
@@ -222,6 +223,8 @@ describe('what an owner allows', () => {
             '/;/admin/x',
             '/a/..;/admin/x',
             '/a/..%3bx/admin/x',
+            '/a%3F%2F..%2Fadmin%2Fx',
+            '/a%23%2F..%2Fadmin%2Fx',
         ])
             expect(isPathBlocked(paths, `https://shop.test${path}`), path).to.equal(true);
         expect(isPathBlocked(paths, 'https://shop.test./admin/x')).to.equal(true);

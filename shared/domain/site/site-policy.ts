@@ -104,7 +104,8 @@ export function isPathBlocked(paths: readonly BlockedPath[], text: string): bool
 
 /** @param options.hasPathParams whether `;` and what follows in a segment are left out */
 function plain(path: string, { hasPathParams = false } = {}): string {
-    const decoded = path.replaceAll(/%([0-7][0-9a-f])/gi, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+    // An encoded ? or # is a character of the path: decoded, it would end it here, and not where servers end it.
+    const decoded = path.replaceAll(/%(?!3f|23)([0-7][0-9a-f])/gi, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
     const bare = hasPathParams ? decoded.replaceAll(/;[^/]*/g, '') : decoded;
     return (URL.parse(bare.replaceAll(/[\\/]+/g, '/'), 'https://x')?.pathname ?? bare).toLowerCase();
 }
@@ -144,8 +145,9 @@ function secondsOf(time: string): number {
     return (hours * 60 + minutes) * 60 + seconds;
 }
 
-/** The name of a time zone as it is kept; undefined if there is none of this name. */
+/** The name of a time zone as it is kept; undefined if there is none of this name. Offsets such as +01:15 are no names. */
 export function timezoneOf(name: string): string | undefined {
+    if (!/^[a-z]/i.test(name)) return undefined;
     try {
         return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
     } catch {
