@@ -48,6 +48,13 @@ describe('whole numbers of a JSON text', () => {
         );
     });
 
+    it('are told outside of places where digits are kept, and nowhere in them', () => {
+        const text =
+            '{"a":N,"params":{"x":N,"y":[N,{"params":N}]},"params2":{"x":N},"list":[{"params":[N]},N],"again":{"params":{"x":N}}}';
+        const places = roundedNumbers(text.replaceAll('N', '9007199254740993'), /^(?:\/params|\/list\/\d+\/params)\//);
+        expect(places.map(({ path }) => path)).to.deep.equal(['/a', '/params2/x', '/list/1', '/again/params/x']);
+    });
+
     it('are told twenty times at most, and not where the text is nested beyond every bound', () => {
         expect(placesOf(`[${Array.from({ length: 100 }, () => '9007199254740993').join(',')}]`)).to.have.length(20);
         expect(placesOf(`${'['.repeat(1_000_000)}9007199254740993${']'.repeat(1_000_000)}`)).to.deep.equal([]);

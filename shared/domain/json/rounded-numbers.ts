@@ -17,18 +17,26 @@ interface Open {
     isArray: boolean;
     index: number;
     key: [from: number, to: number];
+    /** Whether digits are kept of what stands in it; undefined before it was asked. */
+    isExcepted?: boolean;
 }
 
 /**
  * Every place, in document order and at most 20 of them, where a JSON text has a whole number that JavaScript rounds:
  * `9007199254740993` would become `…992`, which is another id. Decimals may be rounded.
  * @param text well-formed JSON
- * @param except pointers of places where digits are kept
+ * @param except beginnings of pointers, up to a slash, of places where digits are kept
  */
 export function roundedNumbers(text: string, except?: RegExp): Detail[] {
     if (!LONG_RUN.test(text)) return [];
     const found: Detail[] = [];
     const opened: Open[] = [];
+    // Once for each array and object: a pointer for each of thousands of numbers takes longer than to parse them.
+    const isExcepted = (here: Open | undefined): boolean => {
+        if (here === undefined || except === undefined) return false;
+        here.isExcepted ??= except.test(`${pointerTo(opened.slice(0, -1), text)}/`);
+        return here.isExcepted;
+    };
     scanTokens(text, (first, from, to) => {
         const here = opened.at(-1);
         const sign = String.fromCharCode(first);
@@ -37,10 +45,8 @@ export function roundedNumbers(text: string, except?: RegExp): Detail[] {
         else if (sign === ',' && here !== undefined) here.index++;
         // A string that is a value is replaced by the next key before a number follows.
         else if (sign === '"' && here !== undefined) here.key = [from, to];
-        else if (to - from > 15 && isRounded(text.slice(from, to))) {
-            const path = pointerTo(opened, text);
-            return except?.test(path) !== true && found.push({ path, code: 'INVALID_VALUE', message: ROUNDED }) >= MAX_REPORTED;
-        }
+        else if (to - from > 15 && !isExcepted(here) && isRounded(text.slice(from, to)))
+            return found.push({ path: pointerTo(opened, text), code: 'INVALID_VALUE', message: ROUNDED }) >= MAX_REPORTED;
         return false;
     });
     return found;
