@@ -9,23 +9,23 @@ import { createGuardStore, type Death, type GuardStore, type Quarantined, type T
 export type { GuardState } from './guard-states.ts';
 export type { Death } from './guard-store.ts';
 
-/** Longest delay of a success report, in milliseconds. A failure is reported without a delay, with all pending successes. */
+/** Maximum delay of a success report, in milliseconds. A failure is reported at once, together with all pending successes. */
 const REPORT_MS = 250;
 const MAX_REPORTS = 10_000;
 const SWEEP_MS = 60_000;
 
-/** The circuits of all hosts (docs/api.md, "Circuits"). While the store is away, the last known state counts. */
+/** The circuits of all hosts (docs/api.md, "Circuits"). While the store is unreachable, the last known state applies. */
 export interface Circuits {
     /** State of the circuits, pace and quarantine for these hosts and this endpoint. Other processes see a change within 250 ms. */
     look(hosts: readonly string[], target: { versionId: number; endpoint: string }): Promise<GuardState>;
     /**
-     * Requests the probe of an open circuit, which one fetch gets.
-     * @param lifeMs after this time the probe is free again without a report
+     * Requests the probe of an open circuit. Only one fetch gets it.
+     * @param lifeMs the probe becomes free again after this time without a report
      */
     takeProbe(host: string, operation: string, lifeMs: number): Promise<Admission>;
     /** Records the end of a fetch. Never waits and never fails. @param probe the operation, if it was the probe */
     ended(host: string, verdict: CircuitVerdict, probe?: string): void;
-    /** Hosts whose circuit is not closed. @throws when the store cannot be reached */
+    /** Hosts whose circuit is not closed. @throws when the store is unreachable */
     open(): Promise<string[]>;
     /** Resolves when all outcomes so far are in the store. */
     flush(): Promise<void>;
@@ -33,7 +33,7 @@ export interface Circuits {
 
 type Admission = { ok: true; isProbe: boolean } | { ok: false; waitMs: number };
 
-/** Whom a request goes to. */
+/** The rate limits that apply to one request. */
 export interface TurnOrder {
     host: string;
     registrable: string;
@@ -41,28 +41,28 @@ export interface TurnOrder {
     rate?: number | undefined;
     /** Requests a minute to the host; absent: unlimited. */
     perMinute?: number | undefined;
-    /** The turn of a connection (`turnOfConnection`), which a 429 to it alone pauses. */
+    /** The key of a connection at a host (`turnOfConnection`). A 429 that concerns only this connection pauses it. */
     own?: string | undefined;
 }
 
-/** The pauses of one connection at a host. No host has such a name. */
+/** The key for the pauses of one connection at a host. It cannot collide with a host name. */
 export function turnOfConnection(connectionId: string, host: string): string {
     return `${connectionId}@${host}`;
 }
 
-/** Spaces requests: by the rates of a registrable domain and of a host, and by pauses of a host after a 429. */
+/** Spaces out requests: by the rate limits of a registrable domain and of a host, and by the pause of a host after a 429. */
 export interface Turns {
     /** Takes the next free turn, if it comes within `patienceMs`. @throws when the store is unreachable */
     take(order: TurnOrder, patienceMs: number): Promise<{ granted: boolean; waitMs: number }>;
-    /** Pauses requests to the host, once for a burst of 429s. @param ageMs milliseconds since the request was sent */
+    /** Pauses requests to the host. A burst of 429s counts once. @param ageMs milliseconds since the request was sent */
     pause(host: string, pauseMs: number, ageMs: number): Promise<boolean>;
 }
 
-/** Blocks endpoints that killed two workers for an hour. A new version starts without deaths. */
+/** Blocks an endpoint for an hour after it killed two workers. A new version starts with a count of zero. */
 export interface Quarantine {
     /** @returns whether this death quarantined the endpoint @throws when the store is unreachable */
     recordDeath(death: Death): Promise<boolean>;
-    /** Quarantined endpoints, those that end first, at most `most`. @throws when the store is unreachable */
+    /** Quarantined endpoints in the order in which their quarantine ends, at most `most`. @throws when the store is unreachable */
     list(most: number): Promise<Quarantined[]>;
 }
 
@@ -70,7 +70,7 @@ export interface SiteGuards {
     circuits: Circuits;
     turns: Turns;
     quarantine: Quarantine;
-    /** Stores the last reports. */
+    /** Stops the sweep and stores the pending reports. */
     close(): Promise<void>;
 }
 
@@ -78,17 +78,17 @@ interface CircuitOptions {
     db: Db;
     clock: Pick<Clock, 'offsetMs'>;
     log: ConnectionLog;
-    /** How old the state that `look` sees may be, in milliseconds; 250 by default. */
+    /** Maximum age of the state that `look` returns, in milliseconds; 250 by default. */
     freshMs?: number;
-    /** How long `look` waits for a newer one, in milliseconds; 50 by default. */
+    /** How long `look` waits for a newer state, in milliseconds; 50 by default. */
     patienceMs?: number;
-    /** Longest time of a statement, in milliseconds; a second by default. */
+    /** Timeout of a statement, in milliseconds; 1000 by default. */
     timeoutMs?: number | undefined;
 }
 
 const TIMEOUT_MS = 1000;
 
-/** Opens the shared state of circuits, turns and quarantines. The database may be down; close it afterwards. */
+/** Opens the shared state of circuits, turns and quarantines. The database may be unreachable at this time. Close the result afterwards. */
 export function openSiteGuards(options: CircuitOptions): SiteGuards {
     const store = createGuardStore(options.db, options.timeoutMs ?? TIMEOUT_MS);
     const sweep = setInterval(() => void store.sweep().catch(() => undefined), SWEEP_MS).unref();
@@ -114,7 +114,7 @@ export function openSiteGuards(options: CircuitOptions): SiteGuards {
 
 function openCircuits(store: GuardStore, { clock, log, ...times }: CircuitOptions): Circuits {
     const status = watchConnection(log, 'circuits');
-    /** Resolves with undefined when the store is away. */
+    /** Resolves with undefined when the store is unreachable. */
     const known = async <Answer>(answer: Promise<Answer>): Promise<Answer | undefined> => {
         try {
             const value = await answer;
@@ -127,7 +127,7 @@ function openCircuits(store: GuardStore, { clock, log, ...times }: CircuitOption
     };
     const states = createGuardStates(() => known(store.read()), clock, times);
     const reports = openBatchWriter<{ host: string; verdict: 'passed' | 'failed' }>({
-        // Reports that cannot be stored are dropped: later they would say nothing of the host's last 30 s.
+        // Drops reports that cannot be stored. A late report would no longer describe the last 30 s of the host.
         async write(rows) {
             const opened = (await known(store.report(tally(rows)))) ?? [];
             if (opened.length > 0) states.expire();
@@ -136,7 +136,7 @@ function openCircuits(store: GuardStore, { clock, log, ...times }: CircuitOption
         everyMs: REPORT_MS,
         maxRows: MAX_REPORTS,
     });
-    /** Probe outcomes that are on their way to the store. */
+    /** Probe outcomes that are being stored. */
     const ending = new Set<Promise<void>>();
     const endProbe = async (host: string, operation: string, verdict: CircuitVerdict) => {
         const ended = await known(store.endProbe(host, operation, verdict));

@@ -2,39 +2,39 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../platform/clock.ts';
 import { FORGET_MS, type GuardRow, PROBE_PATIENCE_MS } from './guard-store.ts';
 
-/** How old the known state may be, in milliseconds. */
+/** Maximum age of the known state, in milliseconds. */
 const FRESH_MS = 250;
 /** Longest wait for a newer value, in milliseconds, so that calls do not wait for a slow database (goal R9). */
 const PATIENCE_MS = 50;
 
-/** Circuits, pace and quarantine that may hold up a call. */
+/** The circuits, pauses and quarantines that apply to a call. */
 export interface GuardState {
-    /** Milliseconds until the circuits of all its hosts may be probed; 0: none is open. */
+    /** Milliseconds until the open circuits of all its hosts may be probed; 0: no circuit is open. */
     openMs: number;
     /** Hosts whose open circuit needs a probe. */
     halfOpen: readonly string[];
     /** Milliseconds until the next request may be sent to one of its hosts; 0: no wait. */
     backlogMs: number;
-    /** Milliseconds that the endpoint stays in quarantine; 0: it is not in quarantine. */
+    /** Milliseconds until the quarantine of the endpoint ends; 0: it is not in quarantine. */
     quarantineMs: number;
 }
 
 /** Known states of hosts and endpoints. */
 interface GuardStates {
-    /** The state for a call of these hosts. While the store is away, the last known one. */
+    /** The state for a call to these hosts. While the store is unreachable, the last known state. */
     of(hosts: readonly string[], target: { versionId: number; endpoint: string }): Promise<GuardState>;
-    /** Call it when this process changed the state. The next call sees the change. */
+    /** Call this after this process changed the state. The next call then sees the change. */
     expire(): void;
 }
 
-/** Creates a cache of the state of all hosts and endpoints. @param read resolves with undefined when the store is away */
+/** Creates a cache of the state of all hosts and endpoints. @param read resolves with undefined when the store is unreachable */
 export function createGuardStates(
     read: () => Promise<GuardRow[] | undefined>,
     clock: Pick<Clock, 'offsetMs'>,
     { freshMs = FRESH_MS, patienceMs = PATIENCE_MS }: { freshMs?: number; patienceMs?: number } = {},
 ): GuardStates {
     let rows = new Map<string, GuardRow>();
-    /** Added to `performance.now()` and the clock's offset: the time of the store. */
+    /** The time of the store is this value plus `performance.now()` plus the offset of the clock. */
     let originMs = 0;
     let readAt = Number.NEGATIVE_INFINITY;
     let changes = 0;

@@ -2,25 +2,25 @@ import type { CircuitVerdict } from '../../domain/fetch/circuit-verdict.ts';
 import type { Db } from '../../platform/db.ts';
 import { runPrepared } from '../../platform/prepared-query.ts';
 
-/** Constants of docs/api.md, "Circuits". The functions in migrations/ know `FORGET_MS` too. */
+/** Constants of docs/api.md, "Circuits". The SQL functions in migrations/ also contain `FORGET_MS`. */
 const WINDOW_S = 30;
-/** Fetches in the window before a circuit may open. */
+/** Minimum number of fetches in the window before a circuit may open. */
 const LEAST = 20;
-/** How long a circuit stays open at first, and at most. */
+/** How long a circuit stays open the first time, and the maximum. */
 const PERIOD_MS = 5000;
 const LONGEST_MS = 60_000;
-/** Retry-After for callers while another caller's probe runs. Its end is unknown. */
+/** Retry-After while the probe of another caller runs. Nobody knows when that probe ends. */
 export const PROBE_PATIENCE_MS = 1000;
 /** A circuit without a probe for this long counts as closed. */
 export const FORGET_MS = 600_000;
 
-/** Distance between requests that waited for the end of a pause, where no rate is set. */
+/** Spacing of requests that waited for the end of a pause, where no rate is set. */
 const PAUSE_DISTANCE_MS = 100;
-/** Two deaths further apart are unrelated. */
+/** Two deaths that are further apart count as unrelated. */
 const REMEMBER_DEATH_MS = 600_000;
 const QUARANTINE_MS = 3_600_000;
 
-/** Counts of ended fetches of a host. */
+/** The number of ended fetches of a host, by outcome. */
 export interface Tally {
     host: string;
     passed: number;
@@ -31,9 +31,9 @@ export interface Tally {
 export interface Death {
     versionId: number;
     endpoint: string;
-    /** Minimum run time of the job, in milliseconds. A worker that died within it died at the same time. */
+    /** Minimum run time of the job, in milliseconds. An earlier death within this time counts as the same death. */
     ageMs: number;
-    /** When the endpoint last succeeded, by the clock of stored times. */
+    /** When the endpoint last succeeded, by the clock of the database (`app_now()`). */
     lastSuccessAt: Date | undefined;
 }
 
@@ -41,28 +41,28 @@ export interface Death {
 export interface Quarantined {
     versionId: number;
     endpoint: string;
-    /** By the clock of stored times. */
+    /** By the clock of the database (`app_now()`). */
     until: Date;
 }
 
-/** A circuit that is not closed, a host or domain whose next turn is later, or an endpoint in quarantine. Times in ms since the epoch. */
+/** An open circuit, a host or domain whose next turn is in the future, or an endpoint in quarantine. Times in ms since the epoch. */
 export interface GuardRow {
     kind: 'circuit' | 'turn' | 'quarantine';
     /** A host, a key of `takeTurn`, or `<version id>:<endpoint>`. */
     key: string;
     until: number;
-    /** When the running probe of a circuit is given up; null without one. */
+    /** When the probe of the circuit expires; null: no probe runs. */
     probeUntil: number | null;
-    /** The time of the store. */
+    /** The current time of the store. */
     now: number;
 }
 
 export type GuardStore = ReturnType<typeof createGuardStore>;
 
 /**
- * The circuits, turns and deaths that all processes share (migrations/1210_circuits.ts). The clock is `app_now()`.
- * Every method throws the error of its client.
- * @param timeoutMs longest time of a statement
+ * The circuits, turns and deaths that all processes share (migrations/1210_circuits.ts). The clock is `app_now()`. Every method throws the
+ * error of its client.
+ * @param timeoutMs timeout of a statement
  */
 export function createGuardStore(db: Db, timeoutMs: number) {
     const ask = <Row>(name: string, text: string, values: unknown[]) => runPrepared<Row>(db, { name, text }, values, timeoutMs);
@@ -72,9 +72,9 @@ export function createGuardStore(db: Db, timeoutMs: number) {
         return row;
     };
     return {
-        /** Everything that may hold up a call; few rows. */
+        /** Reads the state of all hosts and endpoints that may delay or refuse a call. The result has few rows. */
         read: () => ask<GuardRow>('guards-read', READ, [FORGET_MS]),
-        /** Adds outcomes, and returns the hosts whose circuit this opened. */
+        /** Adds outcomes. Returns the hosts whose circuit these outcomes opened. */
         async report(tallies: readonly Tally[]): Promise<string[]> {
             const columns = [tallies.map(({ host }) => host), tallies.map(({ passed }) => passed), tallies.map(({ failed }) => failed)];
             const text = 'select host from circuit_report($1, $2, $3, $4, $5, $6) as host';
@@ -86,7 +86,7 @@ export function createGuardStore(db: Db, timeoutMs: number) {
             const text = 'select circuit_take_probe($1, $2, $3, $4) as wait';
             return (await one<{ wait: number }>('circuit-take-probe', text, [host, operation, lifeMs, PROBE_PATIENCE_MS])).wait;
         },
-        /** `period_ms`: how long a reopened circuit stays open. */
+        /** `period_ms`: how long the circuit stays open after a failed probe. */
         endProbe(host: string, operation: string, verdict: CircuitVerdict) {
             return one<{ change: 'closed' | 'reopened' | 'unchanged'; period_ms: number | null }>(
                 'circuit-end-probe',
@@ -95,8 +95,8 @@ export function createGuardStore(db: Db, timeoutMs: number) {
             );
         },
         /**
-         * Takes one turn that suits all keys.
-         * @param keys with the distance between their turns in ms; null: only pauses apply
+         * Takes one turn, at a time that all keys allow.
+         * @param keys the spacing of turns in ms for each key; null: only pauses apply
          */
         async takeTurn(keys: ReadonlyMap<string, number | null>, patienceMs: number): Promise<{ granted: boolean; waitMs: number }> {
             const { granted, wait_ms } = await one<{ granted: boolean; wait_ms: number }>(
@@ -116,13 +116,13 @@ export function createGuardStore(db: Db, timeoutMs: number) {
             const values = [versionId, endpoint, ageMs, lastSuccessAt ?? null, REMEMBER_DEATH_MS, QUARANTINE_MS];
             return (await one<{ quarantined: boolean }>('worker-death', text, values)).quarantined;
         },
-        /** Endpoints in quarantine, those that end first, at most `most`. */
+        /** Quarantined endpoints in the order in which their quarantine ends, at most `most`. */
         async quarantined(most: number): Promise<Quarantined[]> {
             const text = `select version_id as "versionId", endpoint, quarantined_until as until from worker_deaths
                 where quarantined_until > app_now() order by quarantined_until, version_id, endpoint limit $1`;
             return ask<Quarantined>('quarantined', text, [most]);
         },
-        /** Deletes what is over. */
+        /** Deletes expired circuits, turns, quarantines and deaths. */
         async sweep(): Promise<void> {
             await ask('guards-sweep', 'select circuit_sweep()', []);
         },

@@ -11,27 +11,27 @@ declare module 'ioredis' {
     }
 }
 
-/** A worker without a report for this long counts as gone. Workers report each second. */
+/** A worker that has not reported for this long counts as gone. Workers report once a second. */
 export const WORKER_LIFE_MS = 5000;
 
 interface WorkerReport {
     id: string;
-    /** Fetches that it can run at the same time. */
+    /** Maximum number of concurrent fetches of the worker. */
     slots: number;
     busy: number;
-    /** The loop's last sign of progress, milliseconds since the epoch. */
+    /** When the loop of the worker last made progress, in milliseconds since the epoch. */
     progressAt: number;
 }
 
-/** A worker may report and still take no fetches. A healthy one completes its loop every 3 s. */
+/** A worker can report and still take no fetches. The loop of a healthy worker makes progress at least every 3 s. */
 const STUCK_MS = 10_000;
 
-/** Whether a worker that reports takes no fetches. */
+/** Whether the worker still reports but takes no fetches. */
 export function isStuck({ progressAt }: WorkerReport): boolean {
     return Date.now() - progressAt >= STUCK_MS;
 }
 
-/** The register of live workers. Each reports once a second. Site shares, health and metrics read it. */
+/** The registry of live workers. Each worker reports once a second. Site shares, health checks and metrics read the registry. */
 export interface Fleet {
     /** @throws when the store is unreachable; the worker retries in the next second */
     report(worker: WorkerReport): Promise<void>;
@@ -49,7 +49,7 @@ interface FleetOptions {
     log: ConnectionLog;
 }
 
-/** Opens the register of workers in Redis, or in PostgreSQL without Redis. */
+/** Opens the registry of workers in Redis, or in PostgreSQL if Redis is not configured. */
 export function openFleet(options: FleetOptions): Fleet {
     const { redisUrl } = options;
     const { report, live, close } = redisUrl === undefined ? inPostgres(options) : inRedis({ ...options, redisUrl });
@@ -120,7 +120,7 @@ function inPostgres({ databaseUrl, log }: FleetOptions): FleetStore {
     };
 }
 
-/** Reports contain an age, because the clocks of two machines differ. */
+/** Reports contain an age instead of a time, because the clocks of two machines differ. */
 function sinceMs(progressAt: number): number {
     return Math.max(0, Math.round(Date.now() - progressAt));
 }

@@ -1,6 +1,6 @@
 import type { WindowState } from './types.ts';
 
-/** `X-RateLimit-*` shows the tightest window, the draft's structured fields show all (docs/api.md, "Limits"). */
+/** `X-RateLimit-*` describes the tightest window. The structured fields of the IETF draft describe all windows (docs/api.md, "Limits"). */
 export function limitHeaders(windows: readonly WindowState[]): Record<string, string> {
     const tightest = tightestOf(windows);
     if (tightest === undefined) return {};
@@ -13,7 +13,7 @@ export function limitHeaders(windows: readonly WindowState[]): Record<string, st
     };
 }
 
-/** The window with the fewest calls left; on a tie the one that resets last. */
+/** The window with the fewest remaining calls. On a tie, the window that resets last. */
 function tightestOf(windows: readonly WindowState[]): WindowState | undefined {
     return windows.toSorted((a, b) => a.remaining - b.remaining || b.resetsIn - a.resetsIn)[0];
 }

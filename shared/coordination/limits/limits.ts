@@ -11,7 +11,7 @@ export type { Lease, Limits, LimitWindow, TakeOrder, TakeVerdict, WindowName, Wi
 
 interface LimitsOptions {
     databaseUrl: string;
-    /** Absent: the counters are in PostgreSQL. */
+    /** Absent: PostgreSQL holds the counters. */
     redisUrl?: string | undefined;
     keyPrefix: string;
     /** The offset is added to the time of Redis. PostgreSQL uses `app_now()`. */
@@ -21,7 +21,7 @@ interface LimitsOptions {
     patienceMs?: number;
 }
 
-/** Opens the counters that all processes share: rate windows, and fetches in flight per account and per site. */
+/** Opens the counters that all processes share: rate windows, and concurrent fetches per account and per site. */
 export function openLimits(options: LimitsOptions): Limits {
     const store = openStore(options);
     return {
@@ -39,7 +39,7 @@ export function openLimits(options: LimitsOptions): Limits {
     };
 }
 
-/** Counted routes are refused while the counters are unreachable (docs/api.md, "Limits"). */
+/** Calls that count against a limit are refused while the counters are unreachable (docs/api.md, "Limits"). */
 async function orUnavailable<Answer>(answer: Promise<Answer>): Promise<Answer> {
     try {
         return await answer;

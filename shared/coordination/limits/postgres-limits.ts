@@ -3,9 +3,9 @@ import { openPool } from '../../platform/postgres-pool.ts';
 import type { LimitStore } from './store.ts';
 import type { StoreAnswer } from './types.ts';
 
-/** Timeout for a connection, and then for the answer. */
+/** Timeout for the connection, and again for the answer, in milliseconds. */
 const PATIENCE_MS = 1000;
-/** How often ended windows and expired leases are deleted. */
+/** Interval of the deletion of ended windows and expired leases, in milliseconds. */
 const SWEEP_MS = 60_000;
 
 interface TakeRow {
@@ -64,6 +64,6 @@ export function openPostgresLimits(options: { databaseUrl: string; log: Connecti
 }
 
 function fromRow(row: TakeRow | undefined): StoreAnswer {
-    if (row === undefined) throw new Error('the limits function answered nothing');
+    if (row === undefined) throw new Error('the limits function returned no row');
     return { verdict: row.verdict, used: row.used, leftMs: row.left_ms };
 }

@@ -50,10 +50,10 @@ export function openRedisLimits(options: {
             );
             sendNow(redis);
             const [[seen] = [], ...replies] = await guard(answer).catch((error: unknown) => {
-                slots.away();
+                slots.unreachable();
                 throw error;
             });
-            slots.saw(seen);
+            slots.observe(seen);
             const taken = replies.values();
             return orders.map((order) => ('take' in order ? (taken.next().value ?? []) : []));
         },
@@ -79,7 +79,7 @@ export function openRedisLimits(options: {
     };
 }
 
-/** Orders in one step. Redis serves nothing else during a step. */
+/** Maximum number of orders in one step. Redis serves no other client during a step. */
 const STEP_ORDERS = 200;
 
 type Order = { take: TakeOrder } | { end: Pick<Lease, 'operation' | 'account' | 'site'> };
@@ -91,7 +91,7 @@ interface Keys {
     slots: string;
 }
 
-/** The arguments of STEP_SCRIPT: every key once, and orders that refer to keys by their index. */
+/** The arguments of STEP_SCRIPT. Each key appears once; orders refer to keys by index. */
 function batchOf(orders: readonly Order[], keys: Keys) {
     const places = new Map([[keys.slots, 1]]);
     const placeOf = (key: string) => {

@@ -1,6 +1,6 @@
 /**
- * The time is the server's clock plus the given offset, so all processes agree about a window. A window is two fields of the identity's
- * hash: `<name>:end` (milliseconds) and `<name>:used`.
+ * The time is the server's clock plus the given offset, so all processes agree about a window. A window consists of two fields in the hash
+ * of the identity: `<name>:end` (milliseconds) and `<name>:used`.
  */
 const TIME = `
 local time = redis.call('TIME')
@@ -10,13 +10,13 @@ local real = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 /**
  * Applies the ends and takes of many calls in one step. Each key is read once and written once for all of them.
  *
- * KEYS: slots of all live workers, then the keys that the orders name by index. ARGV: JSON of {offset, slots if the key has none, ends,
- * takes}. An end is [leases of an account or a site, operation, …]. A take is [windows of the identity, [[name, limit, ms], …]]. With a
- * lease follow operation, leases of the account, concurrency and lease ms. With a site's share follow leases of the site, and its own
- * share or -1.
+ * KEYS: slots of all live workers, then the keys that the orders refer to by index. ARGV: JSON of {offset, slots if the key has none, ends,
+ * takes}. An end is [leases of an account or a site, operation, …]. A take is [windows of the identity, [[name, limit, ms], …]]. A take
+ * with a lease continues with operation, leases of the account, concurrency and lease ms. A take with a site share continues with leases of
+ * the site, and the site's own share or -1.
  *
- * A take checks all limits first and counts only if all are free, including earlier takes of the batch. Returns {slots or -1}, then for
- * each take {verdict, used, left ms, used, left ms, …} after the step. Verdict: 0 taken, 1 window, 2 concurrency, 3 share.
+ * A take checks all limits first. It counts only if no limit is reached, including by earlier takes of the batch. Returns {slots or -1},
+ * then for each take {verdict, used, left ms, used, left ms, …} after the step. Verdict: 0 taken, 1 window, 2 concurrency, 3 share.
  */
 export const STEP_SCRIPT = `
 ${TIME}
@@ -163,9 +163,9 @@ return reply
 `;
 
 /**
- * KEYS: the workers' hash, the sum of their slots. ARGV: id, slots, busy, milliseconds since its progress, life in ms. Without an id it
- * only reads. Heartbeats use real time without the offset.
- * Returns the live workers as a flat list of id, slots, busy, milliseconds since the progress.
+ * KEYS: the hash of workers, the sum of their slots. ARGV: id, slots, busy, milliseconds since its last progress, lifetime in ms. Without
+ * an id the script only reads. Heartbeats use real time without the offset. Returns the live workers as a flat list of id, slots, busy,
+ * milliseconds since the last progress.
  */
 export const FLEET_SCRIPT = `
 ${TIME}

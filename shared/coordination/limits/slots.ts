@@ -1,25 +1,25 @@
 import { WORKER_LIFE_MS } from './fleet.ts';
 
-/** The last known number of slots of all live workers. */
+/** The last known total of slots of all live workers. */
 interface KnownSlots {
     latest(): number;
-    /** Records the store's answer; -1 or absent: it has no worker. */
-    saw(slots: number | undefined): void;
+    /** Records the answer of the store; -1 or absent: the store knows no worker. */
+    observe(slots: number | undefined): void;
     /** Records that the store did not answer. */
-    away(): void;
+    unreachable(): void;
 }
 
 /**
- * Remembers the number of slots while the store has none. A store that was flushed, or down for longer than a report lives, has no
- * workers until the next reports. Site shares would drop to their minimum and refuse callers. So the last number stays valid until
- * the workers have had one report lifetime to report.
+ * Remembers the number of slots while the store has none. A store that was flushed, or was down for longer than a report lives, has no
+ * workers until the next reports. Site shares would drop to their minimum and calls would be refused. So the last number stays valid until
+ * all workers had one report lifetime to report again.
  */
 export function rememberSlots(now = () => performance.now()): KnownSlots {
     let known = 0;
     let missingSince: number | undefined;
     return {
         latest: () => known,
-        saw(slots = -1) {
+        observe(slots = -1) {
             if (slots >= 0) {
                 known = slots;
                 missingSince = undefined;
@@ -28,7 +28,7 @@ export function rememberSlots(now = () => performance.now()): KnownSlots {
             missingSince ??= now();
             if (now() - missingSince >= WORKER_LIFE_MS) known = 0;
         },
-        away() {
+        unreachable() {
             missingSince = undefined;
         },
     };

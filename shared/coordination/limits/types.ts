@@ -9,22 +9,22 @@ export interface LimitWindow {
     seconds: number;
 }
 
-/** One fetch in flight, counted against its account and its site until it ends or expires. */
+/** One running fetch. It counts against its account and its site until it ends or the lease expires. */
 export interface Lease {
     operation: string;
     account: string;
-    /** Allowed fetches in flight of the account. */
+    /** Maximum number of concurrent fetches of the account. */
     concurrency: number;
     /** Registrable domain; absent: no site share applies. */
     site?: string | undefined;
-    /** An operator's limit for the site; absent: half of all slots of the live workers, at least 2. */
+    /** The limit that an operator set for the site; absent: half of all slots of the live workers, at least 2. */
     share?: number | undefined;
-    /** Milliseconds since the epoch, real time like `FetchJob.deadlineAt`: the deadline + 5 s. */
+    /** The deadline + 5 s, in milliseconds since the epoch. Real time, like `FetchJob.deadlineAt`. */
     expiresAt: number;
 }
 
 export interface TakeOrder {
-    /** Owner of the windows, e.g. `account:wsp_…` or `ip:…`. Other guards use their own prefix. */
+    /** Owner of the windows, for example `account:wsp_…` or `ip:…`. Other rate limits use prefixes of their own. */
     identity: string;
     /** Each name at most once. */
     windows: readonly LimitWindow[];
@@ -36,30 +36,34 @@ export interface WindowState {
     limit: number;
     remaining: number;
     seconds: number;
-    /** Seconds until the window ends, rounded up; 0 when none is running. */
+    /** Seconds until the window ends, rounded up; 0: no window is running. */
     resetsIn: number;
 }
 
 export type TakeVerdict =
     | { ok: true; windows: WindowState[] }
-    /** `window`: the full window that ends last. Without other callers, a retry after `retryAfter` seconds succeeds. */
+    /** `window`: the exhausted window that ends last. Without other callers, a retry after `retryAfter` seconds succeeds. */
     | { ok: false; reason: 'window'; window: WindowName; retryAfter: number; windows: WindowState[] }
     | { ok: false; reason: 'concurrency' | 'share'; retryAfter: number; windows: WindowState[] };
 
 export interface Limits {
     /**
-     * Counts a call in one atomic step over all windows, the account's concurrency and the site's share: all or none.
+     * Counts a call in one atomic step against all windows, the concurrency of the account and the share of the site. It counts against all
+     * of them or none.
      * @throws Refusal SERVICE_UNAVAILABLE when the counters are unreachable (within 300 ms with Redis).
      */
     take(order: TakeOrder): Promise<TakeVerdict>;
-    /** Ends a lease; idempotent. Never throws: a lease that cannot be ended expires. */
+    /** Ends a lease. Idempotent. Never throws, because a lease that cannot be ended expires. */
     end(lease: Pick<Lease, 'operation' | 'account' | 'site'>): Promise<void>;
     /** Reads the counters without counting. @throws Refusal SERVICE_UNAVAILABLE */
     peek(identity: string, windows: readonly LimitWindow[], account: string): Promise<{ windows: WindowState[]; inFlight: number }>;
     close(): Promise<void>;
 }
 
-/** A store's answer. Verdict: 0 taken, 1 window, 2 concurrency, 3 share; then used calls and milliseconds left of each window. */
+/**
+ * The answer of a store. Verdict: 0 taken, 1 window, 2 concurrency, 3 share. Then the used calls and the remaining milliseconds of each
+ * window.
+ */
 export interface StoreAnswer {
     verdict: number;
     used: number[];

@@ -1,21 +1,21 @@
 import type { LimitWindow, StoreAnswer, TakeVerdict, WindowState } from './types.ts';
 
-/** Retry-After for concurrency and share: the end of a running fetch is unknown (docs/api.md, "Limits"). */
+/** Retry-After for concurrency and share. Nobody knows when a running fetch ends (docs/api.md, "Limits"). */
 const LEASE_RETRY_S = 1;
 
-/** Converts a store's answer into the verdict. Both stores share it, so that they round alike. */
+/** Converts the answer of a store into a verdict. Both stores use this function, so that they round in the same way. */
 export function toVerdict(windows: readonly LimitWindow[], answer: StoreAnswer): TakeVerdict {
     const states = toStates(windows, answer);
     if (answer.verdict === 0) return { ok: true, windows: states };
     if (answer.verdict === 1) {
         const [last] = states.filter(({ remaining }) => remaining === 0).sort((a, b) => b.resetsIn - a.resetsIn);
-        if (last === undefined) throw new Error('a window was called full and none is');
+        if (last === undefined) throw new Error('the verdict is "window", but no window is exhausted');
         return { ok: false, reason: 'window', window: last.name, retryAfter: Math.max(1, last.resetsIn), windows: states };
     }
     return { ok: false, reason: answer.verdict === 2 ? 'concurrency' : 'share', retryAfter: LEASE_RETRY_S, windows: states };
 }
 
-/** After a downgrade an account may have used more than its limit: 0 remain. */
+/** After a downgrade, an account may have used more than its limit. Then 0 calls remain. */
 export function toStates(windows: readonly LimitWindow[], { used, leftMs }: StoreAnswer): WindowState[] {
     return windows.map(({ name, limit, seconds }, index) => ({
         name,

@@ -1,6 +1,6 @@
 import type { FetchJob } from '../../domain/fetch/call.ts';
 
-/** The content of a queued job: the call, and the reply channel of the process that waits for its outcome. */
+/** The content of a queued job: the call, and the reply channel of the process that waits for the outcome. */
 export interface Envelope {
     job: FetchJob;
     replyTo: string;
@@ -16,12 +16,12 @@ export interface Reply {
 
 export const JOB_STATES = ['waiting', 'prioritized', 'active', 'delayed'] as const;
 
-/** A job as operators see it, without params. */
+/** A queued job without its params, for operators. */
 export interface QueuedJob {
-    /** `prioritized`: a verification run, which waits behind all plain jobs. */
+    /** `prioritized`: a verification run. It runs after all plain jobs. */
     state: (typeof JOB_STATES)[number];
     site: string;
-    /** When it was added, milliseconds since the epoch. */
+    /** When the job was added, in milliseconds since the epoch. */
     since: number;
 }
 
@@ -29,44 +29,44 @@ export interface QueuedJob {
 export interface ReplyListener {
     onReply(reply: Reply): void;
     /**
-     * Replies or jobs may be lost, after a reconnect or a flushed store. Looks up which open jobs are missing from the queue. The channel
-     * then delivers all stored replies and calls the returned function: jobs that are still open and missing are lost. The order
-     * matters, because a worker replies before its job leaves the queue.
+     * Replies or jobs may have been lost, because of a reconnect or a flushed store. Finds the open jobs that are missing from the queue.
+     * The channel then delivers all stored replies and calls the returned function, which declares those jobs lost that are still open.
+     * This order matters, because a worker replies before it removes the job from the queue.
      */
     onDoubt(): Promise<() => void>;
 }
 
-/** Receives replies; one for each process that waits for outcomes. */
+/** Receives replies. Each process that waits for outcomes has one channel. */
 export interface ReplyChannel {
-    /** The address that workers reply to. */
+    /** The address to which workers reply. */
     name: string;
     close(): Promise<void>;
 }
 
-/** The producer's side of the queue, over Redis or PostgreSQL. Every method fails fast when the store is down. */
+/** The producer's side of the queue, over Redis or PostgreSQL. Every method fails fast when the store is unreachable. */
 export interface ProducerBackend {
     add(id: string, envelope: Envelope, priority: number | undefined): Promise<void>;
-    /** Removes a waiting job; signals workers to abort a running one. */
+    /** Removes a waiting job. For a running job, signals the workers to abort it. */
     cancel(id: string): Promise<void>;
-    /** Returns those of `ids` that are still in the queue, waiting or running. */
+    /** Returns those of `ids` whose job is still in the queue, waiting or running. */
     surviving(ids: string[]): Promise<Set<string>>;
     counts(): Promise<{ waiting: number; active: number; delayed: number }>;
-    /** The oldest jobs, at most `most` of each state. */
+    /** The oldest jobs, at most `most` for each state. */
     peek(most: number): Promise<QueuedJob[]>;
-    /** When the oldest waiting job was added, milliseconds since the epoch. */
+    /** When the oldest waiting job was added, in milliseconds since the epoch. */
     oldestWaitingSince(): Promise<number | undefined>;
     ping(): Promise<void>;
     openReplies(listener: ReplyListener): ReplyChannel;
     close(): Promise<void>;
 }
 
-/** The worker's side of the queue. Waits for its store without a limit. */
+/** The worker's side of the queue. It waits for its store without a timeout. */
 export interface WorkerBackend {
-    /** Stores the reply and wakes its reader. */
+    /** Stores the reply and wakes the waiting process. */
     reply(replyTo: string, reply: Reply): Promise<void>;
-    /** Calls back with the ids of jobs whose callers are gone. */
+    /** Calls the listener with the id of each job whose caller has disconnected. */
     onCancel(listener: (id: string) => void): void;
-    /** Opens BullMQ's worker on this store. It starts with `run()`. */
+    /** Opens the BullMQ worker of this store. The worker starts with `run()`. */
     openWorker(process: (id: string, envelope: Envelope) => Promise<void>, options: { concurrency: number }): BullWorker;
     close(): Promise<void>;
 }
@@ -74,10 +74,10 @@ export interface WorkerBackend {
 /** The part of a BullMQ worker that both stores share. */
 export interface BullWorker {
     run(): void;
-    /** Takes no more jobs, and resolves when the running ones are finished. */
+    /** Stops taking jobs. Resolves when the running jobs are finished. */
     pause(): Promise<void>;
     close(): Promise<void>;
-    /** `performance.now()` of the loop's last sign of progress. */
+    /** When the loop last made progress, by `performance.now()`. */
     lastProgressAt(): number;
     onStalled(listener: (id: string, envelope: Envelope) => void): void;
     onLockLost(listener: (ids: string[]) => void): void;
@@ -85,13 +85,13 @@ export interface BullWorker {
 
 export const QUEUE_NAME = 'fetch';
 
-/** Life of replies and their channels: a little more than the longest deadline (120 s). */
+/** Lifetime of replies and their channels: a little more than the longest deadline (120 s). */
 export const REPLY_TTL_S = 150;
 
-/** Replies in one batch. An outcome may have 10 MiB. */
+/** Maximum number of replies in one batch. An outcome may have 10 MiB. */
 export const REPLY_BATCH = 16;
 
-/** Skips jobs that ended during the read, which BullMQ returns as undefined. */
+/** Skips jobs that ended during the read. BullMQ returns these as undefined. */
 export function toQueuedJobs(
     state: QueuedJob['state'],
     jobs: readonly ({ data?: Partial<Envelope>; timestamp: number } | undefined)[],

@@ -19,25 +19,25 @@ declare module 'ioredis' {
     }
 }
 
-/** Pause of the worker's loop while its blocking connection is lost, or after an error, in milliseconds. */
+/** Delay of the worker loop while its blocking connection is lost, or after an error, in milliseconds. */
 const RETRY_MS = 100;
 
 interface BatchedRedisConnection {
     redis: Redis;
-    /** Workers only: the connection that blocks while no job waits, and the number of slots. */
+    /** Workers only: the connection that blocks while the queue is empty, and the number of slots. */
     worker?: { blocking: Redis; concurrency: number };
 }
 
-/** A finished job. `channel`: where its caller waits; '' if nobody does. */
+/** A finished job. `channel`: the reply channel of its caller; '' if no caller waits. */
 interface Finished extends Reply {
     channel: string;
 }
 
-/** BullMQ's factory for `BatchedRedisBackend`. The connections stay the caller's. */
+/** BullMQ's factory for `BatchedRedisBackend`. The caller keeps ownership of the connections. */
 export const createBatchedRedisBackend: BackendFactory<BatchedRedisBackend, BatchedRedisConnection> = (name, options) => {
     const keys = new QueueKeys((options as KeyPrefixOptions).prefix);
     return new BatchedRedisBackend(
-        // Without the skips a producer waits for a Redis that is not up yet, instead of failing.
+        // Without the skip options, a producer would wait for an unreachable Redis instead of failing.
         new RedisConnection(options.connection.redis, {
             shared: true,
             blocking: false,
@@ -52,11 +52,12 @@ export const createBatchedRedisBackend: BackendFactory<BatchedRedisBackend, Batc
 };
 
 /**
- * BullMQ's Redis backend, which adds, takes and finishes plain jobs many at a time (decision 8). BullMQ's worker asks for one job at a
- * time: the others of a script call stay here until its next call, which follows in the same turn of the event loop.
+ * BullMQ's Redis backend with batches: it adds, takes and finishes many plain jobs in one script call (decision 8). BullMQ's worker asks
+ * for one job at a time. The other jobs of a script call stay here until the worker's next request, which follows in the same turn of the
+ * event loop.
  */
 export class BatchedRedisBackend extends RedisQueueBackend {
-    /** `performance.now()` of the worker loop's last sign of progress. */
+    /** When the worker loop last made progress, by `performance.now()`. */
     progressAt = performance.now();
     readonly #redis: Redis;
     readonly #blocking: Redis | undefined;
@@ -67,12 +68,12 @@ export class BatchedRedisBackend extends RedisQueueBackend {
     readonly #ready: TakenJob[] = [];
     /** Ids of all jobs that this worker locked and has not finished. */
     readonly #held = new Set<string>();
-    /** Script calls without an answer so far. */
+    /** Script calls that have not been answered yet. */
     readonly #turns = new Set<Promise<unknown>>();
-    /** Whether the last call returned fewer jobs than it asked for, with no sign of new jobs since. */
+    /** Whether the last call returned fewer jobs than requested and no new job has been signalled since. */
     #isQueueEmpty = false;
     #isStopped = false;
-    /** Runs while jobs go back to the queue; none are taken meanwhile. */
+    /** Pending while jobs are returned to the queue. No jobs are taken during this time. */
     #givingBack: Promise<void> | undefined;
     #isGiveBackDue = false;
 
@@ -85,7 +86,7 @@ export class BatchedRedisBackend extends RedisQueueBackend {
         redis.defineCommand('jobsAdd', { numberOfKeys: 3, lua: ADD_SCRIPT });
         redis.defineCommand('jobsTurn', { numberOfKeys: 6, lua: TURN_SCRIPT });
         redis.defineCommand('jobsGiveBack', { numberOfKeys: 3, lua: GIVE_BACK_SCRIPT });
-        // A lost connection may have carried an answer with jobs.
+        // An answer with jobs may have been lost with the connection.
         if (worker !== undefined) redis.on('close', () => void this.#giveBack());
     }
 
@@ -99,7 +100,7 @@ export class BatchedRedisBackend extends RedisQueueBackend {
         return entries.map(({ jobId }) => jobId);
     }
 
-    /** Stores the reply of a job. If this worker holds the job, removes it and takes another one for its slot. */
+    /** Stores the reply of a job. If this worker holds the job, also removes it and takes another job for its slot. */
     readonly finish = openBatch<Finished, unknown>({
         run: async (jobs) => {
             const held = jobs.filter(({ id }) => this.#held.has(id));
@@ -111,13 +112,13 @@ export class BatchedRedisBackend extends RedisQueueBackend {
         maxSize: SCRIPT_BATCH,
     }).add;
 
-    /** Takes no more jobs, and returns those that have not started. */
+    /** Stops taking jobs and returns the jobs that have not started. */
     stopTaking(): void {
         this.#isStopped = true;
         void this.#giveBack();
     }
 
-    /** Resolves when no job is on its way back to the queue. */
+    /** Resolves when no job is being returned to the queue. */
     async givenBack(): Promise<void> {
         await this.#givingBack;
     }
@@ -130,7 +131,8 @@ export class BatchedRedisBackend extends RedisQueueBackend {
                 this.#isQueueEmpty = (await this.#turn(wanted)) < wanted;
             } else this.#isQueueEmpty = false;
         } catch (error) {
-            // The loop retries without a delay after errors that it does not count as a lost connection, such as a server that starts.
+            // BullMQ's loop retries without a delay after errors that it does not count as a lost connection, such as those of a starting
+            // server.
             await sleep(RETRY_MS);
             throw error;
         }
@@ -138,7 +140,7 @@ export class BatchedRedisBackend extends RedisQueueBackend {
         return toBullResult(this.#ready.shift());
     }
 
-    /** Where the consumer sent a reply, the job is gone already. */
+    /** If the consumer sent a reply, the job has already been removed. */
     override async moveToCompleted(...args: Parameters<RedisQueueBackend['moveToCompleted']>) {
         const [{ id = '' }, , , , isNextWanted] = args;
         if (this.#held.has(id)) await this.finish({ id, channel: '', body: '' });
@@ -147,7 +149,7 @@ export class BatchedRedisBackend extends RedisQueueBackend {
 
     override async moveToFailed(...[job, reason, remove, , , fields]: Parameters<RedisQueueBackend['moveToFailed']>) {
         try {
-            // A next job that BullMQ's script takes would be missing here.
+            // BullMQ's script would take a next job, which this class would not know about.
             return await super.moveToFailed(job, reason, remove, this.#token, false, fields);
         } finally {
             this.#held.delete(job.id ?? '');
@@ -167,7 +169,7 @@ export class BatchedRedisBackend extends RedisQueueBackend {
             const marker = await this.#blocking?.bzpopmin(this.#keys.marker, seconds);
             return marker ? { member: marker[1], score: Number(marker[2]) } : null;
         } catch {
-            // Without this connection the loop asks for jobs at intervals.
+            // Without this connection, the loop asks for jobs at intervals.
             if (!this.#isStopped) await sleep(RETRY_MS);
             return null;
         } finally {
@@ -188,7 +190,7 @@ export class BatchedRedisBackend extends RedisQueueBackend {
         return !this.#isStopped && this.#givingBack === undefined;
     }
 
-    /** @returns the number of jobs taken, which are ready now */
+    /** @returns the number of jobs taken, which are now in `#ready` */
     async #turn(wanted: number, finished: readonly Finished[] = []): Promise<number> {
         const { wait, active, prioritized, marker, meta, stalled } = this.#keys;
         const answer = this.#redis.jobsTurn(
@@ -217,7 +219,7 @@ export class BatchedRedisBackend extends RedisQueueBackend {
         return turn.finally(() => this.#turns.delete(turn));
     }
 
-    /** Returns jobs that have not started, and jobs whose answer was lost with a connection. */
+    /** Returns jobs that have not started, and jobs whose answer was lost with a connection, to the queue. */
     #giveBack(): Promise<void> {
         this.#isGiveBackDue = true;
         this.#givingBack ??= this.#giveBackNow().finally(() => {
@@ -228,10 +230,10 @@ export class BatchedRedisBackend extends RedisQueueBackend {
     }
 
     async #giveBackNow(): Promise<void> {
-        // During an outage every failed reconnect asks for it. All requests during one run cause one more run.
+        // During an outage every failed reconnect requests a run. All requests that arrive during one run cause one more run.
         while (this.#isGiveBackDue) {
             this.#isGiveBackDue = false;
-            // Jobs of answers that are under way would be missing among those to keep.
+            // The jobs in pending answers would be missing from the list of jobs to keep.
             await Promise.allSettled(this.#turns);
             for (const [id] of this.#ready.splice(0)) this.#held.delete(id);
             const { wait, active, marker } = this.#keys;

@@ -4,12 +4,12 @@
  * four events that nothing reads. Rare operations (stalled jobs, lock renewal, priorities, removal, counts) still use BullMQ's scripts.
  */
 
-/** Jobs in one script call. Lua's `unpack` limits the number of arguments. */
+/** Maximum number of jobs in one script call. Lua's `unpack` limits the number of arguments. */
 export const SCRIPT_BATCH = 200;
 
 /**
- * KEYS: wait, marker, meta. ARGV: prefix of job keys, options as JSON, now in ms, then id and data of each job. Skips a job whose id is
- * already in the queue. Returns the number of added jobs.
+ * KEYS: wait, marker, meta. ARGV: prefix of job keys, options as JSON, current time in ms, then the id and data of each job. Skips a job
+ * whose id is already in the queue. Returns the number of added jobs.
  */
 export const ADD_SCRIPT = `
 local ids = {}
@@ -27,12 +27,13 @@ return #ids
 `;
 
 /**
- * Stores the replies of finished jobs, removes those that this worker still holds, then takes and locks up to `wanted` jobs, plain jobs
- * first. Sets the marker when jobs remain, so that another worker wakes up; removes it when none remain, so that none wakes up for nothing.
+ * Stores the replies of finished jobs, removes those finished jobs that this worker still holds, then takes and locks up to `wanted` jobs,
+ * plain jobs first. Sets the marker when jobs remain, so that another worker wakes up. Removes the marker when no job remains, so that no
+ * worker wakes up without work.
  *
- * KEYS: wait, active, prioritized, marker, meta, stalled. ARGV: prefix of job keys, token and ms of the locks, jobs wanted, life of a
- * reply channel in s, then id, reply channel ('' for no reply) and reply of each finished job.
- * Returns {id, data, timestamp, priority, deferred failure} of each job taken.
+ * KEYS: wait, active, prioritized, marker, meta, stalled. ARGV: prefix of job keys, token and duration (ms) of the locks, number of jobs
+ * wanted, lifetime of a reply channel in s, then the id, reply channel ('' for no reply) and reply of each finished job. Returns {id, data,
+ * timestamp, priority, deferred failure} of each job taken.
  */
 export const TURN_SCRIPT = `
 local base, token, lock, wanted = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
@@ -88,8 +89,9 @@ return taken
 `;
 
 /**
- * Moves jobs with this worker's lock back to the front of the queue, except the given ones. Wakes another worker when jobs wait, because
- * this worker may have consumed their wake-up. KEYS: wait, active, marker. ARGV: prefix of job keys, token of the locks, ids to keep.
+ * Moves the jobs that this worker has locked back to the front of the queue, except those to keep. Wakes another worker when jobs wait,
+ * because this worker may have consumed their wake-up. KEYS: wait, active, marker. ARGV: prefix of job keys, token of the locks, ids to
+ * keep.
  */
 export const GIVE_BACK_SCRIPT = `
 local isKept = {}

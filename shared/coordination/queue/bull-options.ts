@@ -1,6 +1,7 @@
 /**
- * BullMQ worker options of both stores. When a worker dies, another one fails its job after the lock and two checks, 5 to 7 s. The queue
- * never retries: the caller, who knows the deadline, decides. An idle loop polls once a second, which limits the cost of a lost wake-up.
+ * BullMQ worker options of both stores. When a worker dies, another worker fails its job after the lock has expired and two checks have
+ * run: after 5 to 7 s. The queue never retries a job; the caller decides, because the caller knows the deadline. An idle loop polls once a
+ * second, which limits the effect of a lost wake-up.
  */
 export const WORKER_OPTIONS = {
     autorun: false,
@@ -11,5 +12,5 @@ export const WORKER_OPTIONS = {
     runRetryDelay: 200,
 } as const;
 
-/** Finished jobs are removed, because params belong to the caller. */
+/** Removes finished jobs, because they contain the params of the caller. */
 export const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true, attempts: 1, stackTraceLimit: 0 } as const;

@@ -1,7 +1,7 @@
 import type { IQueueBackend, Job, JobProgress, Worker } from 'bullmq';
 import type { BullWorker, Envelope } from './backend.ts';
 
-/** A backend that knows when the worker's loop last made progress, by `performance.now()`. */
+/** A backend that records when the worker loop last made progress, by `performance.now()`. */
 interface ObservedBackend extends IQueueBackend {
     progressAt: number;
 }
@@ -30,7 +30,7 @@ export function wrapWorker<B extends ObservedBackend, C>(
     };
 }
 
-/** The processor never throws, so BullMQ fails a job only when its worker stalled. */
+/** The processor never throws, so BullMQ fails a job only when its worker has stalled. */
 function isStalledFailure(error: Error): boolean {
     return error.name === 'UnrecoverableError';
 }

@@ -7,7 +7,7 @@ import { writeReport } from './report.ts';
 /** How long after the deadline a worker may report, in milliseconds (docs/api.md, "Hosted fetch"). */
 const REPORT_GRACE_MS = 200;
 const RETRY_MS = 100;
-/** Cancellations to remember for jobs that are on their way from the queue. */
+/** Number of cancellations that are remembered for jobs that this worker has taken but not started. */
 const CANCELLED_KEPT = 1000;
 
 /** Processes a job. @param afterwards registers a function to call after the outcome is delivered or abandoned */
@@ -19,13 +19,13 @@ export type Handler = (
 ) => Promise<FetchOutcome>;
 
 export interface Consumer {
-    /** Takes no more jobs, and resolves when the running ones are answered. */
+    /** Stops taking jobs. Resolves when all running jobs have replied. */
     drain(): Promise<void>;
     /** Drains, then closes every connection. */
     close(): Promise<void>;
     /** Number of running jobs. */
     inFlight(): number;
-    /** The loop's last sign of progress, milliseconds since the epoch; at most 3 s old in a healthy worker. */
+    /** When the loop last made progress, in milliseconds since the epoch. In a healthy worker at most 3 s ago. */
     lastProgressAt(): number;
 }
 
@@ -34,7 +34,7 @@ export function openConsumer(options: {
     backend: WorkerBackend;
     handler: Handler;
     concurrency: number;
-    /** Runs for every job whose worker died, before its caller gets the answer. */
+    /** Runs for each job whose worker died, before its caller receives the answer. */
     onDeath?: ((job: FetchJob) => Promise<void>) | undefined;
     log: ConnectionLog;
 }): Consumer {
@@ -47,9 +47,9 @@ export function openConsumer(options: {
         running.get(id)?.abort(new Error('the caller is gone'));
     });
     worker.onLockLost((ids) => {
-        for (const id of ids) running.get(id)?.abort(new Error('the queue gave this job up'));
+        for (const id of ids) running.get(id)?.abort(new Error('the queue failed this job'));
     });
-    // The worker that finds a dead worker's job answers its caller.
+    // The worker that detects the death of another worker answers the callers of that worker's jobs.
     worker.onStalled((id, envelope) => {
         log.warn({ part: 'queue', operation: envelope.job.operation }, 'a worker died or was cut off in the middle of a job');
         const answer = () => reply(id, envelope, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'worker' });
@@ -65,7 +65,7 @@ export function openConsumer(options: {
     return {
         drain,
         close() {
-            // Both the opener and the queue call this.
+            // The opener and the queue both call this.
             closing ??= drain().then(async () => {
                 await worker.close();
                 await backend.close();
@@ -76,7 +76,7 @@ export function openConsumer(options: {
         lastProgressAt: () => performance.timeOrigin + worker.lastProgressAt(),
     };
 
-    /** Replies before the job leaves the queue. In the other order, a crash in between would lose the answer. */
+    /** Replies before the job is removed from the queue. In the opposite order, a crash in between would lose the answer. */
     async function work(id: string, envelope: Envelope): Promise<void> {
         if (cancelled.delete(id)) return;
         if (envelope.job.deadlineAt <= Date.now()) return reply(id, envelope, { ok: false, code: 'DEADLINE_EXCEEDED', ranMs: 0 });

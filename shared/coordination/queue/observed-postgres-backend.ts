@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BackendFactory, type PgPool, PostgresConnection, PostgresQueueBackend } from 'bullmq';
 
-/** Pause of the worker's loop after an error, in milliseconds. */
+/** Delay of the worker loop after an error, in milliseconds. */
 const RETRY_MS = 100;
 
 interface PostgresQueueConnection {
@@ -10,7 +10,7 @@ interface PostgresQueueConnection {
     concurrency?: number;
 }
 
-/** BullMQ's factory for `ObservedPostgresBackend`. The pool stays the caller's. */
+/** BullMQ's factory for `ObservedPostgresBackend`. The caller keeps ownership of the pool. */
 export const createObservedPostgresBackend: BackendFactory<ObservedPostgresBackend, PostgresQueueConnection> = (
     name,
     options,
@@ -28,7 +28,10 @@ export const createObservedPostgresBackend: BackendFactory<ObservedPostgresBacke
     );
 };
 
-/** BullMQ keeps a failed first check of its schema: a worker that started while PostgreSQL was away would never take a job. */
+/**
+ * BullMQ caches a failed first check of its schema. Without this class, a worker that started while PostgreSQL was unreachable would never
+ * take a job.
+ */
 class RetriedConnection extends PostgresConnection {
     override async waitUntilReady(): Promise<void> {
         try {
@@ -41,11 +44,14 @@ class RetriedConnection extends PostgresConnection {
 }
 
 /**
- * BullMQ's PostgreSQL backend, which adds lone jobs cheaply, and knows when the worker's loop made progress: `isRunning()` is also true for
- * a loop that hangs.
+ * BullMQ's PostgreSQL backend, with two additions. It adds a single job cheaply. It records when the worker loop made progress, because
+ * `isRunning()` is also true for a loop that hangs.
  */
 class ObservedPostgresBackend extends PostgresQueueBackend {
-    /** `performance.now()` of the last sign: the loop asked for work, or all slots are busy and the locks of their jobs were renewed. */
+    /**
+     * When the loop last made progress, by `performance.now()`: it asked for work, or all slots were busy and the locks of their jobs were
+     * renewed.
+     */
     progressAt = performance.now();
     readonly #concurrency: number;
 
@@ -54,7 +60,10 @@ class ObservedPostgresBackend extends PostgresQueueBackend {
         this.#concurrency = concurrency;
     }
 
-    /** A lone job is added as such: a bulk creates and drops two temporary tables, more work than all else of a lone fetch (goal P3). */
+    /**
+     * Adds a single job without the bulk function. A bulk insert creates and drops two temporary tables, which costs more than all other
+     * work of a single fetch (goal P3).
+     */
     override async addJobs(entries: Parameters<PostgresQueueBackend['addJobs']>[0]): Promise<string[]> {
         const [first, ...more] = entries;
         if (first === undefined || more.length > 0) return super.addJobs(entries);
@@ -69,7 +78,8 @@ class ObservedPostgresBackend extends PostgresQueueBackend {
             this.progressAt = performance.now();
             return next;
         } catch (error) {
-            // The loop retries without a delay after errors that it does not count as a lost connection, such as a server that starts.
+            // BullMQ's loop retries without a delay after errors that it does not count as a lost connection, such as those of a starting
+            // server.
             await sleep(RETRY_MS);
             throw error;
         }

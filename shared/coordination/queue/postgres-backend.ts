@@ -15,9 +15,9 @@ const bull = withBackend(createObservedPostgresBackend);
 const CANCEL_CHANNEL = 'fetch_cancel';
 
 /**
- * The queue's commits do not wait for the disk: a job lives only as long as its caller waits, and credits are stored elsewhere. A crash
- * may restore a started job. A write is safe: its sent mark is a durable commit after the start, so the start is on disk before the
- * request leaves.
+ * Commits of the queue do not wait for the disk. A job lives only as long as its caller waits, and credits are stored elsewhere. A crash
+ * may restore a job that has started. Writes stay safe: the sent mark of a write is a durable commit after the start, so the start is on
+ * disk before the request is sent.
  */
 const SETTINGS = '-c search_path=bullmq,public -c synchronous_commit=off';
 
@@ -64,7 +64,7 @@ export function openPostgresProducer({ databaseUrl, secrets, log }: PostgresQueu
         },
     };
 
-    /** BullMQ caches a failed first check of its schema, so such a queue is replaced. */
+    /** BullMQ caches a failed first check of its schema, so a queue with a failed check is replaced. */
     function ready(): Promise<ReturnType<typeof openQueue>> {
         queue ??= openReady().catch((error: unknown) => {
             queue = undefined;
@@ -87,7 +87,10 @@ export function openPostgresProducer({ databaseUrl, secrets, log }: PostgresQueu
     }
 }
 
-/** Opens the worker's side in PostgreSQL: a pool, of which BullMQ keeps one connection to listen for jobs, and one for cancellations. */
+/**
+ * Opens the worker's side in PostgreSQL: a pool, and one connection for cancellations. BullMQ keeps one connection of the pool to listen
+ * for jobs.
+ */
 export function openPostgresWorker({ databaseUrl, secrets, log }: PostgresQueueOptions): WorkerBackend {
     const pool = openPool({ url: databaseUrl, part: 'postgres worker', log, max: 10, timeoutMs: 5000, settings: SETTINGS });
     const status = watchConnection(log, 'postgres worker jobs');

@@ -11,8 +11,8 @@ interface PostgresListener {
 }
 
 /**
- * Opens a connection that LISTENs. It is checked each second and reopened when it fails. `onListening` runs after each connect, when no
- * notification can be missed any more; an error in it also closes the connection.
+ * Opens a connection that LISTENs. It is checked once a second and reopened when it fails. `onListening` runs after each connect; from then
+ * on no notification is missed. An error in `onListening` also closes the connection.
  */
 export function openListener(options: {
     databaseUrl: string;
@@ -45,7 +45,7 @@ export function openListener(options: {
         }
     }
 
-    /** Returns when the listener is closed. @throws when the connection fails */
+    /** Resolves when the listener is closed. @throws when the connection fails */
     async function connectAndStay(): Promise<void> {
         const client = new pg.Client({
             connectionString: options.databaseUrl,

@@ -10,10 +10,10 @@ import { openListener } from './postgres-listener.ts';
 const RETRY_MS = 200;
 const LONG = 256 * 1024;
 const PURPOSE = 'reply';
-/** Prefix of channels with encrypted replies. The previous release has names without it. */
+/** Prefix of channels with encrypted replies. Channel names of the previous release do not have it. */
 const SEALED = 'sealed_';
 
-/** One statement, so that rows and notifications become visible together. One notification for each process. */
+/** One statement, so that rows and notifications become visible together. Each process receives one notification. */
 const SEND = {
     name: 'queue-reply',
     text: `with stored as (
@@ -25,10 +25,10 @@ const TAKE = {
     text: `delete from queue_replies where id in (select id from queue_replies where channel = $1 order by id limit ${REPLY_BATCH})
            returning job as id, body`,
 };
-/** Deletes replies to killed processes. Callers wait for 120 s at most. */
+/** Deletes replies that nobody read, because their process was killed. Callers wait for at most 120 s. */
 const SWEEP = `delete from queue_replies where sent_at < app_now() - interval '5 minutes'`;
 
-/** Stores replies and notifies the waiting processes. Replies of one turn of the event loop share a statement. */
+/** Stores replies and notifies the waiting processes. All replies of one turn of the event loop share a statement. */
 export function createReplySender(pool: pg.Pool, secrets: Secrets): (channel: string, reply: Reply) => Promise<void> {
     const { add: send } = openBatch<Reply & { channel: string }, unknown>({
         async run(batch) {
@@ -45,8 +45,8 @@ export function createReplySender(pool: pg.Pool, secrets: Secrets): (channel: st
 }
 
 /**
- * The reply channel in PostgreSQL: rows of an UNLOGGED table, and an empty notification on the channel of this process. Each read takes
- * all rows, in batches, so a lost notification delays a reply but never loses it.
+ * The reply channel in PostgreSQL: rows of an UNLOGGED table, and a notification without payload on the channel of this process. Each read
+ * takes all rows, in batches. So a lost notification delays a reply but never loses it.
  */
 export function openPostgresReplies(options: {
     databaseUrl: string;
@@ -83,7 +83,7 @@ export function openPostgresReplies(options: {
         },
     };
 
-    /** A failed read leaves the rows, so it is retried. */
+    /** A failed read leaves the rows in the table, so the next read takes them. */
     function lookSoon(): void {
         look().catch(() => {
             clearTimeout(retry);
@@ -91,7 +91,9 @@ export function openPostgresReplies(options: {
         });
     }
 
-    /** Takes all rows that exist at the time of the call. Reads never overlap: one delivers its replies before the next begins. */
+    /**
+     * Takes all rows that exist at the time of the call. Reads never overlap: each read delivers its replies before the next read begins.
+     */
     function look(): Promise<void> {
         if (looking === undefined) {
             looking = drain().finally(() => {
@@ -109,12 +111,12 @@ export function openPostgresReplies(options: {
     }
 
     async function drain(): Promise<void> {
-        // Loads the key ring first, if it is in the database: rows cannot be put back after the delete.
+        // Loads the key ring first, if it is in the database, because deleted rows cannot be restored.
         await secrets.hmac('', PURPOSE);
         for (;;) {
             const { rows } = await pool.query<Reply>({ ...TAKE, values: [name] });
             for (const { id, body } of rows) {
-                // The driver took a turn to read a long row.
+                // The driver needed a whole turn of the event loop to read a long row.
                 if (body.length > LONG) await nextTurn();
                 const opened = await open(body);
                 if (opened === undefined) log.warn({ part: 'postgres replies' }, 'a reply was dropped: no key of SECRET_KEYS opens it');

@@ -3,7 +3,7 @@ import { type BatchOptions, openBatch } from '../../platform/batch.ts';
 import { type Envelope, JOB_STATES, type ProducerBackend, toQueuedJobs } from './backend.ts';
 import { JOB_OPTIONS } from './bull-options.ts';
 
-/** The calls of BullMQ's queue that a producer makes, whatever the store. */
+/** The methods of BullMQ's queue that a producer uses, for either store. */
 interface BullQueue {
     addBulk(jobs: { name: string; data: Envelope; opts: JobsOptions }[]): Promise<unknown>;
     remove(id: string, options: { removeChildren: boolean }): Promise<unknown>;
@@ -16,7 +16,7 @@ interface BullQueue {
     ): Promise<({ data?: Partial<Envelope>; timestamp: number } | undefined)[]>;
 }
 
-/** The methods of a producer that both stores share. The jobs of one turn of the event loop are added together. */
+/** The producer methods that both stores share. All jobs of one turn of the event loop are added together. */
 export function createProducer(
     ask: <Answer>(question: (queue: BullQueue) => Promise<Answer>) => Promise<Answer>,
     batches: Pick<BatchOptions<never, never>, 'maxSize' | 'maxInFlight'>,

@@ -17,59 +17,59 @@ const REPORT_GRACE_MS = 200;
 
 interface QueueOptions {
     databaseUrl: string;
-    /** Absent: the queue lives in PostgreSQL. */
+    /** Absent: PostgreSQL holds the queue. */
     redisUrl?: string | undefined;
     keyPrefix: string;
     /** Encrypts replies that are stored in PostgreSQL. */
     secrets: Secrets;
     log: ConnectionLog;
-    /** An `api` listens for replies from the start, a `worker` from its first `run`. */
+    /** An `api` process listens for replies from the start, a `worker` process from its first `run`. */
     role: 'api' | 'worker';
 }
 
 export interface RunOptions {
-    /** Aborts when the caller is gone: a waiting job is removed, a running one is cancelled. */
+    /** Aborts when the caller disconnects. A waiting job is then removed, a running job is cancelled. */
     signal?: AbortSignal;
-    /** 0 or absent: a plain job, first in first out. Others wait for all plain jobs, and run in order of this number. */
+    /** 0 or absent: a plain job, first in, first out. Other jobs run after all plain jobs, in ascending order of this number. */
     priority?: number;
-    /** Trace context, the parent of the worker's span. */
+    /** Trace context of the parent span of the worker's span. */
     trace?: string | undefined;
 }
 
 interface ConsumeOptions {
     concurrency: number;
-    /** Runs for every job whose worker died, in the worker that noticed, before the caller gets the answer. */
+    /** Runs for each job whose worker died, in the worker that detected it, before the caller receives the answer. */
     onDeath?: (job: FetchJob) => Promise<void>;
 }
 
 export interface Queue {
     /**
-     * Queues the job and resolves with its outcome. Never rejects. A queue that is down gives SERVICE_UNAVAILABLE without a wait. A dead
-     * worker gives `lost: 'worker'` when another worker notices. No reply gives `lost: 'deadline'` 200 ms after the deadline.
+     * Queues the job and resolves with its outcome. Never rejects. An unreachable queue gives SERVICE_UNAVAILABLE at once. A dead worker
+     * gives `lost: 'worker'` when another worker detects it. A missing reply gives `lost: 'deadline'` 200 ms after the deadline.
      */
     run(job: FetchJob, options?: RunOptions): Promise<FetchOutcome>;
-    /** Takes jobs and replies with the handler's outcome. A handler that throws gives INTERNAL. */
+    /** Takes jobs and replies with the outcome of the handler. A handler that throws gives INTERNAL. */
     consume(handler: Handler, options: ConsumeOptions): Consumer;
     counts(): Promise<{ waiting: number; active: number; delayed: number }>;
-    /** The oldest jobs without their params, at most `most` of each state. */
+    /** The oldest jobs without their params, at most `most` for each state. */
     peek(most: number): Promise<QueuedJob[]>;
-    /** Age of the oldest waiting plain job, in seconds; 0 when none waits. */
+    /** Age of the oldest waiting plain job, in seconds; 0 when no plain job waits. */
     oldestWaitSeconds(): Promise<number>;
-    /** Rejects when the store cannot be reached. */
+    /** Rejects when the store is unreachable. */
     ping(): Promise<void>;
-    /** Number of callers that wait in this process. */
+    /** Number of callers of this process that wait for an outcome. */
     waiting(): number;
     close(): Promise<void>;
 }
 
-/** Opens the queue over Redis or PostgreSQL. The store may be down: every connection reconnects automatically. */
+/** Opens the queue over Redis or PostgreSQL. The store may be unreachable: every connection reconnects automatically. */
 export function openQueue(options: QueueOptions): Queue {
     const { log } = options;
     const waiters = createWaiters();
     const producer = openProducer(options);
     const adding = watchConnection(log, 'queueing of jobs');
     const consumers: Consumer[] = [];
-    /** Ids of jobs that may be in the queue without a caller, because an add or a cancel failed. */
+    /** Ids of jobs that may still be in the queue without a caller, because an add or a cancel failed. */
     const unwanted = new Set<string>();
     let replies: ReplyChannel | undefined;
     let isClosed = false;
@@ -145,7 +145,7 @@ export function openQueue(options: QueueOptions): Queue {
         return replies;
     }
 
-    /** Best effort: a failed cancel is retried after the next reconnect. A worker drops a job past its deadline. */
+    /** Best effort: a failed cancel is retried after the next reconnect. A worker drops a job whose deadline has passed. */
     function cancel(id: string): void {
         unwanted.delete(id);
         producer.cancel(id).catch(() => {
@@ -154,7 +154,7 @@ export function openQueue(options: QueueOptions): Queue {
     }
 }
 
-/** A second run of the same call is another job, so that a late answer of the first is ignored. */
+/** A second run of the same call is a separate job, so that a late answer of the first run is ignored. */
 function jobId(job: FetchJob): string {
     return job.run > 1 ? `${job.operation}-${job.run}` : job.operation;
 }

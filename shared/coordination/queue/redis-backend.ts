@@ -25,7 +25,7 @@ export function openRedisProducer({ redisUrl, keyPrefix, log }: RedisQueueOption
     const redis = openRedis(redisUrl, 'producer', 'redis queue', log);
     const { guard } = createStallDetector('redis queue');
     const status = watchConnection(log, 'redis queue jobs');
-    // Without the first two skips, BullMQ's own calls wait for a Redis that is not up yet, instead of failing.
+    // Without the first two skip options, BullMQ's own calls would wait for an unreachable Redis instead of failing.
     const queue = new bull.Queue<Envelope>(QUEUE_NAME, {
         connection: { redis },
         prefix,
@@ -60,10 +60,13 @@ export function openRedisProducer({ redisUrl, keyPrefix, log }: RedisQueueOption
     };
 }
 
-/** How long a worker that stops waits at most for Redis to take unstarted jobs back, in milliseconds. Without Redis the locks expire. */
+/**
+ * How long a stopping worker waits for Redis to accept the jobs that have not started, in milliseconds. Without Redis, the locks of these
+ * jobs expire.
+ */
 const GIVE_BACK_MS = 500;
 
-/** Opens the worker's side on Redis: one connection for commands, one that blocks while no job waits, one for cancellations. */
+/** Opens the worker's side on Redis: one connection for commands, one that blocks while the queue is empty, one for cancellations. */
 export function openRedisWorker({ redisUrl, keyPrefix, log }: RedisQueueOptions): WorkerBackend {
     const prefix = hashTag(keyPrefix);
     const redis = openRedis(redisUrl, 'worker', 'redis worker', log);
@@ -71,7 +74,7 @@ export function openRedisWorker({ redisUrl, keyPrefix, log }: RedisQueueOptions)
     const subscriber = openRedis(redisUrl, 'worker', 'redis cancellations', log);
     const status = watchConnection(log, 'redis worker jobs');
     redis.on('ready', status.up);
-    // A subscriber awaits no reply, so its stall would go unnoticed without a ping.
+    // A subscriber waits for no reply, so without a ping a stalled connection would stay undetected.
     const pulse = setInterval(() => void subscriber.ping().catch(() => undefined), 1000).unref();
     let backend: BatchedRedisBackend | undefined;
     return {

@@ -8,15 +8,15 @@ const BLOCK_MS = 1000;
 const RETRY_MS = 200;
 
 /**
- * The reply channel on Redis: a stream for this process that workers append to. One connection blocks on it, delivers the entries and
- * trims them. The stream has a short expiry, renewed each second, so the stream of a killed process disappears.
+ * The reply channel on Redis: one stream for this process, to which workers append. One connection blocks on the stream, delivers the
+ * entries and trims them. The stream has a short expiry that is renewed each second, so the stream of a killed process disappears.
  */
 export function openRedisReplies(options: {
     redisUrl: string;
     prefix: string;
     log: ConnectionLog;
     listener: ReplyListener;
-    /** Removes a key over a connection that does not block. */
+    /** Deletes a key over a connection that does not block. */
     forget: (key: string) => Promise<unknown>;
 }): ReplyChannel {
     const { redisUrl, prefix, log, listener, forget } = options;
@@ -41,7 +41,7 @@ export function openRedisReplies(options: {
                 await renew(true);
                 await readConnection();
             } catch {
-                // The connection logs its own failures. The next connection looks up all open jobs again.
+                // The connection logs its own failures. After the reconnect, all open jobs are looked up again.
                 if (!isClosed) await sleep(RETRY_MS);
             }
         }
@@ -58,7 +58,9 @@ export function openRedisReplies(options: {
         }
     }
 
-    /** Renews the stream's expiry. After a new connection or a recreated stream, replies may be lost: checks all open jobs. */
+    /**
+     * Renews the expiry of the stream. After a reconnect or a recreated stream, replies may have been lost, so all open jobs are checked.
+     */
     async function renew(isNewConnection: boolean): Promise<void> {
         const isAlive = (await redis.expire(name, REPLY_TTL_S)) === 1;
         if (!isAlive) await redis.multi().xadd(name, '*', 'made', '1').expire(name, REPLY_TTL_S).exec();
@@ -85,7 +87,7 @@ export function openRedisReplies(options: {
 
 type StreamReply = [key: string, entries: [id: string, fields: string[]][]][] | null;
 
-/** The next greater id: a trim from there removes only entries that were read. */
+/** The next greater id. A trim from this id removes only entries that were read. */
 function after(id: string): string {
     const [ms, sequence] = id.split('-');
     return `${ms}-${Number(sequence) + 1}`;

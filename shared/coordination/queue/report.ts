@@ -1,8 +1,8 @@
 import type { FetchOutcome } from '../../domain/fetch/call.ts';
 
 /**
- * Serializes a report: one line of JSON and, on success, the site's answer after it. The answer is JSON text that no process on the way
- * parses: to parse and write 5 MiB would block all other calls of the process.
+ * Serializes a report: one line of JSON and, on success, the answer of the site after it. The answer is JSON text that no process parses on
+ * the way, because parsing and writing 5 MiB would block all other calls of the process.
  */
 export function writeReport(report: FetchOutcome): string {
     if (!report.ok) return JSON.stringify(report);

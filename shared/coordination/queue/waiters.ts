@@ -8,13 +8,13 @@ interface Waiter {
 /** The callers of this process that wait for an outcome, by job id. Each waiter settles exactly once. */
 interface Waiters {
     /**
-     * Registers a waiter, which settles with `onDeadline()` after `remainingMs`.
-     * `ended` runs when it settles for any reason, before the promise resolves.
+     * Registers a waiter. It settles with `onDeadline()` after `remainingMs`. `ended` runs when the waiter settles for any reason, before
+     * the promise resolves.
      */
     open(id: string, remainingMs: number, onDeadline: () => FetchOutcome, ended: () => void): Promise<FetchOutcome>;
     /** @returns whether a caller waited; later calls for the same id have no effect */
     settle(id: string, outcome: FetchOutcome): boolean;
-    /** Records that the job is in the queue. From now on a missing job is a lost job. */
+    /** Records that the job is in the queue. From then on, a job that is missing from the queue counts as lost. */
     markQueued(id: string): void;
     queuedIds(): string[];
     ids(): string[];
