@@ -1,54 +1,60 @@
 /**
- * Items of one turn of the event loop form one batch. While batches are in flight the next one grows, so batches grow when the server
- * is slow. Without load no item waits.
+ * Collects the items of one turn of the event loop in one batch. While batches are running, the next batch grows, so batches grow when the
+ * server is slow. Without load, no item waits.
  */
 export interface Batch<Item, Verdict> {
     /**
-     * Resolves with this item's own verdict. Rejects with the cause when its batch failed as a whole, with `BatchClosed` after
-     * `close()`, and with `WaitedTooLong` when it never left; in both of these nothing was done.
+     * Resolves with the verdict of this item. Rejects with the cause if its batch failed as a whole, with `BatchClosed` after `close()`,
+     * and with `WaitedTooLong` if its batch never started. In the last two cases nothing was done.
      */
     add(item: Item): Promise<Verdict>;
-    /** Rejects matching items that wait. */
+    /** Rejects the waiting items that match. */
     turnAway(isMeant: (item: Item) => boolean, cause: unknown): void;
-    /** Accepts no more items, and resolves when all accepted items are settled. */
+    /** Rejects new items. Resolves when all accepted items are settled. */
     close(): Promise<void>;
 }
 
 export interface BatchOptions<Item, Verdict> {
-    /** Does the work of all items; verdicts in the order of the items. */
+    /** Processes all items. Returns the verdicts in the order of the items. */
     run(items: readonly Item[]): Promise<readonly Verdict[]>;
-    /** Items with the same key go into separate batches, because the second depends on the first. Absent: no keys. */
+    /** Items with the same key go into separate batches, because the second depends on the first. Absent: items have no keys. */
     keyOf?(item: Item): string;
-    /** Whether an error affects the whole batch, such as a lost connection. Any other error is the fault of one item. Absent: always. */
-    isCommonFate?(error: unknown): boolean;
-    /** Whether a waiting item fails with a batch that failed as a whole. It would fail alike, but later. Absent: every item. */
-    sharesFate?(item: Item): boolean;
-    /** Items in one batch; 500 by default. */
+    /** Whether an error affects the whole batch, like a lost connection. Any other error is caused by one item. Absent: always. */
+    failsWholeBatch?(error: unknown): boolean;
+    /**
+     * Whether a waiting item is rejected together with a batch that failed as a whole, because it would fail in the same way later. Absent:
+     * always.
+     */
+    failsWithBatch?(item: Item): boolean;
+    /** Maximum number of items in one batch; 500 by default. */
     maxSize?: number;
-    /** The size of an item, such as its bytes. A batch has at most `maxTotal` of it, or a single item. Absent: only items are counted. */
+    /**
+     * The size of an item, for example in bytes. The sizes of a batch add up to at most `maxTotal`, unless it has a single item. Absent:
+     * only the number of items is limited.
+     */
     sizeOf?(item: Item): number;
     maxTotal?: number;
-    /** Batches in flight; 2 by default. */
+    /** Maximum number of running batches; 2 by default. */
     maxInFlight?: number;
-    /** Longest wait for a place in a batch, in milliseconds. Absent: unlimited. */
+    /** Maximum wait of an item for its batch, in milliseconds. Absent: unlimited. */
     maxWaitMs?: number;
 }
 
 export class BatchClosed extends Error {}
 export class WaitedTooLong extends Error {}
 
-interface Waiting<Item, Verdict> {
+interface WaitingItem<Item, Verdict> {
     item: Item;
     since: number;
     resolve(verdict: Verdict): void;
     reject(error: unknown): void;
 }
 
-/** Opens a batcher; close it with `close()`. */
+/** Opens a batcher. Close it with `close()`. */
 export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): Batch<Item, Verdict> {
-    const { keyOf, sizeOf, isCommonFate = () => true, sharesFate = () => true } = options;
+    const { keyOf, sizeOf, failsWholeBatch = () => true, failsWithBatch = () => true } = options;
     const { maxSize = 500, maxTotal = Number.POSITIVE_INFINITY, maxInFlight = 2, maxWaitMs } = options;
-    let waiting: Waiting<Item, Verdict>[] = [];
+    let waiting: WaitingItem<Item, Verdict>[] = [];
     let inFlight = 0;
     let isScheduled = false;
     let isClosed = false;
@@ -57,7 +63,7 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
 
     return {
         add(item) {
-            if (isClosed) return Promise.reject(new BatchClosed('no more is taken: closing'));
+            if (isClosed) return Promise.reject(new BatchClosed('the batch is closed'));
             return new Promise((resolve, reject) => {
                 waiting.push({ item, since: performance.now(), resolve, reject });
                 schedule();
@@ -78,15 +84,15 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
         isScheduled = true;
         setImmediate(() => {
             isScheduled = false;
-            while (inFlight < maxInFlight && waiting.length > 0) void depart(take());
+            while (inFlight < maxInFlight && waiting.length > 0) void runBatch(takeBatch());
             resolveIfIdle();
         });
     }
 
-    function take(): Waiting<Item, Verdict>[] {
+    function takeBatch(): WaitingItem<Item, Verdict>[] {
         if (keyOf === undefined) return waiting.splice(0, maxSize);
-        const taken = new Map<string, Waiting<Item, Verdict>>();
-        const left: Waiting<Item, Verdict>[] = [];
+        const taken = new Map<string, WaitingItem<Item, Verdict>>();
+        const left: WaitingItem<Item, Verdict>[] = [];
         let total = 0;
         for (const one of waiting) {
             const key = keyOf(one.item);
@@ -101,7 +107,7 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
         return [...taken.values()];
     }
 
-    async function depart(batch: Waiting<Item, Verdict>[]): Promise<void> {
+    async function runBatch(batch: WaitingItem<Item, Verdict>[]): Promise<void> {
         inFlight += 1;
         try {
             await settle(batch);
@@ -119,17 +125,17 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
         resolveIfIdle();
     }
 
-    /** A batch is atomic. If one item is at fault, the batch runs again in halves until only that item fails. */
-    async function settle(batch: Waiting<Item, Verdict>[]): Promise<void> {
+    /** A batch is atomic. If one item causes an error, both halves of the batch run again, until only that item fails. */
+    async function settle(batch: WaitingItem<Item, Verdict>[]): Promise<void> {
         try {
             const verdicts = await options.run(batch.map((one) => one.item));
             if (verdicts.length !== batch.length) throw new Error(`${verdicts.length} verdicts for ${batch.length} items`);
             for (const [place, one] of batch.entries()) one.resolve(verdicts[place] as Verdict);
         } catch (error) {
-            const isCommon = isCommonFate(error);
+            const isCommon = failsWholeBatch(error);
             if (isCommon || batch.length === 1) {
                 for (const one of batch) one.reject(error);
-                if (isCommon) turnAway(sharesFate, error);
+                if (isCommon) turnAway(failsWithBatch, error);
                 return;
             }
             const middle = Math.ceil(batch.length / 2);
@@ -139,7 +145,7 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
     }
 
     function resolveIfIdle(): void {
-        if (waiting.length === 0 && inFlight === 0) for (const tell of idleWaiters.splice(0)) tell();
+        if (waiting.length === 0 && inFlight === 0) for (const notify of idleWaiters.splice(0)) notify();
     }
 
     function watchWaiting(): void {

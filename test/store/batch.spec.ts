@@ -22,8 +22,8 @@ describe('a batch', () => {
                     departed.push({ items, arrive: () => resolve(items.map((item) => `${item} done`)), fail: reject });
                 }),
             keyOf: (item) => item,
-            isCommonFate: (error) => error instanceof Outage,
-            sharesFate: (item) => item.startsWith('hold'),
+            failsWholeBatch: (error) => error instanceof Outage,
+            failsWithBatch: (item) => item.startsWith('hold'),
             maxInFlight: 1,
             ...(maxWaitMs === undefined ? {} : { maxWaitMs }),
         });
@@ -93,7 +93,7 @@ describe('a batch', () => {
         batch = openBatch<string, string>({
             run: (items) => (items.includes('c') ? Promise.reject(fault) : Promise.resolve(items)),
             keyOf: (item) => item,
-            isCommonFate: (error) => error instanceof Outage,
+            failsWholeBatch: (error) => error instanceof Outage,
         });
         expect(await Promise.all(['a', 'b', 'c', 'd'].map(outcomeOf))).to.deep.equal(['a', 'b', fault, 'd']);
     });

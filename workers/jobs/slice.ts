@@ -69,7 +69,7 @@ export interface Attempts {
 }
 
 export function openAttempts({ db }: App): Attempts {
-    const alike = { keyOf: (one: { operation: string }) => one.operation, isCommonFate: isOutage, maxInFlight: 1, maxSize: MOST };
+    const alike = { keyOf: (one: { operation: string }) => one.operation, failsWholeBatch: isOutage, maxInFlight: 1, maxSize: MOST };
     const keyOfBatch = ({ batchId, jobId }: { batchId: string | null; jobId: string }) => batchId ?? jobId;
     const begins = openBatchByKey<StartOrder, StartResult>({
         ...alike,
@@ -79,7 +79,7 @@ export function openAttempts({ db }: App): Attempts {
     const ends = openBatchByKey<EndingAttempt, EndedAttempt>({
         ...alike,
         keyOfBatch,
-        sharesFate: () => false,
+        failsWithBatch: () => false,
         sizeOf: ({ bytes }) => bytes,
         maxTotal: RESULT_BYTES,
         run: (attempts) => retryUntilKnown(SETTLE_MS, () => endAttempts(db, attempts)),

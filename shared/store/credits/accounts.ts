@@ -2,12 +2,12 @@ import type { LimitOverrides, Plan } from '../../domain/accounts/plans.ts';
 import { openBatch } from '../../platform/batch.ts';
 import type { Db } from '../../platform/db.ts';
 
-/** Figures that an operator set for one account; what is absent or null follows the plan. */
+/** Limits that an operator set for one account. Absent or null values follow the plan. */
 export type Overrides = LimitOverrides;
 
 export interface AccountPlan {
     plan: Plan;
-    /** The plan's own credits a month; an override goes before it. */
+    /** The monthly credits of the plan. An override takes precedence. */
     planAllowance: number;
     overrides?: Overrides | undefined;
 }
@@ -18,54 +18,58 @@ export interface Balance {
     allowance: { limit: number; remaining: number };
     /** Credits that never expire. */
     bonus: number;
-    /** Promised to calls in flight; in neither of the two. */
+    /** Credits reserved for running calls. They are part of neither `allowance` nor `bonus`. */
     held: number;
-    /** Allowance left plus bonus. */
+    /** Remaining allowance plus bonus. */
     available: number;
-    /** When the next allowance is due; under a subscription it comes when it is paid, so that this may be past. */
+    /** When the next allowance is due. Under a subscription the allowance is renewed by the payment, so this time may be in the past. */
     resetsAt: Date;
     overrides: Overrides;
 }
 
-/** Who pays for calls with a key of this workspace and user: the user while the workspace is on Free, otherwise the workspace. */
+/** The account that pays for calls with a key of this workspace and user: the user's account on Free, otherwise the workspace's. */
 export function payerOf(plan: Plan, workspaceId: string, userId: string): string {
     return plan === 'free' ? userId : workspaceId;
 }
 
-/** Opens the account `usr_…` (Free) or `wsp_…` (a paid plan) and begins its first period. An open account stays as it is. */
+/** Opens the account `usr_…` (Free) or `wsp_…` (a paid plan) and begins its first period. Does not change an open account. */
 export async function openAccount(db: Db, account: AccountPlan & { id: string }): Promise<void> {
     const opened = await db('credit_accounts').where({ id: account.id }).update({ moved_to: null });
     if (opened === 0) await open(db, account.id, account, false);
 }
 
-/** Gives an open account other overrides (none: clears them) inside its period: what was used counts against the new limit. */
+/**
+ * Replaces the overrides of an open account within its period; none: clears them. Credits that were already used count against the new
+ * limit.
+ */
 export async function setLimits(db: Db, id: string, account: AccountPlan): Promise<void> {
     await open(db, id, account, false);
 }
 
 /**
- * Puts a workspace on a plan; returns who pays from now on, or undefined if there is no such workspace. Another plan begins
- * a new billing period at once, the same plan only takes the overrides. From Free to a paid plan the owner's bonus moves to the
- * workspace's account, and back to Free it moves back; what calls in flight still hold follows with `forwardBonus`.
+ * Puts a workspace on a plan. Returns the id of the paying account, or undefined if there is no such workspace. A different plan begins a
+ * new billing period at once; the same plan only updates the overrides. On a change from Free to a paid plan, the owner's bonus moves to
+ * the account of the workspace; on a change back to Free, it moves back. Bonus credits that running calls hold follow later by
+ * `forwardBonus`.
  */
 export async function changePlan(db: Db, workspaceId: string, account: AccountPlan): Promise<string | undefined> {
     return db.transaction(async (trx) => {
         const before = await lockWorkspace(trx, workspaceId);
         if (before === undefined) return undefined;
         if (before.owner === null) throw new Error(`workspace ${workspaceId} has no owner`);
-        await lockBoth(trx, before.owner, workspaceId);
+        await lockAccounts(trx, before.owner, workspaceId);
         await trx('workspaces').where({ id: workspaceId }).update({ plan: account.plan });
         const payer = payerOf(account.plan, workspaceId, before.owner);
         const isUser = payer === before.owner;
-        // A user's own period goes on, whatever becomes of a workspace.
+        // The period of a user does not restart when a workspace changes its plan.
         await open(trx, payer, account, !isUser && before.plan !== account.plan);
-        if (isUser && before.plan !== 'free') await closeInto(trx, workspaceId, before.owner);
+        if (isUser && before.plan !== 'free') await closeWorkspaceAccount(trx, workspaceId, before.owner);
         if (!isUser && before.plan === 'free') await leaveFree(trx, before.owner, workspaceId);
         return payer;
     });
 }
 
-/** A period that an invoice paid for: it begins when the invoice says, whatever the calendar does. */
+/** A period that an invoice paid for. The invoice sets its dates, not the calendar. */
 export interface PaidPeriod {
     plan: Plan;
     planAllowance: number;
@@ -74,14 +78,14 @@ export interface PaidPeriod {
 }
 
 /**
- * Begins a paid period of a workspace: renews the allowance, and changes the plan where it differs. Unused credits stay usable for three
- * days past `until`, until the next invoice is paid. Call it in the transaction that marks the invoice as granted. False if the
+ * Begins a paid period of a workspace: renews the allowance, and changes the plan if it differs. Unused credits stay usable for three days
+ * after `until`, until the next invoice is paid. Call it in the transaction that marks the invoice as granted. Returns false if the
  * workspace has no members.
  */
 export async function renewWorkspace(db: Db, workspaceId: string, period: PaidPeriod): Promise<boolean> {
     const before = await lockWorkspace(db, workspaceId);
     if (before === undefined || before.owner === null) return false;
-    await lockBoth(db, before.owner, workspaceId);
+    await lockAccounts(db, before.owner, workspaceId);
     const { plan, planAllowance, from, until } = period;
     await db('workspaces').where({ id: workspaceId }).update({ plan });
     await db.first(db.raw('credits_renew(?, ?, ?, ?, ?)', [workspaceId, plan, planAllowance, from, until]));
@@ -89,7 +93,7 @@ export async function renewWorkspace(db: Db, workspaceId: string, period: PaidPe
     return true;
 }
 
-/** Moves bonus credits from accounts that are no longer used to their owner's account; returns the credits moved. */
+/** Moves bonus credits from accounts that are no longer used to the account that replaced them. Returns the number of credits moved. */
 export async function forwardBonus(db: Db): Promise<number> {
     const left = await db('credit_accounts').whereNotNull('moved_to').where('bonus_available', '>', 0).select('id', 'moved_to');
     let moved = 0;
@@ -97,13 +101,13 @@ export async function forwardBonus(db: Db): Promise<number> {
     return moved;
 }
 
-/** The balance of an account, with its period up to date; undefined for an unknown account. */
+/** Reads the balance of an account, after starting a new period if one is due; undefined for an unknown account. */
 export async function readBalance(db: Db, accountId: string): Promise<Balance | undefined> {
     const [row] = await readRows(db, [accountId]);
     return bringUpToDate(db, row);
 }
 
-/** Reads balances in batches: calls of the same tick share one query. */
+/** Reads balances in batches. Calls of the same tick share one query. */
 export function createBalances(db: Db): (accountId: string) => Promise<Balance | undefined> {
     const read = openBatch({
         async run(accountIds: readonly string[]) {
@@ -132,7 +136,7 @@ async function open(db: Db, id: string, account: AccountPlan, isRestart: boolean
     await db.first(db.raw('credits_open(?, ?, ?, ?::jsonb, ?)', [id, account.plan, account.planAllowance, limits, isRestart]));
 }
 
-/** A workspace under its lock, with its first owner; null where everybody left. */
+/** Locks a workspace and returns it with its first owner; the owner is null if all members have left. */
 async function lockWorkspace(db: Db, id: string): Promise<{ plan: Plan; owner: string | null } | undefined> {
     const owner = db('memberships')
         .where({ workspace_id: id, role: 'owner' })
@@ -142,13 +146,13 @@ async function lockWorkspace(db: Db, id: string): Promise<{ plan: Plan; owner: s
     return db('workspaces').where({ id }).forUpdate().first({ plan: 'plan', owner });
 }
 
-/** In the order of ids, as charges lock accounts that they pay bonuses to. */
-async function lockBoth(db: Db, owner: string, workspaceId: string): Promise<void> {
+/** Locks in the order of ids, like charges that pay a bonus to another account. */
+async function lockAccounts(db: Db, owner: string, workspaceId: string): Promise<void> {
     await db('credit_accounts').whereIn('id', [owner, workspaceId]).orderBy('id').forUpdate().select('id');
 }
 
-/** The workspace's allowance ends now, also for what is held of it. */
-async function closeInto(db: Db, workspaceId: string, owner: string): Promise<void> {
+/** Ends the allowance of the workspace at once, including held credits of it. */
+async function closeWorkspaceAccount(db: Db, workspaceId: string, owner: string): Promise<void> {
     await open(db, workspaceId, { plan: 'free', planAllowance: 0 }, true);
     await moveBonus(db, workspaceId, owner);
     await db('credit_accounts').where({ id: workspaceId }).update({ moved_to: owner });

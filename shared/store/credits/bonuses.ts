@@ -1,18 +1,18 @@
 import { countRows, type Db, now } from '../../platform/db.ts';
 
-/** Credits earned by activity (docs/billing.md). */
+/** Credits that users earn by activity (docs/billing.md). */
 interface Bonuses {
-    /** With a user's first charged fetch. */
+    /** For the first charged fetch of a user. */
     firstFetch: number;
-    /** To the inviter, with the invited user's charged fetch on a second day (UTC). */
+    /** For the inviter, when the invited user makes a charged fetch on a second day (UTC). */
     referral: number;
-    /** Referrals that earn something, per inviter and calendar month (UTC). */
+    /** Maximum number of paid referrals per inviter and calendar month (UTC). */
     referralsAMonth: number;
     /** For the first contribution to a registrable domain. */
     contribution: number;
-    /** Domains of an account whose contribution is paid at publishing; those of further ones are owed. */
+    /** Number of an account's domains whose contribution is paid at publishing. The contributions of further domains are owed. */
     contributionsAtOnce: number;
-    /** Contributions that earn something, per account and calendar month (UTC). */
+    /** Maximum number of paid contributions per account and calendar month (UTC). */
     contributionsAMonth: number;
 }
 
@@ -26,11 +26,11 @@ export const BONUSES: Readonly<Bonuses> = {
 };
 
 /**
- * Gives an account credits that never expire, for an operator. Resolves with what is available then, or with undefined where
- * there is no such account. `note` is kept in the ledger.
+ * Gives an account credits that never expire, on behalf of an operator. Resolves with the available credits afterwards, or with undefined
+ * if there is no such account. The ledger stores `note`.
  */
 export async function grantBonus(db: Db, accountId: string, credits: number, note: string): Promise<number | undefined> {
-    if (!Number.isSafeInteger(credits) || credits < 1) throw new RangeError('a grant is a positive whole number of credits');
+    if (!Number.isSafeInteger(credits) || credits < 1) throw new RangeError('a grant must be a positive whole number of credits');
     return db.transaction(async (trx) => {
         const [account] = await trx('credit_accounts')
             .where({ id: accountId })
@@ -44,9 +44,9 @@ export async function grantBonus(db: Db, accountId: string, credits: number, not
 }
 
 /**
- * The bonus for publishing a schema, once per registrable domain and only to its first contributor: credits earned, 0 where
- * somebody was there before or the month's share is used up (then the domain earns nobody anything any more). Call it inside
- * the publishing transaction, last: it locks the account until the commit.
+ * Pays the bonus for publishing a schema. It is paid once per registrable domain, to its first contributor only. Returns the credits
+ * earned: 0 if another account contributed first or the monthly maximum is reached. In the latter case nobody can earn this domain's bonus
+ * any more. Call it last in the publishing transaction, because it locks the account until the commit.
  */
 export async function earnContribution(db: Db, accountId: string, domain: string): Promise<number> {
     const terms = [accountId, domain, BONUSES.contribution, BONUSES.contributionsAMonth];
@@ -55,9 +55,9 @@ export async function earnContribution(db: Db, accountId: string, domain: string
 }
 
 /**
- * The same for what is published now: paid for an account's first domains, owed for further ones (`payOwedContribution`, `awaitCalls`).
- * Credits earned, or `owed`. Publishes of one account follow one another, so that the count is exact; domains that were published
- * before the plan changed count too.
+ * Like `earnContribution`, for a package that is published now. The bonus is paid for the first domains of an account and owed for further
+ * ones (`payOwedContribution`, `awaitCalls`). Returns the credits earned, or `owed`. Publishes of one account run one after another, so
+ * that the count is exact. Domains that were published before the plan changed count too.
  */
 export async function earnOrOweContribution(
     db: Db,
@@ -77,8 +77,8 @@ export async function earnOrOweContribution(
 }
 
 /**
- * Says of a site's latest version whether the next charged call by another account pays what is owed for the domain: it does where
- * nothing of the package can be verified. Nothing happens where nothing is owed.
+ * Records, for the latest version of a site, whether the next charged call by another account pays the owed bonus of the domain. It does if
+ * no part of the package can be verified. Has no effect if no bonus is owed.
  */
 export async function awaitCalls(db: Db, domain: string, { site, isVerifiable }: { site: string; isVerifiable: boolean }): Promise<void> {
     if (isVerifiable) {
@@ -95,7 +95,7 @@ export async function awaitCalls(db: Db, domain: string, { site, isVerifiable }:
         .ignore();
 }
 
-/** Pays what is owed for a domain, once. Call it last in a transaction: it locks the account until the commit. */
+/** Pays the owed bonus of a domain, once. Call it last in a transaction, because it locks the account until the commit. */
 export async function payOwedContribution(db: Db, domain: string): Promise<void> {
     const [owed] = await db('owed_contributions').where({ registrable: domain }).delete(['account_id', 'credits', 'a_month']);
     if (owed === undefined) return;
@@ -103,8 +103,8 @@ export async function payOwedContribution(db: Db, domain: string): Promise<void>
 }
 
 /**
- * Takes back what the schema of a domain earned, once, at most what is left of the bonus; what is owed for it is never paid. Credits
- * taken, 0 the second time. Call it last in a transaction that has locked the domain.
+ * Takes back the bonus that the schema of a domain earned, once, and at most the remaining bonus of the account. An owed bonus is never
+ * paid afterwards. Returns the credits taken, 0 the second time. Call it last in a transaction that has locked the domain.
  */
 export async function reclaimContribution(db: Db, domain: string): Promise<number> {
     const { credits } = await db.first<{ credits: number }>(db.raw('credits_reclaim(?) as credits', [domain]));

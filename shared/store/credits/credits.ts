@@ -18,14 +18,14 @@ export {
 } from './bonuses.ts';
 export type { AnswerToKeep, HoldOrder, HoldState } from './moves.ts';
 
-/** A cap that an account set itself, and that leaves no unit for a call today. */
+/** A spending cap that an account set and that leaves less than one unit for a call today. */
 export interface ReachedCap {
     of: 'account' | 'key';
     /** Credits a day. */
     cap: number;
-    /** Spent today, or held by calls in flight. */
+    /** Credits spent today or held by running calls. */
     spent: number;
-    /** Midnight, UTC. */
+    /** The next midnight, UTC. */
     resetsAt: Date;
 }
 
@@ -33,7 +33,7 @@ export type HoldVerdict =
     | {
           ok: true;
           operation: string;
-          /** Credits held: `units` times the unit. */
+          /** Held credits: `units` times the price of a unit. */
           amount: number;
           units: number;
           availableAfter: number;
@@ -42,7 +42,7 @@ export type HoldVerdict =
           ok: false;
           available: number;
           isStale?: boolean;
-          /** There are credits, and a cap that leaves none of them for this call. */
+          /** Set if credits remain, but a cap leaves less than one unit for this call. */
           reached?: ReachedCap;
       };
 
@@ -50,19 +50,19 @@ type ChargeVerdict =
     | {
           ok: true;
           charged: number;
-          /** Credits left, with bonus. */
+          /** Remaining credits, including bonus. */
           available: number;
-          /** 50 with the user's first charged fetch, otherwise 0. */
+          /** 50 for the first charged fetch of a user, otherwise 0. */
           firstFetchBonus: number;
-          /** The answer as it is kept, where one was given to keep. */
+          /** The stored answer, if the charge had one. */
           kept?: string;
       }
     | { ok: false; state: HoldState | 'unknown'; marked: boolean; available: number };
 
 interface ReleaseVerdict {
-    /** `held` or `sent`: this call released it. Otherwise another call was first, or there is no such hold. */
+    /** `held` or `sent`: this call released the hold. Otherwise another call ended it first, or there is no such hold. */
     before: HoldState | 'unknown';
-    /** Whether a worker marked it as sent, also where another call was first: a failed write is then OUTCOME_UNKNOWN. */
+    /** Whether a worker marked the hold as sent, even if another call ended it. A failed write is then OUTCOME_UNKNOWN. */
     marked: boolean;
     available: number;
 }
@@ -70,67 +70,71 @@ interface ReleaseVerdict {
 interface HoldView {
     state: HoldState;
     marked: boolean;
-    /** Credits held, or that were. */
+    /** Credits held now, or before the hold ended. */
     amount: number;
     charged: number;
 }
 
 interface Swept {
-    /** Holds released because they were not settled in time. */
+    /** Number of holds released because they were not settled in time. */
     released: number;
-    /** Accounts whose period ended. */
+    /** Number of accounts whose period ended. */
     turned: number;
-    /** Bonus credits that followed their owner to another account. */
+    /** Bonus credits that moved to the account that replaced an unused one. */
     forwarded: number;
 }
 
 /**
- * The movements of money (docs/api.md, "Credits"). What arrives in one tick is one statement and one commit. Every method
- * rejects with the database's error where the outcome could not be learned in time, or where nothing was done.
+ * The movements of credits (docs/api.md, "Credits"). All movements of one tick share one statement and one commit. Every method rejects
+ * with the error of the database if the outcome could not be learned in time or nothing was done.
  */
 export interface Credits {
-    /** Holds as many units as are wanted, paid for and within the caps; refused below one unit. */
+    /** Holds as many of the wanted units as the balance and the caps allow. Refuses if that is less than one unit. */
     hold(order: HoldOrder): Promise<HoldVerdict>;
     /**
-     * Charges the exact cost, at most the hold (more is cut to it), and gives back the rest. A hold that has ended stays as it is.
-     * With an `answer`, charge and answer are kept together or not at all.
+     * Charges the exact cost, at most the held amount, and releases the rest. A larger cost is cut to the held amount. Does not change a
+     * hold that has ended. With an `answer`, the charge and the answer are stored together or not at all.
      */
     charge(charge: { operation: string; amount: number; answer?: AnswerToKeep | undefined }): Promise<ChargeVerdict>;
-    /** Gives the whole hold back. */
+    /** Releases the whole hold. */
     release(release: { operation: string }): Promise<ReleaseVerdict>;
-    /** A worker's `held → sent`; it sends only if this is true. An error means: not known, so nothing may be sent. */
+    /**
+     * Changes the state of a hold from `held` to `sent`, for a worker. The worker sends the request only if this resolves with true. After
+     * an error the state is unknown, so the worker must not send.
+     */
     markSent(operation: string): Promise<boolean>;
     /** The state of a hold; undefined if there is none. */
     stateOf(operation: string): Promise<HoldView | undefined>;
     balance(accountId: string): Promise<Balance | undefined>;
-    /** The estimated time of a charge in milliseconds: the rest of the current batch plus its own. */
+    /** The estimated duration of a charge in milliseconds: the rest of the current batch plus the charge's own batch. */
     settlingMs(): number;
-    /** Releases forgotten holds and turns ended periods, at most `limit` of each. Safe to run anywhere, at once. */
+    /** Releases expired holds and starts due periods, at most `limit` of each. Any process may run it, also concurrently. */
     sweep(limit?: number): Promise<Swept>;
-    /** Accepts no more movements and waits for the pending ones. */
+    /** Rejects new movements and waits for the pending ones. */
     close(): Promise<void>;
 }
 
 interface CreditsOptions {
-    /** The pool for reading balances, so that no movement waits behind readers; by default the same. */
+    /** The pool for reading balances, so that no movement waits for readers. By default the pool of the movements. */
     reads?: Db;
-    /** How long a hold tries again when the database is away, in milliseconds. */
+    /** How long a hold is retried while the database is unreachable, in milliseconds. */
     patienceMs?: number;
-    /** The same for charges, releases and marks, whose call runs already. */
+    /** Like `patienceMs`, for charges, releases and marks. Their call is already running. */
     settlePatienceMs?: number;
-    /** Longest a statement may take, in milliseconds. */
+    /** Timeout of a statement, in milliseconds. */
     timeoutMs?: number;
-    /** Longest wait for a place in a batch, in milliseconds. */
+    /** Maximum wait for a place in a batch, in milliseconds. */
     maxWaitMs?: number;
 }
 
-/** Opens the credits of `db`'s accounts; close them before the pool. */
+/** Opens the credits of the accounts in `db`. Close them before the pool. */
 export function openCredits(db: Db, { reads = db, ...options }: CreditsOptions = {}): Credits {
     const limits: Limits = { patienceMs: 300, settlePatienceMs: 2000, timeoutMs: 5000, maxWaitMs: 2500, ...options };
     const { batch: moves, settlingMs } = openMoves(db, limits);
-    // With answers to keep, or tried again after an outage: they take longer and must delay no hold.
+    // Settlements that store an answer, or that are retried after an outage. They take longer and must not delay holds.
     const settlements = openBatches(db, { ...limits, patienceMs: limits.settlePatienceMs });
-    // Of workers, which move nothing else. A mark may be tried as long as a charge: nothing was sent yet, and the call's deadline ends it.
+    // Only workers mark. A mark may be retried for as long as a charge, because nothing has been sent yet and the deadline of the call ends
+    // it.
     const marks = openBatches(db, { ...limits, patienceMs: limits.settlePatienceMs });
 
     async function settle(settlement: Settlement): Promise<Settled> {
@@ -139,19 +143,19 @@ export function openCredits(db: Db, { reads = db, ...options }: CreditsOptions =
             return await moves.add({ settlement });
         } catch (error) {
             if (!isOutage(error) || error instanceof BatchClosed) throw error;
-            // The last try may have been committed, and only its answer is missing.
+            // The last attempt may have been committed although its answer was lost.
             return settlements.add({ settlement: { ...settlement, mayBeDone: !(error instanceof WaitedTooLong) } });
         }
     }
 
     return {
         async hold(order) {
-            mustBePositive('unit', order.unit);
-            mustBePositive('maxUnits', order.maxUnits);
+            assertPositiveInteger('unit', order.unit);
+            assertPositiveInteger('maxUnits', order.maxUnits);
             return holdVerdict(await moves.add({ order }));
         },
         async charge({ operation, amount, answer }) {
-            if (!Number.isSafeInteger(amount) || amount < 0) throw new RangeError('a charge is a whole number of credits');
+            if (!Number.isSafeInteger(amount) || amount < 0) throw new RangeError('a charge must be a whole number of credits, at least 0');
             const { won, state, marked, charged, available, first_fetch, remaining } = await settle({ operation, charge: amount, answer });
             if (!won) return { ok: false, state, marked, available };
             const kept = answer && { kept: `${answer.head}${remaining ?? available}${answer.tail}` };
@@ -175,15 +179,15 @@ export function openCredits(db: Db, { reads = db, ...options }: CreditsOptions =
 
 type Limits = Required<Omit<CreditsOptions, 'reads'>>;
 type Move = { order: HoldOrder } | { settlement: Settlement } | { mark: Mark };
-/** A row of `credits_move`; `unknown`: there never was such a hold. */
+/** A row of `credits_move`; `unknown`: such a hold never existed. */
 type Settled = Omit<MovedRow, 'state'> & { state: HoldState | 'unknown' };
 
-/** The time of a batch predicts the next one for this long. */
+/** How long the duration of a batch predicts the duration of the next one. */
 const SETTLING_KNOWN_MS = 5000;
-/** Bytes of answers in one statement. */
+/** Maximum size of the answers in one statement, in bytes. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/** Holds and settlements share a statement, since they lock the same accounts: one batch at a time, in order of arrival. */
+/** Holds and settlements share a statement, because they lock the same accounts. One batch runs at a time, in order of arrival. */
 function openMoves(db: Db, { patienceMs, timeoutMs, maxWaitMs }: Limits): { batch: Batch<Move, Settled>; settlingMs(): number } {
     let last = { ms: 0, at: Number.NEGATIVE_INFINITY };
     const batch = openBatch<Move, Settled>({
@@ -197,29 +201,32 @@ function openMoves(db: Db, { patienceMs, timeoutMs, maxWaitMs }: Limits): { batc
             }
         },
         keyOf: operationOf,
-        isCommonFate: isOutage,
-        // Waiting holds have done nothing yet. Settlements are tried again.
-        sharesFate: (waiting) => 'order' in waiting,
+        failsWholeBatch: isOutage,
+        // A waiting hold has done nothing yet, so it fails with the batch. Settlements are retried.
+        failsWithBatch: (waiting) => 'order' in waiting,
         maxInFlight: 1,
         maxWaitMs,
     });
     return { batch, settlingMs: () => (performance.now() - last.at < SETTLING_KNOWN_MS ? 2 * last.ms : 0) };
 }
 
-/** Up to two batches at a time, and not too many bytes of answers in one. */
+/** Runs up to two batches at a time, and limits the bytes of answers in each. */
 function openBatches(db: Db, { patienceMs, timeoutMs, maxWaitMs }: Limits): Batch<Move, Settled> {
     return openBatch<Move, Settled>({
         run: (moves) => moveAll(db, moves, { patienceMs, timeoutMs }),
         keyOf: operationOf,
-        isCommonFate: isOutage,
-        sharesFate: () => false,
+        failsWholeBatch: isOutage,
+        failsWithBatch: () => false,
         sizeOf: (move) => ('settlement' in move ? (move.settlement.answer?.sealed.length ?? 0) : 0),
         maxTotal: MAX_ANSWER_BYTES,
         maxWaitMs: Math.max(maxWaitMs, patienceMs),
     });
 }
 
-/** Makes these moves in one statement, tried again for a while when the database is away; a row for each, in their order. */
+/**
+ * Runs these movements in one statement, which is retried while the database is unreachable. Returns one row for each movement, in the
+ * given order.
+ */
 async function moveAll(db: Db, moves: readonly Move[], limits: { patienceMs: number; timeoutMs: number }): Promise<Settled[]> {
     const orders = moves.flatMap((one) => ('order' in one ? [one.order] : []));
     const settlements = moves.flatMap((one) => ('settlement' in one ? [one.settlement] : []));
@@ -253,7 +260,10 @@ const NO_HOLD: Settled = {
     resets_at: new Date(0),
 };
 
-/** After a lost answer, a hold that ended the way we wanted is our own work: no other call charges or gives up this operation. */
+/**
+ * After a lost answer, a hold that ended the way we wanted was ended by this process, because no other call charges or releases this
+ * operation.
+ */
 function recogniseRetry(row: Settled, { charge, mayBeDone }: Settlement, isTriedAgain: boolean): Settled {
     const isOurs = (isTriedAgain || mayBeDone === true) && row.state === (charge === null ? 'released' : 'charged');
     return isOurs ? { ...row, won: true } : row;
@@ -281,6 +291,6 @@ async function sweep(db: Db, limit: number): Promise<Swept> {
     return { released, turned, forwarded: await forwardBonus(db) };
 }
 
-function mustBePositive(name: string, value: number): void {
-    if (!Number.isSafeInteger(value) || value < 1) throw new RangeError(`${name} is a positive whole number`);
+function assertPositiveInteger(name: string, value: number): void {
+    if (!Number.isSafeInteger(value) || value < 1) throw new RangeError(`${name} must be a positive whole number`);
 }

@@ -1,13 +1,13 @@
 import { columns, type Db } from '../../platform/db.ts';
 
-/** An account whose books do not agree: by how much each sum is off (0 where it is right). */
+/** An account whose balance does not match its ledger. Each field is the difference of one sum; 0: the sum is right. */
 interface Drift {
     accountId: string;
-    /** allowance and bonus available, minus what the ledger's entries sum to. */
+    /** Available allowance and bonus, minus the sum of the ledger entries. */
     available: number;
-    /** held, minus what the ledger's entries sum to. */
+    /** Held credits, minus the sum of the ledger entries. */
     held: number;
-    /** held, minus what the open holds sum to. */
+    /** Held credits, minus the sum of the open holds. */
     openHolds: number;
 }
 
@@ -22,8 +22,8 @@ interface LedgerEntry {
 }
 
 /**
- * Every account whose ledger or open holds do not sum to its balance, entries without an account among them; empty when the
- * books are right. One statement, hence one snapshot: correct under load too.
+ * Every account whose ledger or open holds do not sum to its balance, including ledger entries without an account. Empty if all books are
+ * right. One statement and therefore one snapshot, so the result is also correct under load.
  */
 export async function checkLedger(db: Db): Promise<Drift[]> {
     const { rows } = await db.raw<{ rows: Drift[] }>(`
@@ -43,13 +43,13 @@ export async function checkLedger(db: Db): Promise<Drift[]> {
     return rows;
 }
 
-/** Credits held over all accounts. */
+/** Held credits of all accounts. */
 export async function totalHeld(db: Db): Promise<number> {
     const [row] = await db('credit_accounts').sum<{ held: string | null }[]>({ held: 'held' });
     return Number(row?.held ?? 0);
 }
 
-/** An account's movements, newest first; `before` is the id of the last entry of the page before. */
+/** The movements of an account, newest first. `before` is the id of the last entry of the previous page. */
 export async function listEntries(db: Db, accountId: string, page: { limit: number; before?: number }): Promise<LedgerEntry[]> {
     return db('ledger_entries')
         .where({ account_id: accountId })

@@ -4,11 +4,11 @@ import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.t
 import type { KeyedCall } from '../fetch/idempotency.ts';
 import { BONUSES } from './bonuses.ts';
 
-/** The highest cost of a call, and the account that pays. */
+/** The maximum cost of a call, and the account that pays. */
 export interface HoldOrder {
-    /** `op_…`, new for every call. */
+    /** `op_…`, a new id for each call. */
     operation: string;
-    /** Who pays: `usr_…` on Free, `wsp_…` on a paid plan. */
+    /** The paying account: `usr_…` on Free, `wsp_…` on a paid plan. */
     accountId: string;
     userId: string;
     workspaceId: string;
@@ -17,37 +17,37 @@ export interface HoldOrder {
     endpoint: string;
     versionId: number;
     effect: Effect;
-    /** Credits of one unit, at least 1. */
+    /** Price of one unit in credits, at least 1. */
     unit: number;
-    /** Units wanted, at least 1; fewer are held where balance or cap allow no more. */
+    /** Number of units wanted, at least 1. Fewer are held if the balance or a cap allows fewer. */
     maxUnits: number;
-    /** The hold is released after this time: the time to the deadline plus a grace period. */
+    /** Time until the hold expires: the time to the deadline plus a grace period. */
     expiresInMs: number;
-    /** The cached state of the site. If it has changed, nothing is held. */
+    /** The cached state of the site. If the site has changed since, nothing is held. */
     siteState?: { registrable: string; revision: string } | undefined;
-    /** The account or the key has a cap on what it spends a day. */
+    /** Whether the account or the key has a daily spending cap. */
     isCapped?: boolean;
 }
 
-/** How a hold ends: by a charge of exact credits or, with null, by a release. */
+/** How a hold ends: by a charge of an exact amount, or by a release (null). */
 export interface Settlement {
     operation: string;
     charge: number | null;
     answer?: AnswerToKeep | undefined;
-    /** An earlier try may have been committed. */
+    /** Whether an earlier attempt may have been committed. */
     mayBeDone?: boolean;
 }
 
-/** The answer of a keyed call in two parts: between them goes what the account can spend after the charge. */
+/** The answer of a call with an idempotency key, in two parts. The available credits after the charge go between them. */
 export interface AnswerToKeep {
     call: KeyedCall;
     head: string;
     tail: string;
-    /** Both, encrypted, in base64: what is kept. */
+    /** Both parts, encrypted, in base64. This text is stored. */
     sealed: string;
 }
 
-/** A worker's `held → sent`; `by` is new for every mark. */
+/** A worker's change from `held` to `sent`; `by` is new for each mark. */
 export interface Mark {
     operation: string;
     by: string;
@@ -61,12 +61,12 @@ export interface Moves {
 
 export type HoldState = 'held' | 'sent' | 'charged' | 'released';
 
-/** A hold after it began, ended or was marked; `won` is false if that was refused, or another call was first. */
+/** A hold after it began, ended or was marked. `won` is false if that was refused or another call was first. */
 export interface MovedRow {
     operation: string;
     won: boolean;
     state: HoldState;
-    /** Whether a worker marked it as sent, even where another call ended it. */
+    /** Whether a worker marked the hold as sent, even if another call ended it. */
     marked: boolean;
     charged: number;
     first_fetch: number;
@@ -78,16 +78,16 @@ export interface MovedRow {
     cap: number;
     spent: number;
     resets_at: Date;
-    /** Of an answer that an earlier try of ours has kept: the figure in it. */
+    /** The available credits in an answer that an earlier attempt has stored. */
     remaining?: number | null;
 }
 
 /**
- * Begins, ends and marks holds in one statement and one commit: all of it is done, or nothing. The rule is `credits_move`
- * (migrations/1130). Answers are kept with their charges. Operations without a hold have no row.
+ * Begins, ends and marks holds in one statement and one commit, all of them or none. `credits_move` (migrations/1130) contains the rules.
+ * Answers are stored together with their charges. Operations without a hold have no row.
  */
 export function move(db: Db, { orders, settlements, marks }: Moves, timeoutMs: number): Promise<MovedRow[]> {
-    // Holds are locked in the order of operations, and accounts in the order of their ids.
+    // Locks holds in the order of operations, and accounts in the order of their ids.
     const ended = settlements.toSorted(byOperation);
     const settling = [
         ended.map(({ operation }) => operation),
@@ -133,7 +133,7 @@ const MOVE: PreparedQuery = {
     text: `select * from credits_move($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
 };
 
-/** `stored` works on rows that were there before, and is looked at by every row of the result, so that it runs once and always. */
+/** `stored` works on rows that existed before. Every row of the result refers to it, so that PostgreSQL always runs it, and only once. */
 const SETTLE_AND_KEEP: PreparedQuery = {
     name: 'credits_settle_and_keep',
     text: `
@@ -160,7 +160,7 @@ const FIND: PreparedQuery = {
         from holds h join credit_accounts c on c.id = h.account_id where h.operation = any ($1::text[])`,
 };
 
-/** Those of these orders that are held already. */
+/** Finds those of the given orders that are already held. */
 export async function findHolds(db: Db, orders: readonly HoldOrder[], timeoutMs: number): Promise<MovedRow[]> {
     return orders.length === 0 ? [] : runPrepared<MovedRow>(db, FIND, [orders.map(({ operation }) => operation)], timeoutMs);
 }
@@ -169,7 +169,7 @@ function byOperation(one: { operation: string }, other: { operation: string }): 
     return compare(one.operation, other.operation);
 }
 
-/** The order of bytes, as `collate "C"` has it. */
+/** Byte order, like `collate "C"`. */
 function compare(one: string, other: string): number {
     return one < other ? -1 : one > other ? 1 : 0;
 }

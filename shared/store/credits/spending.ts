@@ -1,37 +1,37 @@
 import type { Db } from '../../platform/db.ts';
 
-/** A cap that an account set itself: credits a day (UTC), for all of it or for one key. */
+/** A daily (UTC) spending cap that an account set, for all of its calls or for one key. */
 interface Cap {
-    /** Null: none. */
+    /** Credits; null: no cap. */
     cap: number | null;
-    /** Spent today, or held by calls in flight; 0 where nothing was counted yet. */
+    /** Credits spent today or held by running calls; 0 if nothing has been counted yet. */
     spent: number;
 }
 
-/** The highest cap, in whole credits. */
+/** Maximum of a cap, in whole credits. */
 export const MOST_CAP = 1_000_000;
 
-/** Daily cap of an account and today's spending. */
+/** The daily cap of an account, and its spending today. */
 export async function accountCap(db: Db, accountId: string): Promise<Cap> {
     return readCap(db, 'credit_accounts', accountId);
 }
 
-/** Daily cap of a key and today's spending. */
+/** The daily cap of a key, and its spending today. */
 export async function keyCap(db: Db, keyId: string): Promise<Cap> {
     return readCap(db, 'api_keys', keyId);
 }
 
-/** Sets an account's cap, or none; it holds for the next call, and counts what was spent today already. */
+/** Sets or removes the cap of an account. It applies to the next call. Today's earlier spending counts. */
 export async function setAccountCap(db: Db, accountId: string, cap: number | null): Promise<void> {
     await setCap(db, 'credit_accounts', accountId, cap);
 }
 
-/** Sets a key's cap, or none; it holds for calls that begin a second later, and counts what was spent today already. */
+/** Sets or removes the cap of a key. It applies to calls that begin at least a second later. Today's earlier spending counts. */
 export async function setKeyCap(db: Db, keyId: string, cap: number | null): Promise<void> {
     await setCap(db, 'api_keys', keyId, cap);
 }
 
-/** Forgets days that are over. */
+/** Deletes the spending of past days. */
 export async function forgetSpending(db: Db): Promise<void> {
     await db('day_spending')
         .where('day', '<', db.raw(`${TODAY} - 1`))
@@ -48,7 +48,7 @@ async function readCap(db: Db, table: 'credit_accounts' | 'api_keys', id: string
     return { cap: found?.cap ?? null, spent: found?.spent ?? 0 };
 }
 
-/** The next hold counts today's spending from the ledger again, unless there was a cap all day. */
+/** The next hold recounts today's spending from the ledger, unless the cap was set for the whole day. */
 async function setCap(db: Db, table: 'credit_accounts' | 'api_keys', id: string, cap: number | null): Promise<void> {
     await db.transaction(async (trx) => {
         const before: { day_cap: number | null } | undefined = await trx(table).where({ id }).forUpdate().first('day_cap');

@@ -6,76 +6,79 @@ import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.t
 import type { Secrets } from '../../platform/secrets.ts';
 import { textInTurns, toBase64InTurns } from '../../platform/turns.ts';
 
-/** Storage limit of a workspace in bytes (docs/api.md, "Idempotency"). Calls that are running when it is reached are still stored. */
+/**
+ * Storage limit of a workspace in bytes (docs/api.md, "Idempotency"). Answers of calls that are already running when it is reached are
+ * still stored.
+ */
 export const KEPT_BYTES = 256 * 1024 * 1024;
 
-/** One call under a key. Keys hold per workspace and route. */
+/** One call with an idempotency key. Keys are separate for each workspace and route. */
 export interface KeyedCall {
     workspaceId: string;
     /** Name of the route's contract. */
     route: string;
     key: string;
-    /** `op_…` of the call that has the key. */
+    /** `op_…`: the operation of the call that owns the key. */
     operation: string;
 }
 
 export interface KeyOrder extends KeyedCall {
     /** SHA-256 of the canonical JSON of the body, in hex. */
     bodyHash: string;
-    /** The call ends after this many milliseconds at the latest. */
+    /** Maximum duration of the call, in milliseconds. */
     lastsMs: number;
 }
 
 type KeyVerdict =
-    /** This call owns the key now, until `store`, `forget` or a charge with an answer. */
+    /** This call owns the key, until `store`, `forget` or a charge with an answer. */
     | { verdict: 'new' }
     | { verdict: 'running' }
-    /** The key was used with another body. */
+    /** The key was used with a different body. */
     | { verdict: 'conflict' }
     | { verdict: 'replay' }
     /** The workspace has reached its storage limit. */
     | { verdict: 'full' }
-    /** The time of the call that owns the key is over, and its outcome is unknown; `holder` is its operation. */
+    /** The call that owns the key has exceeded its time and its outcome is unknown; `holder` is its operation. */
     | { verdict: 'abandoned'; holder: string };
 
-/** The keys of all workspaces. Every method rejects with the database's error where the outcome could not be learned in time. */
+/** The idempotency keys of all workspaces. Every method rejects with the database's error if the outcome could not be learned in time. */
 export interface Idempotency {
-    /** Acquires the key or returns its owner. The calls of one tick share one query, equal keys included. */
+    /** Acquires the key or returns its owner. All calls of one tick share one query, including calls with equal keys. */
     begin(order: KeyOrder): Promise<KeyVerdict>;
-    /** The answer under a key; undefined if it has just run out, `sealed` where no key of the ring opens it. */
+    /** The answer that is stored for a key; undefined if it has just expired; `sealed` if no key of the ring decrypts it. */
     read(call: Omit<KeyedCall, 'operation'>): Promise<StoredAnswer | 'sealed' | undefined>;
-    /** An answer as a charge keeps it, in base64. */
+    /** Encrypts an answer in the format in which a charge stores it, in base64. */
     seal(parts: AnswerParts): Promise<string>;
-    /** Keeps an answer for 24 h, if `call` still has the key. */
+    /** Stores an answer for 24 h, if `call` still owns the key. */
     store(call: KeyedCall, answer: StoredAnswer): Promise<void>;
     /** Releases the key, if `call` still owns it and nothing is stored. */
     forget(call: KeyedCall): Promise<void>;
-    /** Milliseconds until the workspace may keep more; 0: now. */
+    /** Milliseconds until the workspace may store more answers; 0: it may now. */
     msUntilSpace(workspaceId: string): Promise<number>;
-    /** Accepts no more calls and waits for the pending ones. */
+    /** Rejects new calls and waits for the pending ones. */
     close(): Promise<void>;
 }
 
-/** Longest wait for a place in a batch, how long a statement is tried again, and how long one may take, in milliseconds. */
+/** Maximum wait for a place in a batch, maximum time for retries of a statement, and timeout of a statement, in milliseconds. */
 const MAX_WAIT_MS = 1000;
 const PATIENCE = { begin: 300, end: 1000 };
 const TIMEOUT_MS = 5000;
 const PURPOSE = 'answer';
 
-/** Opens the keys of `db`'s workspaces; close them before the pool. */
+/** Opens the idempotency keys of the workspaces in `db`. Close them before the pool. */
 export function createIdempotency(db: Db, secrets: Secrets): Idempotency {
     const orders = openBatch<KeyOrder, KeyVerdict>({
         run: (batch) => retryUntilKnown(PATIENCE.begin, () => beginAll(db, batch)),
         keyOf: (order) => order.operation,
         maxWaitMs: MAX_WAIT_MS,
-        isCommonFate: isOutage,
+        failsWholeBatch: isOutage,
     });
     const forgotten = openBatch<KeyedCall, true>({
         run: (batch) => retryUntilKnown(PATIENCE.end, () => forgetAll(db, batch)),
         keyOf: (call) => call.operation,
         maxWaitMs: MAX_WAIT_MS,
-        isCommonFate: isOutage,
-        sharesFate: () => false,
+        failsWholeBatch: isOutage,
+        failsWithBatch: () => false,
     });
     return {
         begin: (order) => orders.add(order),
@@ -94,7 +97,7 @@ export function createIdempotency(db: Db, secrets: Secrets): Idempotency {
     };
 }
 
-/** Deletes answers that ran out; how many. Safe to run anywhere, at once. */
+/** Deletes expired answers and returns their number. Any process may run it, also concurrently. */
 export async function sweepAnswers(db: Db, limit = 2000): Promise<number> {
     const swept = await db.first(db.raw('idempotency_sweep(?) as count', [limit]));
     return swept.count;
@@ -142,8 +145,8 @@ async function forgetAll(db: Db, calls: readonly KeyedCall[]): Promise<true[]> {
 }
 
 /**
- * Keeps an answer for 24 h; in the transaction that does what it tells, so that neither is there without the other. False where
- * `call` has the key no more: its time was up, and somebody else may have done it.
+ * Stores an answer for 24 h. Call it in the transaction of the change that the answer reports, so that both are committed together. False
+ * if `call` no longer owns the key: its time has expired, and another call may have made the change.
  */
 export async function keepAnswer(db: Db, secrets: Secrets, call: KeyedCall, { status, headers, body }: StoredAnswer): Promise<boolean> {
     const sealed = await sealParts(secrets, { headers, head: body });
@@ -152,7 +155,7 @@ export async function keepAnswer(db: Db, secrets: Secrets, call: KeyedCall, { st
     return kept?.stored === 1;
 }
 
-/** The hash of a body that was read only after its call took the key; in the transaction that keeps the answer. */
+/** Sets the hash of a body that was read only after its call acquired the key. Call it in the transaction that stores the answer. */
 export async function setHash(db: Db, { workspaceId, route, key, operation }: KeyedCall, hash: string): Promise<void> {
     await db('idempotency')
         .where({ workspace_id: workspaceId, route, idempotency_key: key, operation })
@@ -176,7 +179,7 @@ async function readAnswer(db: Db, secrets: Secrets, call: Omit<KeyedCall, 'opera
 
 interface AnswerRow {
     status: number;
-    /** Null if it was kept in clear, before the baseline of migrations: that answer is gone. */
+    /** Null if the answer was stored unencrypted, before the baseline of migrations. That answer is lost. */
     sealed: Buffer | null;
     remaining: number | null;
 }
