@@ -1,7 +1,7 @@
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { truncateJson } from '../../shared/domain/json/truncate-json.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import { partsOf } from '../../shared/fetch/answer-text.ts';
+import { splitAnswer } from '../../shared/fetch/answer-text.ts';
 
 /** The most characters of an answer that are parsed: more than an agent or a page shows, and a few milliseconds of work. */
 const MOST = 256 * 1024;
@@ -12,7 +12,7 @@ const MOST = 256 * 1024;
  */
 export function readAnswer(payload: string): { body: Record<string, unknown>; isCut: boolean } {
     if (payload.length <= MOST) return { body: parseExact(payload) as JsonObject, isCut: false };
-    const parts = partsOf(payload);
+    const parts = splitAnswer(payload);
     if (parts === undefined) return { body: parseExact(truncateJson(payload, MOST)) as JsonObject, isCut: true };
     return {
         body: { success: true, data: parseExact(truncateJson(parts.data, MOST)), meta: JSON.parse(parts.meta) },

@@ -1,7 +1,7 @@
 import type { ConnectionEntry, ConnectionOrder, NewConnectionQuery } from '../../shared/contracts/connections.ts';
 import { hintOf, secretProblems, toStoredSecret } from '../../shared/domain/connections/secret.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
-import { checkCookies, mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
+import { checkCookies, requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as connections from '../../shared/store/connections/connections.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
@@ -19,7 +19,7 @@ import { passTest } from './test-connection.ts';
 export async function addConnection(call: Call<object, NewConnectionQuery, ConnectionOrder>): Promise<Reply<ConnectionEntry>> {
     const { app, body, query } = call;
     const { workspaceId, userId } = call.caller as Caller;
-    mayKeepCredentials(app);
+    requireExternalKeyRing(app);
     const { site, offer, takesCookies } = await latestOffer(app, body.site);
     const terms = chooseTerms(offer, body.auth_id);
     checkCookies(terms.entry, { site, takesCookies });

@@ -4,7 +4,7 @@ import { originsOf, strayProblem } from '../../shared/domain/connections/oauth-c
 import { unknownScopes } from '../../shared/domain/connections/secret.ts';
 import { type AuthOffer, type AuthTerms, flowsOf } from '../../shared/domain/package/auth.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
-import { mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
+import { requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { addFlow, bindClient, findEnded, hashOfState, MOST_FLOWS, redirectUrls } from '../../shared/store/connections/oauth.ts';
@@ -17,7 +17,7 @@ import { chooseTerms, invalid, latestOffer } from './terms.ts';
 export async function authorize(call: Call<object, object, AuthorizeOrder>): Promise<Reply<AuthorizeAnswer>> {
     const { app, body } = call;
     const { workspaceId, userId } = call.caller as Caller;
-    mayKeepCredentials(app);
+    requireExternalKeyRing(app);
     const { site, offer } = await latestOffer(app, body.site);
     const terms = consentTerms(offer, body.auth_id);
     const { entry } = terms;

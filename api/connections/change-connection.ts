@@ -4,7 +4,7 @@ import { hintOf, type SecretFields, type StoredSecret, secretProblems, toStoredS
 import { type AuthTerms, termsOf } from '../../shared/domain/package/auth.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
-import { checkCookies, mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
+import { checkCookies, requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as connections from '../../shared/store/connections/connections.ts';
@@ -53,7 +53,7 @@ async function latestTerms({ app }: ChangeCall, { site, authId }: connections.Co
 /** Seals a new value after the site accepted it in a trial. */
 async function newValue(call: ChangeCall, connection: connections.Connection, terms: AuthTerms, given: SecretFields) {
     const { app, query } = call;
-    mayKeepCredentials(app);
+    requireExternalKeyRing(app);
     const problems = secretProblems(terms.entry, given);
     if (problems.length > 0) throw invalid(...problems);
     const secret = toStoredSecret(terms.entry, given);

@@ -2,7 +2,7 @@ import type { App } from '../../shared/app.ts';
 import type { OAuthClientDeleted, OAuthClientEntry, OAuthClientOrder, SiteParams } from '../../shared/contracts/oauth.ts';
 import { originsOf } from '../../shared/domain/connections/oauth-clients.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
-import { mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
+import { requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
 import { offerOf } from '../../shared/fetch/latest-offer.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
@@ -14,7 +14,7 @@ import { invalid } from './terms.ts';
 /** PUT /v1/oauth-clients/{site} */
 export async function putClient(call: Call<SiteParams, object, OAuthClientOrder>): Promise<Reply<OAuthClientEntry>> {
     const { app, params, body, caller } = call;
-    mayKeepCredentials(app);
+    requireExternalKeyRing(app);
     const { site, registrable } = readSite(params.site, '/site');
     const { workspaceId } = caller as Caller;
     const known = originsOf((await offerOf(app, { site, registrable }))?.auth ?? []);

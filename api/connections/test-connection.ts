@@ -9,8 +9,8 @@ import { termsOf } from '../../shared/domain/package/auth.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
 import { type Admitted, bindValues, findEndpoint } from '../../shared/fetch/admit.ts';
 import { checkEffect, checkUrl } from '../../shared/fetch/check-rights.ts';
-import { checkTerms, mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
-import { noteUse } from '../../shared/fetch/connection-use.ts';
+import { checkTerms, requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
+import { recordUse } from '../../shared/fetch/connection-use.ts';
 import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
 import { jobOf, type Passage, passCircuit, runJob } from '../../shared/fetch/run-job.ts';
@@ -29,7 +29,7 @@ import { latestOffer } from './terms.ts';
 export async function testOne(call: Call<ConnectionParams, object, undefined>): Promise<Reply<ConnectionEntry>> {
     const { app } = call;
     const { workspaceId, userId, scopes } = call.caller as Caller;
-    mayKeepCredentials(app);
+    requireExternalKeyRing(app);
     const connection = await findMine(call);
     const { connectionId, site, authId } = connection;
     if (scopes.listed.connections?.includes(connectionId) === false) throw missingScope({ part: 'connections', needs: connectionId });
@@ -79,7 +79,7 @@ export async function passTest<P, Q, B>(call: Call<P, Q, B>, connection: Connect
         const refusal = outcome.ok ? undefined : failureOf(job, outcome, false).refusal;
         const durationMs = performance.now() - order.times.began;
         recordFetch(app, order, { found: admitted.found, code: refusal?.code ?? 'success', credits: 0, outcome, durationMs });
-        await noteUse(app, order, job, outcome);
+        await recordUse(app, order, job, outcome);
         if (refusal === undefined) return;
         if (!isRejected(outcome)) throw refusal;
         await app.limits.take({ identity: rejectedTests(caller, connection), windows: [REJECTED_TESTS] });

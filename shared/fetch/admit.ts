@@ -3,7 +3,7 @@ import type { FetchRequest } from '../contracts/fetch.ts';
 import { type Binding, type BindingAsText, bindParams } from '../domain/fetch/bind-params.ts';
 import { buildUrl } from '../domain/fetch/build-request.ts';
 import { withPlaceholderValues } from '../domain/fetch/prepared-values.ts';
-import { createParamValidator, WORK_OF_A_TURN } from '../domain/fetch/validate-params.ts';
+import { createParamValidator, STEPS_PER_TURN } from '../domain/fetch/validate-params.ts';
 import { parseExact } from '../domain/json/exact-numbers.ts';
 import { hasTooManyNodes, MAX_PARAM_NODES } from '../domain/json/schema/count-nodes.ts';
 import { TooMuchWork } from '../domain/json/schema/patterns.ts';
@@ -21,76 +21,77 @@ import { chooseConnection } from './choose-connection.ts';
 import { checkCursor, type OpenedCursor, openFetchCursor } from './fetch-cursor.ts';
 import type { FetchOrder } from './order.ts';
 
-/** A call that its package accepts: endpoint, params and price. */
+/** A call that passed all checks: its endpoint, params and price. */
 export interface Admitted {
     ok: true;
     found: Found;
     values: Values;
     price: pricing.Price;
-    /** Whose credential is sent. */
+    /** The connection whose credential is sent. */
     connection: UsableConnection | undefined;
-    /** Where the walk over pages goes on. */
+    /** The position from which a paginated call continues. */
     cursor: OpenedCursor | undefined;
 }
 
-/** Who asks for what; the parts of an order that decide whether it is admitted. */
-type Asked = Pick<FetchOrder, 'caller' | 'body'>;
+/** The parts of an order that decide whether it is admitted. */
+type AdmissionRequest = Pick<FetchOrder, 'caller' | 'body'>;
 
-/** With its cursor opened, whose version it runs. */
-type Question = Asked & {
+/** An order whose cursor has been decrypted. The call runs the version of that cursor. */
+type OpenedRequest = AdmissionRequest & {
     cursor?: OpenedCursor | undefined;
-    /** Whether problems name similar params; true by default. */
+    /** Whether problems suggest similar param names; true by default. */
     suggests?: boolean;
 };
 
 /**
- * Resolves a call to its endpoint and price, or to the reason why its package refuses it. It uses the remembered site state where the call
- * passes and the hold checks that state. In all other cases it reads the database.
- * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, FORBIDDEN, INVALID_PARAMS, VALIDATION_ERROR, INVALID_CURSOR: these end the call uncounted.
+ * Resolves a call to its endpoint and price, or to the reason for its refusal. It uses the cached site state if the hold checks that state
+ * again and the call passes. In all other cases it reads the database.
+ * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, FORBIDDEN, INVALID_PARAMS, VALIDATION_ERROR, INVALID_CURSOR. These refusals do not count
+ * against the rate limit.
  */
-export async function admit(app: App, asked: Asked): Promise<Admitted | RefusedCall> {
-    const question = await openQuestion(app, asked);
-    const { dry_run: isDry, max_age: maxAge = 0 } = question.body;
-    const isCheckedAgain = isDry !== true && maxAge === 0;
-    return (isCheckedAgain ? await fromMemory(app, question) : undefined) ?? checkFresh(app, question);
+export async function admit(app: App, request: AdmissionRequest): Promise<Admitted | RefusedCall> {
+    const opened = await openRequest(app, request);
+    const { dry_run: isDry, max_age: maxAge = 0 } = opened.body;
+    const isCheckedByHold = isDry !== true && maxAge === 0;
+    return (isCheckedByHold ? await admitFromCache(app, opened) : undefined) ?? admitFromDatabase(app, opened);
 }
 
-/** Does the same with the current state from the database. */
-export async function admitFresh(app: App, asked: Asked): Promise<Admitted | RefusedCall> {
-    return checkFresh(app, await openQuestion(app, asked));
+/** Like `admit`, but always with the current state from the database. */
+export async function admitFresh(app: App, request: AdmissionRequest): Promise<Admitted | RefusedCall> {
+    return admitFromDatabase(app, await openRequest(app, request));
 }
 
-async function openQuestion(app: App, { caller, body }: Asked): Promise<Question> {
+async function openRequest(app: App, { caller, body }: AdmissionRequest): Promise<OpenedRequest> {
     const cursor = await openFetchCursor(app, caller, body);
     return { caller, body: cursor === undefined ? body : { ...body, version: cursor.version }, cursor };
 }
 
-async function checkFresh(app: App, question: Question): Promise<Admitted | RefusedCall> {
-    const found = await findEndpoint(app, question.body, (asked) => app.latest.find(asked), question.cursor);
+async function admitFromDatabase(app: App, opened: OpenedRequest): Promise<Admitted | RefusedCall> {
+    const found = await findEndpoint(app, opened.body, (question) => app.latest.find(question), opened.cursor);
     if (!found.ok) return found;
-    return checkFound(app, question, found).catch((error: unknown) => {
-        // What is wrong with the connection counts like an unknown endpoint.
-        if (!(error instanceof Refusal) || !COUNTED.has(refusalEntry(error.code).status)) throw error;
+    return checkFound(app, opened, found).catch((error: unknown) => {
+        // A problem with the connection counts against the rate limit like an unknown endpoint.
+        if (!(error instanceof Refusal) || !COUNTED_STATUSES.has(refusalEntry(error.code).status)) throw error;
         return { ok: false, site: found.site, isKnown: true, refusal: error };
     });
 }
 
-const COUNTED: ReadonlySet<number> = new Set([404, 422]);
+const COUNTED_STATUSES: ReadonlySet<number> = new Set([404, 422]);
 
-async function fromMemory(app: App, question: Question): Promise<Admitted | undefined> {
+async function admitFromCache(app: App, opened: OpenedRequest): Promise<Admitted | undefined> {
     try {
-        const found = await findEndpoint(app, question.body, app.latest.recall, question.cursor);
-        return found?.ok === true ? await checkFound(app, question, found) : undefined;
+        const found = await findEndpoint(app, opened.body, app.latest.recall, opened.cursor);
+        return found?.ok === true ? await checkFound(app, opened, found) : undefined;
     } catch (error) {
         if (error instanceof Refusal) return undefined;
         throw error;
     }
 }
 
-/** Checks a call whose endpoint is known. @throws Refusal as `admit` does */
-export async function checkFound(app: App, { caller, body, cursor, suggests }: Question, found: Found): Promise<Admitted> {
+/** Checks a call whose endpoint is known. @throws the same Refusals as `admit` */
+export async function checkFound(app: App, { caller, body, cursor, suggests }: OpenedRequest, found: Found): Promise<Admitted> {
     await checkEffect(app, caller, found);
-    refuseWithoutPages(found, body);
+    rejectPageFields(found, body);
     const values = await bindValues(found, body, suggests);
     checkUrl(found.policy, () => buildUrl(found.endpoint, withPlaceholderValues(found.endpoint, values)));
     const connection = await chooseConnection(app, caller, found, body);
@@ -98,13 +99,13 @@ export async function checkFound(app: App, { caller, body, cursor, suggests }: Q
     const limits = { maxCredits: body.max_credits, maxResults: body.max_results, maxPages: body.max_pages };
     const price = pricing.priceOrder({ ...found, ...limits });
     if (!price.ok) throw new Refusal('VALIDATION_ERROR', undefined, { details: [price.problem] });
-    // A dry run sends nothing: it tells the price that is to be confirmed.
+    // A dry run sends nothing. It reports the price that the caller has to confirm.
     if (body.dry_run !== true) await checkPrice(app, caller, found, price.unit * price.maxUnits);
     return { ok: true, found, values, price, connection, cursor };
 }
 
-/** @throws Refusal VALIDATION_ERROR for what only endpoints with pages take */
-function refuseWithoutPages({ endpoint }: Found, body: FetchRequest): void {
+/** @throws Refusal VALIDATION_ERROR if the call has fields that only endpoints with pages accept */
+function rejectPageFields({ endpoint }: Found, body: FetchRequest): void {
     const given = endpoint.pagination === undefined ? (['cursor', 'max_pages', 'partial'] as const).filter((field) => field in body) : [];
     if (given.length === 0) return;
     const message = `The endpoint ${endpoint.name} has no pages: leave this field out.`;
@@ -113,18 +114,18 @@ function refuseWithoutPages({ endpoint }: Found, body: FetchRequest): void {
 }
 
 /**
- * Validates the params of a call: on the event loop within the step limit of one turn, otherwise in a thread.
+ * Validates the params of a call. It runs on the event loop within the step limit of one turn, otherwise in a thread.
  * @throws Refusal INVALID_PARAMS, SERVICE_UNAVAILABLE
  */
 export async function bindValues(found: Found, { params = {} }: FetchRequest, suggests = true): Promise<Values> {
-    const bound = bindHere(found, params, suggests) ?? (await bindAside(found, params));
+    const bound = bindOnEventLoop(found, params, suggests) ?? (await bindInThread(found, params));
     if (bound.ok) return bound.values;
     throw new Refusal('INVALID_PARAMS', undefined, { details: bound.problems });
 }
 
-function bindHere({ endpoint }: Found, params: JsonObject, suggests: boolean): Binding | undefined {
+function bindOnEventLoop({ endpoint }: Found, params: JsonObject, suggests: boolean): Binding | undefined {
     try {
-        return bindParams(endpoint, params, createParamValidator({ steps: WORK_OF_A_TURN }), suggests);
+        return bindParams(endpoint, params, createParamValidator({ steps: STEPS_PER_TURN }), suggests);
     } catch (error) {
         if (error instanceof TooMuchWork) return undefined;
         throw error;
@@ -133,11 +134,11 @@ function bindHere({ endpoint }: Found, params: JsonObject, suggests: boolean): B
 
 const thread = createSideThread(new URL('./bind-thread.ts', import.meta.url));
 
-/** Queues by site, since the site's own package causes the work. @throws Refusal SERVICE_UNAVAILABLE */
-async function bindAside({ endpoint, registrable }: Found, params: JsonObject): Promise<Binding> {
+/** The thread has one queue per site, because the package of the site causes the work. @throws Refusal SERVICE_UNAVAILABLE */
+async function bindInThread({ endpoint, registrable }: Found, params: JsonObject): Promise<Binding> {
     try {
         const answer = await thread.run<BindingAsText>(registrable, { endpoint, params: JSON.stringify(params) });
-        // Values have no prototype.
+        // Values are objects without a prototype.
         return answer.ok ? { ok: true, values: Object.assign(Object.create(null), parseExact(answer.values)) } : answer;
     } catch (cause) {
         if (!(cause instanceof SideThreadFailure)) throw cause;
@@ -154,15 +155,18 @@ export interface Found {
     endpoint: Endpoint;
     /** How the version sends credentials. */
     offer: AuthOffer;
-    /** Credits of one unit. */
+    /** Price of one unit, in credits. */
     siteCredits: number;
-    /** Units that may be billed at most, since a call that names no version pays no more than it did within the last 24 h. */
+    /**
+     * Maximum number of billed units; undefined: no cap. A call without a version is billed at most the lowest maximum of the versions that
+     * were the latest within the last 24 h.
+     */
     unitsCap: number | undefined;
-    /** The operator's share for the site; null: half of all slots. */
+    /** The concurrency limit that the operator set for the site; null: half of all slots. */
     siteConcurrency: number | null;
-    /** The operator's rate limit in upstream requests per second; null: no limit. */
+    /** The rate limit that the operator set, in upstream requests per second; null: no limit. */
     siteRate: number | null;
-    /** Requests a minute to each host that the domain's latest versions ask for. */
+    /** Requests a minute to each host, as the latest versions of the domain declare them. */
     paces: schemas.SiteState['paces'];
     /** Whether connections may hold session cookies. */
     takesCookies: boolean;
@@ -171,23 +175,23 @@ export interface Found {
     revision: string;
 }
 
-/** The refusal of a call: 404 or 422. It counts against the rate limit, so it is thrown after counting. */
+/** The refusal of a call: 404 or 422. It counts against the rate limit, so the caller throws it after counting. */
 export interface RefusedCall {
     ok: false;
     site: string;
-    /** Whether any version of the site was ever published. */
+    /** Whether any version of the site has ever been published. */
     isKnown: boolean;
     refusal: Refusal;
 }
 
-/** Stands for an unknown hash; 0 would mean the latest version. */
+/** The version number for an unknown hash. 0 would mean the latest version. */
 const NO_VERSION = -1;
 
 /**
  * Finds the endpoint of a call, in the given version or the latest.
- * @param look reads the site state; where it returns undefined, so does this function
- * @param cursor the version is that of a call before, which may have named none
- * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED: these end the call uncounted.
+ * @param look reads the site state; if it returns undefined, this function returns undefined
+ * @param cursor the cursor of an earlier call; its version applies, which the earlier call need not have named
+ * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED. These refusals do not count against the rate limit.
  */
 export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
     app: App,
@@ -200,28 +204,28 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
     const siteState = await look({ site, registrable, version: number });
     if (siteState === undefined) return undefined as undefined & Seen;
     if (siteState.isBlocked) throw siteBlocked();
-    const keep = (refusal: Refusal): RefusedCall => ({ ok: false, site, isKnown: siteState.isKnown, refusal });
+    const refuse = (refusal: Refusal): RefusedCall => ({ ok: false, site, isKnown: siteState.isKnown, refusal });
     const { version } = siteState;
     if (version === undefined || !schemas.mayRun(version)) {
-        return keep(named === undefined || !siteState.isKnown ? siteNotFound(site) : new Refusal('VERSION_NOT_FOUND'));
+        return refuse(named === undefined || !siteState.isKnown ? siteNotFound(site) : new Refusal('VERSION_NOT_FOUND'));
     }
     const loaded = await app.versions.load(version.versionId);
     const endpoint = loaded?.endpoints.get(name);
     if (loaded === undefined || endpoint === undefined) {
         const extras = {
-            // Computed when it is read, since it takes up to 10 ms and a batch may name 100,000 unknown endpoints.
+            // Computed on first use, because it takes up to 10 ms and a batch may name 100,000 unknown endpoints.
             get didYouMean() {
                 return didYouMean(name, [...(loaded?.endpoints.keys() ?? [])]);
             },
         };
-        return keep(new Refusal('ENDPOINT_NOT_FOUND', undefined, extras));
+        return refuse(new Refusal('ENDPOINT_NOT_FOUND', undefined, extras));
     }
-    if (!endpoint.hosted) return keep(new Refusal('ENDPOINT_NOT_HOSTED'));
-    if (isTooComplex(endpoint)) return keep(new Refusal('ENDPOINT_NOT_HOSTED', TOO_COMPLEX));
+    if (!endpoint.hosted) return refuse(new Refusal('ENDPOINT_NOT_HOSTED'));
+    if (isTooComplex(endpoint)) return refuse(new Refusal('ENDPOINT_NOT_HOSTED', TOO_COMPLEX));
     await checkPolicy(app, siteState.policy, endpoint, { registrable, versionId: version.versionId });
     const { siteCredits, siteConcurrency, siteRate, paces, takesCookies, policy, latestOfDay, revision } = siteState;
     const isNamed = cursor === undefined ? named !== undefined : cursor.named !== null;
-    const isAlone = isNamed || latestOfDay.every((id) => id === version.versionId);
+    const hasOneMaximum = isNamed || latestOfDay.every((id) => id === version.versionId);
     return {
         ok: true,
         site,
@@ -237,17 +241,17 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
         takesCookies,
         policy,
         revision,
-        unitsCap: isAlone ? undefined : await schemas.lowestMaxUnits(app.versions, latestOfDay, name),
+        unitsCap: hasOneMaximum ? undefined : await schemas.lowestMaxUnits(app.versions, latestOfDay, name),
     };
 }
 
 const TOO_COMPLEX = `This version was published under an earlier limit: the schemas of this endpoint's params may have at most ${MAX_PARAM_NODES.toLocaleString('en')} schemas in all. Publish a new version with simpler ones.`;
 
-const checkedBefore = new WeakMap<Endpoint, boolean>();
+const complexityChecks = new WeakMap<Endpoint, boolean>();
 
-/** Whether a version from before the current limits exceeds them. */
+/** Whether an endpoint that was published under earlier limits exceeds the current ones. */
 function isTooComplex(endpoint: Endpoint): boolean {
-    const isPast = checkedBefore.get(endpoint) ?? hasTooManyNodes(endpoint);
-    checkedBefore.set(endpoint, isPast);
-    return isPast;
+    const isOverLimit = complexityChecks.get(endpoint) ?? hasTooManyNodes(endpoint);
+    complexityChecks.set(endpoint, isOverLimit);
+    return isOverLimit;
 }

@@ -4,8 +4,8 @@ import type { Found } from './admit.ts';
 import type { FetchOrder } from './order.ts';
 import { type FetchSuccess, partialErrorOf } from './settle.ts';
 
-/** The text of an answer before and after `meta.credits_remaining`. */
-interface AroundBalance {
+/** The text of an answer before and after the value of `meta.credits_remaining`. */
+interface AnswerParts {
     head: string;
     tail: string;
 }
@@ -14,8 +14,8 @@ const BEFORE_SUCCESS = '{"success":true,';
 const BEFORE_DATA = `${BEFORE_SUCCESS}"data":`;
 const BEFORE_META = ',"meta":{"credits_used":';
 
-/** Passes the site's answer through as text. */
-export function splitAroundBalance(text: string, { credits_used, ...rest }: Omit<FetchMeta, 'credits_remaining'>): AroundBalance {
+/** Embeds the answer of the site as text, without parsing it. */
+export function splitAroundBalance(text: string, { credits_used, ...rest }: Omit<FetchMeta, 'credits_remaining'>): AnswerParts {
     return {
         head: `${BEFORE_DATA}${text}${BEFORE_META}${credits_used},"credits_remaining":`,
         tail: `,${JSON.stringify(rest).slice(1)}}`,
@@ -23,22 +23,22 @@ export function splitAroundBalance(text: string, { credits_used, ...rest }: Omit
 }
 
 /**
- * Splits such a text without parsing it; undefined for any other text. Quotes within `meta` are escaped, so the last match is the right
- * one. In the answer of a job it is the `meta` of the result within the job, and more closes behind it.
+ * Splits an answer into data and meta without parsing the data; undefined for any other text. Quotes within `meta` are escaped, so the last
+ * match is the right one. In the answer of a job, that match is the `meta` of the nested result, and more text follows it.
  */
-export function partsOf(answer: string): { data: string; meta: string } | undefined {
+export function splitAnswer(answer: string): { data: string; meta: string } | undefined {
     const at = answer.lastIndexOf(BEFORE_META);
     if (!answer.startsWith(BEFORE_DATA) || at < 0) return undefined;
     const meta = answer.slice(at + ',"meta":'.length, -1);
     return isOneValue(meta) ? { data: answer.slice(BEFORE_DATA.length, at), meta } : undefined;
 }
 
-/** The answer in two parts: between them goes the balance after the charge. */
+/** The answer in two parts. The balance after the charge goes between them. */
 export function answerText(
     { requestId, times }: FetchOrder,
     { found }: { found: Found },
     { outcome, charged, durationMs }: { outcome: FetchSuccess; charged: number; durationMs: number },
-): AroundBalance {
+): AnswerParts {
     const { upstream } = outcome;
     return splitAroundBalance(outcome.text, {
         credits_used: charged,
@@ -53,7 +53,7 @@ export function answerText(
         ...(outcome.failedPage === undefined ? {} : { partial_error: partialErrorOf(outcome.failedPage) }),
         cached: false,
         duration_ms: Math.round(durationMs),
-        // The clocks of two machines differ a little.
+        // The clocks of two machines differ slightly, so the difference can be negative.
         queue_ms: Math.max(0, Math.round(outcome.startedAt - times.admittedAt)),
         upstream: {
             status: upstream.status,
@@ -64,18 +64,18 @@ export function answerText(
     });
 }
 
-/** The same as the `result` of a job: data and meta alone. */
-export function asResult({ head, tail }: AroundBalance): AroundBalance {
+/** The same answer as the `result` of a job: only data and meta. */
+export function asResult({ head, tail }: AnswerParts): AnswerParts {
     return { head: `{${head.slice(BEFORE_SUCCESS.length)}`, tail };
 }
 
 /** Data and meta of the `result` of a job, as JSON text. */
-export function partsOfResult(result: string): { data: string; meta: string } | undefined {
-    return partsOf(`${BEFORE_SUCCESS}${result.slice(1)}`);
+export function splitResult(result: string): { data: string; meta: string } | undefined {
+    return splitAnswer(`${BEFORE_SUCCESS}${result.slice(1)}`);
 }
 
-/** The answer with a stored result that the account paid for before. */
-export function storedText(order: FetchOrder, found: Found, { text, results }: { text: string; results: number }): AroundBalance {
+/** The answer for a stored result that the account has already paid for. */
+export function storedText(order: FetchOrder, found: Found, { text, results }: { text: string; results: number }): AnswerParts {
     return splitAroundBalance(text, {
         credits_used: 0,
         request_id: order.requestId,

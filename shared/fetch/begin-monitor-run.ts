@@ -14,10 +14,10 @@ import { openText } from '../store/monitors/sealed.ts';
 import { type Admitted, admitFresh } from './admit.ts';
 import { newJobOf } from './new-job.ts';
 
-/** A run that may begin. */
+/** A run that has passed all checks. */
 export interface PreparedRun {
     job: NewJob;
-    /** Seconds for which its job waits for its turn. */
+    /** How long its job waits for its turn, in seconds. */
     expiresIn: number;
     /** Highest possible price in credits. */
     mostCredits: number;
@@ -25,20 +25,20 @@ export interface PreparedRun {
 
 export const UNREADABLE = 'The params of this monitor cannot be decrypted.';
 
-/** The call that a monitor makes; undefined if it cannot be decrypted. */
+/** Decrypts the call of a monitor; undefined if that fails. */
 export async function openCall(app: App, { request }: Pick<MonitorRow, 'request'>): Promise<FetchRequest | undefined> {
     const text = await openText(app.secrets, 'request', request);
     return text === undefined ? undefined : (parseExact(text) as unknown as FetchRequest);
 }
 
-/** The call that a monitor makes. @throws Refusal INTERNAL if it cannot be decrypted */
+/** Decrypts the call of a monitor. @throws Refusal INTERNAL if that fails */
 export async function callOf(app: App, monitor: Pick<MonitorRow, 'request'>): Promise<FetchRequest> {
     const call = await openCall(app, monitor);
     if (call === undefined) throw new Refusal('INTERNAL', UNREADABLE);
     return call;
 }
 
-/** Admits the call of a monitor. @throws Refusal what a fetch would be refused with; VALIDATION_ERROR for a write */
+/** Admits the call of a monitor. @throws the same Refusals as a fetch; VALIDATION_ERROR for a write */
 export async function admitMonitor(app: App, caller: Caller, call: FetchRequest): Promise<Admitted> {
     const admitted = await admitFresh(app, { caller, body: call });
     if (!admitted.ok) throw admitted.refusal;
@@ -47,7 +47,7 @@ export async function admitMonitor(app: App, caller: Caller, call: FetchRequest)
     throw new Refusal('VALIDATION_ERROR', undefined, { details: [{ path: '/endpoint', code: 'INVALID_VALUE', message }] });
 }
 
-/** Makes the job of a run. @throws Refusal */
+/** Creates the job of a run. @throws Refusal */
 export async function prepareRun(app: App, caller: Caller, monitor: MonitorRow): Promise<PreparedRun> {
     const asked = await callOf(app, monitor);
     const admitted = await admitMonitor(app, caller, asked);
@@ -58,8 +58,8 @@ export async function prepareRun(app: App, caller: Caller, monitor: MonitorRow):
 }
 
 /**
- * Stores a run and its job. Call it with the monitor locked, and only where no run of it goes on.
- * @returns false if it could cost more than `max_credits_per_day` leaves: then nothing is stored
+ * Stores a run and its job. Call it with the monitor locked, and only while the monitor has no other run.
+ * @returns false if the run could cost more than the rest of `max_credits_per_day`; then nothing is stored
  */
 export async function storeRun(
     trx: Db,
@@ -77,7 +77,7 @@ export function scheduleOf({ every, cron, timezone }: Pick<MonitorRow, 'every' |
     return cron === null ? { every: readEvery(every ?? '') ?? 0 } : { cron, timezone: timezone ?? 'UTC' };
 }
 
-/** When a monitor runs after now. @param last when the last run was due */
+/** The next time at which a monitor runs. @param last when the last run was due */
 export function nextRunOf(
     app: App,
     monitor: Pick<MonitorRow, 'monitorId' | 'every' | 'cron' | 'timezone' | 'since' | 'failures'>,

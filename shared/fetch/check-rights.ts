@@ -9,7 +9,7 @@ import type { Caller } from '../store/accounts/callers.ts';
 import { isPublishedForSite, isTrustedRead, type VersionOfDomain } from '../store/registry/ownership.ts';
 
 /**
- * Checks the effect of an endpoint against the scopes of a key. For a POST that its author calls a read, the site's owner and the
+ * Checks the effect of an endpoint against the scopes of a key. If the author declares a POST a read, the owner of the site and the
  * verification decide too.
  * @throws Refusal FORBIDDEN
  */
@@ -22,14 +22,14 @@ export async function checkEffect(app: App, caller: Caller, found: VersionOfDoma
     throw missingScope({ part: 'effects', needs: 'write' }, `Nobody verified this endpoint or proved the site, and a ${method} may write.`);
 }
 
-/** The effect of a call of the endpoint: a POST that no trusted party declared a read is a write. */
+/** The effect of an endpoint. A POST counts as a write unless a trusted party declared it a read. */
 export async function trustedEffect(app: App, found: VersionOfDomain & { endpoint: Endpoint }): Promise<Effect> {
     const { endpoint } = found;
     return isDoubtful(endpoint) && !(await isTrustedRead(app.db, found, endpoint.name)) ? 'write' : endpoint.effect;
 }
 
 /**
- * Checks what a call may cost against the price above which the key wants a person to confirm writes.
+ * Checks the maximum price of a call against the price above which the key requires a person to confirm writes.
  * @throws Refusal FORBIDDEN with the detail CONFIRMATION_REQUIRED
  */
 export async function checkPrice(
@@ -42,7 +42,7 @@ export async function checkPrice(
     throw unconfirmed(confirmAbove, credits);
 }
 
-/** Whether any effect exceeds the scopes of the key. */
+/** Whether the scopes of the key exclude at least one effect. */
 export function isEffectBound({ scopes: { listed } }: Caller): boolean {
     return listed.effects.length < 2;
 }
@@ -50,7 +50,7 @@ export function isEffectBound({ scopes: { listed } }: Caller): boolean {
 /** Checks a call against the policies of the site's owner and the operator. @throws Refusal SITE_BLOCKED, SITE_UNAVAILABLE */
 export async function checkPolicy(app: App, policy: StrictestPolicy | null, endpoint: Endpoint, version: VersionOfDomain): Promise<void> {
     if (policy === null) return;
-    // The publisher matters only for a POST that its author calls a read.
+    // The publisher matters only for a POST that its author declares a read.
     const isRefused = !policy.writes && mayChangeSite(endpoint, isDoubtful(endpoint) && (await isPublishedForSite(app.db, version)));
     if (isRefused) throw new Refusal('SITE_BLOCKED', "The site's owner or an operator allows no calls that may change it.");
     checkHours(app, policy);
@@ -61,7 +61,7 @@ export function checkHours({ clock }: App, policy: StrictestPolicy): void {
     const retryAfter = secondsUntilAllOpen(policy.hours, clock.now());
     if (retryAfter === 0) return;
     const times = policy.hours.map(({ from, to, timezone }) => `from ${from} to ${to} (${timezone})`).join(' and ');
-    throw new Refusal('SITE_UNAVAILABLE', `The site's owner or an operator allows calls ${times} alone.`, { retryAfter });
+    throw new Refusal('SITE_UNAVAILABLE', `The site's owner or an operator allows calls only ${times}.`, { retryAfter });
 }
 
 /**

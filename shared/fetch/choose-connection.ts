@@ -8,7 +8,7 @@ import type { Caller } from '../store/accounts/callers.ts';
 import { isFor } from '../store/connections/connections.ts';
 import type { UsableConnection } from '../store/connections/vault.ts';
 
-/** "The only one" where a call names none by its id. */
+/** The value of `connection` that selects the caller's only connection. */
 export const DEFAULT = 'default';
 
 /** An endpoint, and how its package sends credentials. */
@@ -21,7 +21,7 @@ interface Called {
 }
 
 /**
- * The connection that a call uses: the one it names, or the caller's only one where the endpoint requires one; undefined: none.
+ * The connection that a call uses: the named one, or the caller's only connection if the endpoint requires one; undefined: none.
  * @throws Refusal CONNECTION_NOT_FOUND, CONNECTION_REQUIRED, CONNECTION_REJECTED, FORBIDDEN, VALIDATION_ERROR, SERVICE_UNAVAILABLE
  */
 export async function chooseConnection(
@@ -37,14 +37,14 @@ export async function chooseConnection(
         throw new Refusal('VALIDATION_ERROR', message, { details: [{ path: '/connection', code: 'INVALID_VALUE', message }] });
     }
     if (named === undefined && need === 'optional') return undefined;
-    mayKeepCredentials(app);
+    requireExternalKeyRing(app);
     const { workspaceId, userId } = caller;
     const decide = (all: readonly UsableConnection[]) =>
         decideAmong(app, caller, called, { known: all.filter((one) => isFor(one, userId)), named });
     try {
         return decide(await app.vault.list(workspaceId, called.site));
     } catch (error) {
-        // Who has just made a connection may use it.
+        // The cache may not contain a new connection yet.
         if (error instanceof Refusal) return decide(await app.vault.listNow(workspaceId, called.site));
         throw error;
     }
@@ -63,10 +63,7 @@ function decideAmong(
     return chosen;
 }
 
-/**
- * Whether a connection may be sent as the called version sends it.
- * @throws Refusal CONNECTION_REQUIRED, FORBIDDEN
- */
+/** Checks that the called version may send the credential of a connection. @throws Refusal CONNECTION_REQUIRED, FORBIDDEN */
 export function checkTerms(app: App, called: Called, chosen: Pick<UsableConnection, 'entry' | 'authId' | 'hosts' | 'scopes'>): void {
     checkCookies(chosen.entry, called);
     const changes = changesOfTerms(chosen, termsOf(called.offer, chosen.authId), called.endpoint);
@@ -87,8 +84,8 @@ export function checkTerms(app: App, called: Called, chosen: Pick<UsableConnecti
     );
 }
 
-/** Credentials are kept only where the key ring is outside of the database. @throws Refusal SERVICE_UNAVAILABLE */
-export function mayKeepCredentials({ secrets }: App): void {
+/** Credentials are stored only if the key ring is outside of the database. @throws Refusal SERVICE_UNAVAILABLE */
+export function requireExternalKeyRing({ secrets }: App): void {
     if (secrets.isConfigured) return;
     throw new Refusal('SERVICE_UNAVAILABLE', 'Connections need SECRET_KEYS, which the operator of this service has not set.', {
         retryAfter: 3600,
@@ -117,7 +114,7 @@ function requireNamed(
 
 const REJECTED = 'The site refused this connection three times in a row: give it a new secret, or test it again.';
 
-/** The site may take it. */
+/** Whether the site may still accept the credential. */
 function isUsable({ status }: Pick<UsableConnection, 'status'>): boolean {
     return status === 'active' || status === 'untested';
 }

@@ -5,22 +5,22 @@ import type { Caller } from '../store/accounts/callers.ts';
 import { recordRefusal } from '../store/connections/connection-status.ts';
 import type { Times } from './deadlines.ts';
 
-/** How long the answer of a call waits until its 401 is counted, in milliseconds. */
+/** How long an answer waits for its 401 to be counted, in milliseconds. */
 const PATIENCE_MS = 500;
 
-/** Who calls with a connection, and since when. */
-interface UserOfConnection {
+/** The caller that used a connection, and when the call was admitted. */
+interface ConnectionCall {
     caller: Pick<Caller, 'workspaceId' | 'keyId' | 'userId'>;
     times: Pick<Times, 'admittedAt'>;
 }
 
 /**
- * Notes a call that may have sent a credential: the audit of the workspace has it, and three answers with 401 reject the connection. Never
- * throws.
+ * Records a call that may have sent a credential. The call appears in the audit log of the workspace. Three answers with 401 reject the
+ * connection. Never throws.
  */
-export async function noteUse(
+export async function recordUse(
     app: App,
-    { caller: { workspaceId, keyId, userId }, times }: UserOfConnection,
+    { caller: { workspaceId, keyId, userId }, times }: ConnectionCall,
     { connection: connectionId, site, endpoint, versionId }: FetchJob,
     outcome: FetchOutcome,
 ): Promise<void> {
@@ -40,7 +40,7 @@ async function countRefusal(
     { workspaceId, site }: { workspaceId: string; site: string },
     refused: Parameters<typeof recordRefusal>[1],
 ): Promise<void> {
-    // A success that was not written yet may have come in between.
+    // A success that is not stored yet may have happened between two 401s.
     await app.connectionUses.flush();
     if (await recordRefusal(app, refused, app.publicUrl())) app.vault.forget(workspaceId, site);
 }

@@ -1,6 +1,6 @@
 import { type ItemDetail, type Refusal, refusalEntry } from '../refusals.ts';
 
-/** The value of `error`. */
+/** The value of the field `error` of an answer. */
 export function errorObject(refusal: Refusal, requestId: string, publicUrl: string): object {
     const { status, fault, retryable } = refusalEntry(refusal.code);
     const {
@@ -34,10 +34,10 @@ export function errorObject(refusal: Refusal, requestId: string, publicUrl: stri
     };
 }
 
-/** The most problems in one answer; the last entry gives the number of the others. */
+/** Maximum number of problems in one answer. The last entry gives the number of omitted problems. */
 const MAX_DETAILS = 100;
 
-/** The rules of packages have a limit of their own; batches say the number of all. */
+/** The rules of packages have a limit of their own. Batches report the total number of problems. */
 function boundDetails({ code, extras }: Refusal, details: readonly ItemDetail[]): readonly ItemDetail[] {
     const more = details.length - MAX_DETAILS;
     if (more <= 0 || code === 'SCHEMA_INVALID' || extras.problems !== undefined) return details;

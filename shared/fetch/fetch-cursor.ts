@@ -10,26 +10,24 @@ import type { Caller } from '../store/accounts/callers.ts';
 import type { UsableConnection } from '../store/connections/vault.ts';
 import type { FetchOrder } from './order.ts';
 
-/** The content of a cursor, which is encrypted for callers. */
-interface Held {
-    /** When it was made, in milliseconds since the epoch. */
+/** The content of a cursor. Callers see it encrypted. */
+export interface OpenedCursor {
+    /** When the cursor was created, in milliseconds since the epoch. */
     at: number;
     workspace: string;
     connection: string | null;
     site: string;
     endpoint: string;
     version: number;
-    /** As the first call named its version, which has its own price then; null: it named none. */
+    /** The version that the first call named; null: it named none. A named version has its own price. */
     named: number | string | null;
-    /** Hash of the bound values. */
+    /** Hash of the bound param values. */
     values: string;
-    /** As `writeContinuation` made it. */
+    /** The continuation that `writeContinuation` created. */
     next: string;
 }
 
-export type OpenedCursor = Held;
-
-/** A cursor is valid only for a call with these parts. */
+/** The parts of a call that a cursor is bound to. */
 interface Bound {
     found: { site: string; version: number; endpoint: Pick<Endpoint, 'name'> };
     values: Values;
@@ -38,13 +36,13 @@ interface Bound {
 }
 
 const PURPOSE = 'fetch cursor';
-const LASTS_MS = 24 * 60 * 60 * 1000;
-/** Characters of a cursor; a longer one is not given. */
-const MAX_CURSOR = 8192;
+const LIFETIME_MS = 24 * 60 * 60 * 1000;
+/** Maximum length of a cursor in characters. A longer cursor is omitted. */
+const MAX_CURSOR_LENGTH = 8192;
 
 /**
- * Opens the cursor of a call; undefined if it has none.
- * @throws Refusal INVALID_CURSOR if it was made for another workspace, site, endpoint or version, or more than 24 hours ago
+ * Decrypts the cursor of a call; undefined if the call has none.
+ * @throws Refusal INVALID_CURSOR if the cursor belongs to another workspace, site, endpoint or version, or is older than 24 hours
  */
 export async function openFetchCursor(
     app: App,
@@ -54,7 +52,7 @@ export async function openFetchCursor(
     if (cursor === undefined) return undefined;
     const opened = await app.secrets.open(Buffer.from(cursor, 'base64url'), PURPOSE);
     if (opened === undefined) throw new Refusal('INVALID_CURSOR');
-    const held = JSON.parse(opened.toString()) as Held;
+    const held = JSON.parse(opened.toString()) as OpenedCursor;
     const named = normaliseSite(site);
     const isSame =
         held.workspace === workspaceId &&
@@ -62,16 +60,16 @@ export async function openFetchCursor(
         held.site === named.site &&
         held.endpoint === endpoint &&
         (version === undefined || version === held.version || version === held.named);
-    if (!isSame || app.clock.now() - held.at > LASTS_MS) throw new Refusal('INVALID_CURSOR');
+    if (!isSame || app.clock.now() - held.at > LIFETIME_MS) throw new Refusal('INVALID_CURSOR');
     return held;
 }
 
-/** @throws Refusal INVALID_CURSOR if it was made for other params or another connection */
+/** @throws Refusal INVALID_CURSOR if the cursor belongs to other params or another connection */
 export function checkCursor(held: OpenedCursor, values: Values, connection: Bound['connection']): void {
     if (held.values !== hashOf(values) || held.connection !== (connection?.connectionId ?? null)) throw new Refusal('INVALID_CURSOR');
 }
 
-/** Adds the cursor for the next call to an outcome, if there is one. Never throws, since the pages are already read. */
+/** Adds the cursor for the next call to an outcome, if more pages follow. Never throws, because the pages have already been read. */
 export async function withFetchCursor(
     app: App,
     { caller, body }: Pick<FetchOrder, 'caller' | 'body'>,
@@ -80,7 +78,7 @@ export async function withFetchCursor(
 ): Promise<FetchOutcome> {
     if (!outcome.ok || outcome.next === undefined) return outcome;
     const { next, ...rest } = outcome;
-    const held: Held = {
+    const held: OpenedCursor = {
         at: app.clock.now(),
         workspace: caller.workspaceId,
         connection: connection?.connectionId ?? null,
@@ -93,9 +91,9 @@ export async function withFetchCursor(
     };
     try {
         const nextCursor = (await app.secrets.seal(JSON.stringify(held), PURPOSE)).toString('base64url');
-        return nextCursor.length > MAX_CURSOR ? rest : { ...rest, nextCursor };
+        return nextCursor.length > MAX_CURSOR_LENGTH ? rest : { ...rest, nextCursor };
     } catch (err) {
-        app.log.warn({ part: 'fetch', err }, 'a cursor could not be sealed');
+        app.log.warn({ part: 'fetch', err }, 'a cursor could not be encrypted');
         return rest;
     }
 }

@@ -10,11 +10,11 @@ import type { FetchOrder } from './order.ts';
 
 export type Hold = HoldVerdict & { ok: true };
 
-/** The most look-ups of a site that changes before the hold. */
+/** Maximum number of look-ups of a site that keeps changing before the hold. */
 const MAX_LOOKS = 3;
 
 /**
- * Holds the highest possible cost. Where the site has changed since its look-up, looks it up again and holds by the new state.
+ * Holds the maximum cost of a call. If the site has changed since its look-up, looks it up again and holds by the new state.
  * @throws Refusal INSUFFICIENT_CREDITS, SPENDING_LIMIT, or a refusal by the changed site
  */
 export async function holdCredits(app: App, order: FetchOrder, admitted: Admitted): Promise<{ admitted: Admitted; hold: Hold }> {
@@ -29,9 +29,7 @@ export async function holdCredits(app: App, order: FetchOrder, admitted: Admitte
     }
 }
 
-/**
- * @param options.isChecked reject the hold where the site has changed since its look-up
- */
+/** @param options.isChecked whether the hold is rejected if the site has changed since its look-up */
 function holdOrder({ caller, operation, times }: FetchOrder, { found, price }: Admitted, { isChecked }: { isChecked: boolean }): HoldOrder {
     const { accountId, userId, workspaceId, keyId, isCapped } = caller;
     return {
@@ -52,7 +50,7 @@ function holdOrder({ caller, operation, times }: FetchOrder, { found, price }: A
     };
 }
 
-/** 403: credits are left, but a spending cap is reached. @param needed credits of one unit */
+/** 403: credits remain, but a spending cap is reached. @param needed credits of one unit */
 function spendingLimit({ of, cap, spent, resetsAt }: ReachedCap, needed: number): Refusal {
     const whose = of === 'key' ? 'This key' : 'This account';
     const words = `${whose} may spend ${counted(cap, 'credit')} a day and has spent ${spent}; this call needs at least ${needed}.`;

@@ -9,7 +9,7 @@ import { sealRequest } from '../store/jobs/sealed.ts';
 import type { Admitted } from './admit.ts';
 import { trustedEffect } from './check-rights.ts';
 
-/** The job of a call that was admitted: with the version, the price and the connection of this moment. */
+/** Creates the job of an admitted call. The job keeps the current version, price and connection. */
 export async function newJobOf(
     app: App,
     { caller, asked, metadata }: { caller: Caller; asked: FetchRequest; metadata: string },
@@ -25,7 +25,7 @@ export async function newJobOf(
     };
 }
 
-/** The same of an item of a batch. @param needs the effect that a key needs to see it */
+/** Creates the stored call of a job or of a batch item. @param needs the effect that a key must allow to see the job */
 export async function orderedCall(
     app: App,
     asked: FetchRequest,
@@ -36,7 +36,7 @@ export async function orderedCall(
         ...asked,
         site: found.site,
         version: found.version,
-        // A job keeps the one that it was ordered with.
+        // A job keeps the connection with which it was ordered.
         ...(connection === undefined ? {} : { connection: connection.connectionId }),
     };
     return {

@@ -8,12 +8,12 @@ import type { FullJobRow, JobRow, Reader } from '../store/jobs/jobs.ts';
 import { openError, openRequest, openResult } from '../store/jobs/sealed.ts';
 import { errorObject } from './error-object.ts';
 
-/** A key sees the jobs of its workspace that its scopes could have made. */
+/** A key sees those jobs of its workspace that its scopes allow it to create. */
 export function readerOf({ workspaceId, userId, scopes }: Caller): Reader {
     return { workspaceId, userId, scopes: scopes.listed };
 }
 
-/** A job as JSON text, with the site's answer as it was sent. @param shown what it has beside what lists say */
+/** A job as JSON text, with the answer of the site exactly as it was received. @param shown the fields in addition to those of lists */
 export async function presentJob(app: App, row: FullJobRow, shown: { params?: boolean; result: true }): Promise<string> {
     const job: Record<string, unknown> = { ...(await jobOf(app, row)) };
     if (shown.params === true) job['params'] = await paramsOf(app, row);

@@ -10,33 +10,33 @@ import { type Admitted, admitFresh, type Found } from './admit.ts';
 import { chargeTime, PROBE_GRACE_MS } from './deadlines.ts';
 import type { FetchOrder } from './order.ts';
 
-/** Call it when the fetch has ended, with its outcome if it was sent. Only the first call counts. */
+/** Call this when the fetch has ended. Pass its outcome if it was sent. Only the first call has an effect. */
 export type Passage = (outcome?: FetchOutcome) => void;
 
 /**
- * Lets a fetch pass unless the endpoint is quarantined or the circuit of one of its hosts is open. After an open circuit, one fetch of all
- * processes passes as the probe.
- * @returns with the call as it is admitted now, since a newer version ends a quarantine, and how long the next request has to wait
- * @throws Refusal SITE_UNAVAILABLE with the time left
+ * Lets a fetch pass unless its endpoint is in quarantine or the circuit of one of its hosts is open. When an open circuit may be probed,
+ * one fetch of all processes passes as the probe.
+ * @returns the call as it is admitted now, because a newer version ends a quarantine; and the wait of the next request in milliseconds
+ * @throws Refusal SITE_UNAVAILABLE with the remaining time
  */
 export async function passCircuit(
     app: App,
     order: FetchOrder,
-    asked: Admitted,
+    admittedBefore: Admitted,
 ): Promise<{ admitted: Admitted; backlogMs: number; passage: Passage }> {
-    let admitted = asked;
-    let guardState = await look(app, asked);
+    let admitted = admittedBefore;
+    let guardState = await look(app, admittedBefore);
     if (guardState.quarantineMs > 0) {
-        admitted = await newerVersion(app, order, asked, guardState.quarantineMs);
+        admitted = await admitNewerVersion(app, order, admittedBefore, guardState.quarantineMs);
         guardState = await look(app, admitted);
         if (guardState.quarantineMs > 0) throw unavailable(guardState.quarantineMs, QUARANTINED);
     }
     if (guardState.openMs > 0) throw unavailable(guardState.openMs);
     const probes = await takeProbes(app, order, guardState.halfOpen);
-    let isOver = false;
+    let hasEnded = false;
     const passage: Passage = (outcome) => {
-        if (isOver) return;
-        isOver = true;
+        if (hasEnded) return;
+        hasEnded = true;
         endPassage(app, order, probes, outcome);
     };
     return { admitted, backlogMs: guardState.backlogMs, passage };
@@ -48,7 +48,7 @@ function look({ circuits }: App, { found: { versionId, endpoint }, connection }:
     return circuits.look([...hosts, ...own], { versionId, endpoint: endpoint.name });
 }
 
-/** @returns the hosts for which this call is the probe */
+/** @returns the hosts that this call probes */
 async function takeProbes({ circuits }: App, { operation, times }: FetchOrder, halfOpen: readonly string[]): Promise<string[]> {
     const probes: string[] = [];
     for (const host of halfOpen) {
@@ -62,7 +62,7 @@ async function takeProbes({ circuits }: App, { operation, times }: FetchOrder, h
     return probes;
 }
 
-/** A probe reports its own host, wherever the call ended. Other calls report the host where they ended. */
+/** A probe always reports the host that it probes, even if the call ended at another host. Other calls report the host where they ended. */
 function endPassage({ circuits }: App, { operation, times }: FetchOrder, probes: readonly string[], outcome?: FetchOutcome): void {
     const { arrivedAt: admittedAt, deadlineAt } = times;
     const verdicts = outcome === undefined ? new Map<string, CircuitVerdict>() : hostVerdicts(outcome, { admittedAt, deadlineAt });
@@ -71,11 +71,11 @@ function endPassage({ circuits }: App, { operation, times }: FetchOrder, probes:
     if (last !== undefined && !probes.includes(last)) circuits.ended(last, verdicts.get(last) ?? 'none');
 }
 
-/** A quarantine belongs to one version: a newer one is free of it. */
-async function newerVersion(app: App, order: FetchOrder, asked: Admitted, quarantineMs: number): Promise<Admitted> {
+/** A quarantine applies to one version only. Admits the call again if a newer version exists. */
+async function admitNewerVersion(app: App, order: FetchOrder, admittedBefore: Admitted, quarantineMs: number): Promise<Admitted> {
     const current = await admitFresh(app, order);
     if (!current.ok) throw current.refusal;
-    if (current.found.versionId === asked.found.versionId) throw unavailable(quarantineMs, QUARANTINED);
+    if (current.found.versionId === admittedBefore.found.versionId) throw unavailable(quarantineMs, QUARANTINED);
     return current;
 }
 
@@ -85,7 +85,7 @@ function unavailable(waitMs: number, message?: string): Refusal {
 
 const QUARANTINED = 'This endpoint is paused, since calls of it ended two workers; a new version of the schema lifts that.';
 
-/** The job for the workers. @param ordered.units units that are held */
+/** Creates the job for the workers. @param ordered.units number of held units */
 export function jobOf(
     app: App,
     { body, operation, requestId, times: { deadlineAt, admittedAt } }: FetchOrder,
@@ -116,20 +116,20 @@ export function jobOf(
     };
 }
 
-/** Waits for the outcome. A read whose worker died runs once more while there is time; a write never does. */
-export async function runJob(app: App, job: FetchJob, caller: Waiting): Promise<FetchOutcome> {
+/** Waits for the outcome. A read whose worker died runs once more if the deadline allows it. A write never runs again. */
+export async function runJob(app: App, job: FetchJob, caller: WaitingCaller): Promise<FetchOutcome> {
     const outcome = await queueJob(app, job, caller);
     const mayRunAgain = !outcome.ok && outcome.lost === 'worker' && job.effect === 'read' && Date.now() < job.deadlineAt;
     return mayRunAgain ? queueJob(app, { ...job, run: 2 }, caller) : outcome;
 }
 
-/** Who waits for the outcome: its part of the trace, and whether it is still there. */
-interface Waiting {
+/** The caller that waits for the outcome: its span, and a signal that aborts when it disconnects. */
+interface WaitingCaller {
     span: Span;
     gone: AbortSignal;
 }
 
-function queueJob(app: App, job: FetchJob, { span, gone }: Waiting): Promise<FetchOutcome> {
+function queueJob(app: App, job: FetchJob, { span, gone }: WaitingCaller): Promise<FetchOutcome> {
     const queue = async (part: Span) => {
         const outcome = await app.queue.run(job, { signal: gone, trace: part.context });
         if (!outcome.ok) part.fail(outcome.code);
@@ -138,13 +138,13 @@ function queueJob(app: App, job: FetchJob, { span, gone }: Waiting): Promise<Fet
     return span.during('queue', queue, 'producer');
 }
 
-/** A call waits for turns only where the domain has a pace, or after one of its hosts asked us to slow down. */
+/** The rate limits of a job. A job has them only if the domain has a rate limit, or one of its hosts admittedBefore us to slow down. */
 export function paceOf({ siteRate, paces }: Found, backlogMs: number): Pick<FetchJob, 'pace'> {
     const pace = paceOfDomain({ siteRate, paces });
     return backlogMs === 0 && Object.keys(pace).length === 0 ? {} : { pace };
 }
 
-/** The paces of a domain as jobs carry them; nothing where it has none. */
+/** The rate limits of a domain in the format of jobs; empty if it has none. */
 export function paceOfDomain({ siteRate, paces }: Pick<Found, 'siteRate' | 'paces'>): NonNullable<FetchJob['pace']> {
     return { ...(siteRate === null ? {} : { rate: siteRate }), ...(Object.keys(paces).length === 0 ? {} : { hosts: paces }) };
 }

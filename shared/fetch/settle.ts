@@ -7,7 +7,7 @@ import type { Span } from '../platform/tracing.ts';
 import { Refusal, type RefusalCode, refusalEntry } from '../refusals.ts';
 import type { AnswerToKeep } from '../store/credits/credits.ts';
 import type { Admitted, Found } from './admit.ts';
-import { noteUse } from './connection-use.ts';
+import { recordUse } from './connection-use.ts';
 import { LATE_MS, VERDICT_MS } from './deadlines.ts';
 import type { Hold } from './hold.ts';
 import type { FetchOrder } from './order.ts';
@@ -22,36 +22,36 @@ export interface Run {
 
 export type FetchSuccess = FetchOutcome & { ok: true };
 
-/** How a fetch ended: billed, or for nothing. */
+/** How a fetch ended: billed, or failed without a charge. */
 export type Settled =
     | {
           ok: true;
           charged: number;
-          /** The credits of the account after the charge. */
+          /** The available credits of the account after the charge. */
           available: number;
-          /** The answer as it was stored with the charge. */
+          /** The answer that was stored together with the charge. */
           kept?: string;
           outcome: FetchSuccess;
-          /** From the beginning until the credits were settled, in milliseconds. */
+          /** From the start of the handler until the credits were settled, in milliseconds. */
           durationMs: number;
       }
     | {
           ok: false;
           refusal: Refusal;
-          /** Unknown where the hold could not be released. */
+          /** Absent if the hold could not be released. */
           available?: number;
-          /** A write may have been sent: this stays the answer of its key. */
+          /** A write may have been sent. This refusal then stays the answer for its idempotency key. */
           isFinal: boolean;
       };
 
-/** How a hold ended: charged, or released, and then whether the write had been marked as sent. */
+/** How a hold ended. Either it was charged, or it was released; `marked` then tells whether the write had been marked as sent. */
 type Ending =
     | { isBilled: true; charged: number; available: number; kept?: string }
     | { isBilled: false; marked: boolean; available?: number };
 
 /**
- * Charges what the outcome costs, or gives the hold back; then records the fetch.
- * @param keep makes the answer that is stored with the charge, from the credits charged; absent: none is
+ * Charges the cost of the outcome, or releases the hold. Then records the fetch.
+ * @param keep creates the answer that is stored together with the charge, from the credits charged; absent: no answer is stored
  */
 export async function settle(
     app: App,
@@ -66,7 +66,7 @@ export async function settle(
     };
     const ending = await end();
     const durationMs = performance.now() - order.times.began;
-    await noteUse(app, order, job, outcome);
+    await recordUse(app, order, job, outcome);
     if (outcome.ok && ending.isBilled) {
         recordFetch(app, order, { found, code: 'success', credits: ending.charged, outcome, durationMs });
         const { charged, available, kept } = ending;
@@ -78,8 +78,8 @@ export async function settle(
 }
 
 /**
- * Charges, and stores the answer in the same statement. Where it is not known whether the charge was recorded, the hold is released; the
- * release tells whether it was.
+ * Charges, and stores the answer in the same statement. If it is unknown whether the charge was recorded, releases the hold. The result of
+ * the release shows whether the charge was recorded.
  */
 async function charge(
     app: App,
@@ -92,14 +92,15 @@ async function charge(
         const charged = await app.credits.charge({ operation, amount, answer: await keep?.(amount) });
         if (charged.ok) return { isBilled: true, ...charged };
     } catch (error) {
-        app.log.error({ part: 'credits', operation, err: error }, 'whether a charge was recorded is not known');
+        app.log.error({ part: 'credits', operation, err: error }, 'it is unknown whether a charge was recorded');
     }
     return release(app, job, amount);
 }
 
 /**
- * Gives the hold back. Of a write that nobody reported it tells whether the worker had marked it as sent: then its outcome is unknown.
- * @param wanted what was to be charged before
+ * Releases the hold. For a write without a report, the result says whether the worker had marked it as sent. If so, the outcome of the
+ * write is unknown.
+ * @param wanted the amount of an earlier attempt to charge
  */
 async function release(app: App, { operation, effect }: FetchJob, wanted?: number): Promise<Ending> {
     try {
@@ -113,8 +114,8 @@ async function release(app: App, { operation, effect }: FetchJob, wanted?: numbe
 }
 
 /**
- * Gives the hold of a failed call back, and waits for that until shortly after the deadline. Where the database is slower, the caller
- * hears that nothing was charged, which is certain, and the release goes on.
+ * Releases the hold of a failed call, and waits for the release until shortly after the deadline. If the database takes longer, the caller
+ * learns that nothing was charged, which is certain, and the release continues in the background.
  */
 async function releaseInTime(app: App, { times }: FetchOrder, job: FetchJob, hold: Hold): Promise<Ending> {
     const timer = new AbortController();
@@ -130,7 +131,7 @@ async function releaseInTime(app: App, { times }: FetchOrder, job: FetchJob, hol
 
 /**
  * Why a call is not billed.
- * @param marked the write was marked as sent
+ * @param marked whether the write was marked as sent
  */
 export function failureOf(job: FetchJob, outcome: FetchOutcome, marked: boolean): { refusal: Refusal; isFinal: boolean } {
     const isReported = !outcome.ok && outcome.lost === undefined;
@@ -164,7 +165,7 @@ export function partialErrorOf(failed: FailedPage): PartialError {
     return { code, message, retryable, ...(failed.upstream === undefined ? {} : { upstream: failed.upstream }) };
 }
 
-/** The request log and the metrics of a fetch that was sent; the log is written within a second, off the hot path. */
+/** Writes the request log and the metrics of a fetch that was sent. The log is written within a second, off the hot path. */
 export function recordFetch(
     { metrics, usage }: App,
     order: FetchOrder,
@@ -194,7 +195,7 @@ export function recordFetch(
     });
 }
 
-/** The same of a fetch that was answered from what the account had paid for before. */
+/** Like `recordFetch`, for a fetch that was answered from a stored result. */
 export function recordStored({ metrics, usage }: App, order: FetchOrder, found: Found, results: number): void {
     const durationMs = performance.now() - order.times.began;
     metrics.fetches.inc({ site: metrics.siteLabel(found.site), outcome: 'success' });

@@ -9,48 +9,51 @@ import type { FetchOrder } from './order.ts';
 import type { Settled } from './settle.ts';
 
 /**
- * A recent result of the same read that this account paid for (docs/api.md, "Hosted fetch"). Undefined if there is none, or the caller
- * did not ask for one.
+ * A recent result of the same read that this account has paid for (docs/api.md, "Hosted fetch"). Undefined if none exists or the caller did
+ * not ask for one.
  */
 export async function findStored(
     app: App,
     { body, caller }: FetchOrder,
     { found, values, connection }: Admitted,
 ): Promise<{ text: string; results: number } | undefined> {
-    if (!mayAsk(body, found)) return undefined;
-    const place = { accountId: caller.accountId, question: questionOf(body, found, values, connection) };
+    if (!isCacheable(body, found)) return undefined;
+    const place = { accountId: caller.accountId, question: resultKeyOf(body, found, values, connection) };
     return results.findResult(app.db, app.secrets, place, body.max_age ?? 0);
 }
 
-/** Stores a result for `findStored`, where the caller asked for it and the site allows it. Never throws: the answer is already paid for. */
+/**
+ * Stores a result for `findStored`, if the caller asked for it and the site allows it. Never throws, because the answer has already been
+ * paid for.
+ */
 export async function keepResult(
     app: App,
     { body, caller, operation }: FetchOrder,
     { found, values, connection }: Admitted,
     { outcome, charged }: Settled & { ok: true },
 ): Promise<void> {
-    if (!mayAsk(body, found) || !outcome.mayKeep || outcome.truncated || charged === 0) return;
+    if (!isCacheable(body, found) || !outcome.mayKeep || outcome.truncated || charged === 0) return;
     const { text } = outcome;
     if (Buffer.byteLength(text) > results.RESULT_BYTES) return;
     try {
-        const place = { accountId: caller.accountId, question: questionOf(body, found, values, connection) };
+        const place = { accountId: caller.accountId, question: resultKeyOf(body, found, values, connection) };
         await results.keepResult(app.db, app.secrets, place, { text, results: outcome.results });
     } catch (error) {
-        app.log.warn({ part: 'results', operation, err: error }, 'a result could not be kept');
+        app.log.warn({ part: 'results', operation, err: error }, 'a result could not be stored');
     }
 }
 
-/** The key of the stored result of this call; undefined if it may not be stored. */
-export function questionFor({ body }: FetchOrder, { found, values, connection }: Admitted): string | undefined {
-    return mayAsk(body, found) ? questionOf(body, found, values, connection) : undefined;
+/** The key under which the result of this call is stored; undefined if it may not be stored. */
+export function resultKeyFor({ body }: FetchOrder, { found, values, connection }: Admitted): string | undefined {
+    return isCacheable(body, found) ? resultKeyOf(body, found, values, connection) : undefined;
 }
 
-function mayAsk({ max_age: maxAge = 0 }: FetchRequest, { endpoint }: Found): boolean {
+function isCacheable({ max_age: maxAge = 0 }: FetchRequest, { endpoint }: Found): boolean {
     return maxAge > 0 && endpoint.effect === 'read';
 }
 
-/** The hash of everything that decides the result; caps and timeouts do not. Results of releases without encryption have other hashes. */
-function questionOf(
+/** The hash of everything that decides the result. Caps and timeouts are not part of it. Releases without encryption used other hashes. */
+function resultKeyOf(
     { max_results: maxResults, max_pages: maxPages, cursor, partial }: FetchRequest,
     { versionId, endpoint }: Found,
     values: Values,

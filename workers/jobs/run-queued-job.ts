@@ -12,14 +12,14 @@ import { hostsOfEndpoint } from '../../shared/domain/package/hosts.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
 import { type Admitted, admitFresh } from '../../shared/fetch/admit.ts';
 import { answerText, asResult, storedText } from '../../shared/fetch/answer-text.ts';
-import { noteUse } from '../../shared/fetch/connection-use.ts';
+import { recordUse } from '../../shared/fetch/connection-use.ts';
 import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
 import { withFetchCursor } from '../../shared/fetch/fetch-cursor.ts';
 import { type Hold, holdCredits, insufficientCredits } from '../../shared/fetch/hold.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
 import { jobOf, type Passage, paceOf, passCircuit } from '../../shared/fetch/run-job.ts';
 import { failureOf, recordFetch, recordStored } from '../../shared/fetch/settle.ts';
-import { findStored, keepResult, questionFor } from '../../shared/fetch/stored-results.ts';
+import { findStored, keepResult, resultKeyFor } from '../../shared/fetch/stored-results.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { Balance } from '../../shared/store/credits/credits.ts';
@@ -220,7 +220,7 @@ async function answerFromStored(app: App, job: ClaimedJob, order: FetchOrder, ad
     if (kept === undefined) return false;
     const result = await sealResult(app.secrets, asResult(storedText(order, admitted.found, kept)));
     const available = (await app.credits.balance(order.caller.accountId))?.available ?? 0;
-    const question = questionFor(order, admitted) ?? null;
+    const question = resultKeyFor(order, admitted) ?? null;
     if (await endWithStored(app.db, job, { result, question, available })) recordStored(app, order, admitted.found, kept.results);
     return true;
 }
@@ -341,12 +341,12 @@ async function settle(
         outcome.ok && cost !== null
             ? await sealResult(app.secrets, asResult(answerText(order, admitted, { outcome, charged: cost, durationMs })))
             : undefined;
-    const question = questionFor(order, admitted) ?? null;
+    const question = resultKeyFor(order, admitted) ?? null;
     const decide = async (ended: HoldEnd): Promise<AttemptEnd> => {
         if (result !== undefined && ended.won) return { status: 'succeeded', result, question };
         return toFailedEnd(app, job, fetchJob, outcome.ok ? { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' } : outcome, ended);
     };
-    await noteUse(app, order, fetchJob, outcome);
+    await recordUse(app, order, fetchJob, outcome);
     const settled = await attempts.end({ ...idOf(job), charge: cost, bytes: result?.length ?? 0, decide });
     if (settled === undefined) {
         // The job was cancelled or taken back meanwhile, or an earlier try already settled it. Nothing changes.

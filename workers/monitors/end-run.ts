@@ -1,7 +1,7 @@
 import type { App } from '../../shared/app.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import { partsOfResult } from '../../shared/fetch/answer-text.ts';
+import { splitResult } from '../../shared/fetch/answer-text.ts';
 import { openCall, UNREADABLE } from '../../shared/fetch/begin-monitor-run.ts';
 import { findCallerById } from '../../shared/store/accounts/callers.ts';
 import { recordEvent } from '../../shared/store/events/events.ts';
@@ -110,7 +110,7 @@ async function watch(app: App, reader: Reader, run: EndedRun, monitor: MonitorRo
     if (run.jobStatus === 'expired') return { code: 'DEADLINE_EXCEEDED', message: 'The run expired before it started.' };
     if (run.jobStatus === 'failed') return { code: run.code ?? 'INTERNAL', message: '' };
     const result = run.result === null ? undefined : await openResult(app.secrets, run.result, run.remaining ?? 0);
-    const parts = result === undefined ? undefined : partsOfResult(result);
+    const parts = result === undefined ? undefined : splitResult(result);
     if (parts === undefined) return { code: 'INTERNAL', message: 'The result of this run was deleted before it was compared.' };
     const cut = await cutOf(app, run, monitor, JSON.parse(parts.meta));
     if (cut !== undefined) return cut;

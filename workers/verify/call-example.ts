@@ -10,7 +10,7 @@ import { type Finding, verdictOf } from '../../shared/domain/package/verificatio
 import { secondsUntilAllOpen } from '../../shared/domain/site/site-policy.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts';
-import { noteUse } from '../../shared/fetch/connection-use.ts';
+import { recordUse } from '../../shared/fetch/connection-use.ts';
 import { paceOfDomain } from '../../shared/fetch/run-job.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
 import type { Connection } from '../../shared/store/connections/connections.ts';
@@ -101,7 +101,7 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
 /** The use of a connection is in the audit of its workspace, and its 401 counts like any other. */
 async function noteLent(app: App, { workspaceId, ownerId }: Connection, job: FetchJob, outcome: FetchOutcome): Promise<void> {
     const caller = { workspaceId, keyId: 'system', userId: ownerId ?? '' };
-    await noteUse(app, { caller, times: { admittedAt: job.admittedAt } }, job, outcome);
+    await recordUse(app, { caller, times: { admittedAt: job.admittedAt } }, job, outcome);
 }
 
 function whyClosed({ quarantineMs, openMs, halfOpen }: GuardState): FetchOutcome | undefined {

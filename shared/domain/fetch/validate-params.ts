@@ -3,16 +3,16 @@ import { createPatternWork, TooMuchWork, withinWork } from '../json/schema/patte
 import type { Json, JsonSchema } from '../types.ts';
 import type { ValidateValue } from './bind-params.ts';
 
-/** The most values whose exact problem is reported. */
+/** Maximum number of values whose exact problem is reported. */
 const MAX_EXPLAINED = 20;
 
-/** The steps that take an event loop 5 ms at most. */
-export const WORK_OF_A_TURN = 100_000;
+/** Number of steps that block the event loop for at most 5 ms. */
+export const STEPS_PER_TURN = 100_000;
 
 /**
- * Checks the params of one call by their schemas, without compiling any, and within one share of work.
- * @param steps what all params together may cost, where that is less than a call's whole share
- * @throws TooMuchWork with `steps`; without, what takes more than the share does not fit
+ * Validates the params of one call against their schemas without compiling the schemas, within one step limit.
+ * @param steps maximum number of steps for all params together, if lower than the limit of a call
+ * @throws TooMuchWork if `steps` is given and exceeded. Without `steps`, a value that exceeds the limit counts as invalid.
  */
 export function createParamValidator({ steps }: { steps?: number } = {}): ValidateValue {
     const work = steps === undefined ? createPatternWork() : { left: steps };
@@ -31,10 +31,10 @@ export function createParamValidator({ steps }: { steps?: number } = {}): Valida
     };
 }
 
-/** Whether a value is valid, within the step limit of one turn; above it, the value counts as invalid. */
+/** Whether a value is valid, within the step limit of one turn. A value that exceeds the limit counts as invalid. */
 export function fitsOnLoop(schema: JsonSchema, value: Json): boolean {
     try {
-        return withinWork({ left: WORK_OF_A_TURN }, () => checkBySchema(schema, value));
+        return withinWork({ left: STEPS_PER_TURN }, () => checkBySchema(schema, value));
     } catch (error) {
         if (error instanceof TooMuchWork) return false;
         throw error;
