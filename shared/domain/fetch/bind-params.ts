@@ -8,19 +8,22 @@ import { fileTooMany, MAX_FILE_BYTES, takesFiles } from './files.ts';
 import { fillsTooMuch } from './filled-size.ts';
 import { isSegment, placeFaults } from './param-place.ts';
 
-/** Checks a value by a JSON Schema, as the functions of `compileJsonSchema` do. */
+/** Checks a value against a JSON Schema, like the functions that `compileJsonSchema` returns. */
 export type ValidateValue = (schema: JsonSchema, value: Json) => Verdict;
 
 export type Binding = { ok: true; values: Values } | { ok: false; problems: Detail[] };
 
-/** A binding between threads: ExactNumbers would lose their digits. `values` is JSON. */
+/**
+ * A binding in the format for messages between threads. `values` is JSON text, because structured cloning would lose the digits of
+ * ExactNumbers.
+ */
 export type BindingAsText = { ok: true; values: string } | (Binding & { ok: false });
 
 /**
- * Fits a caller's `params` to an endpoint's contract (docs/api.md, "Schema packages"): every problem at once, for
- * INVALID_PARAMS, with pointers that begin with `/params`. Values are taken as they are, never coerced; absent ones get their
- * default or are left out. The result has no prototype, and whatever it holds can be built into a request.
- * @param suggests whether problems name similar params, which takes up to 16 ms
+ * Checks the `params` of a caller against the contract of an endpoint (docs/api.md, "Schema packages"). Reports all problems at once, for
+ * INVALID_PARAMS, with pointers that begin with `/params`. Values are never coerced. Absent params get their default or are left out. The
+ * result has no prototype, and `buildRequest` accepts every result.
+ * @param suggests whether problems suggest similar param names, which takes up to 16 ms
  */
 export function bindParams(endpoint: Endpoint, params: JsonObject, validate: ValidateValue, suggests = true): Binding {
     const bounds = takesFiles(endpoint) ? { ...PARAM_BOUNDS, freeAt: 'base64' } : PARAM_BOUNDS;
@@ -53,7 +56,7 @@ function valueFor(param: Param, params: JsonObject): Json | undefined {
     return Object.hasOwn(params, param.name) ? params[param.name] : param.default;
 }
 
-/** The most unknown names that get an error each: suggestions cost time. */
+/** Maximum number of unknown names that get an error each, because suggestions take time. */
 const MAX_UNKNOWN = 50;
 const MAX_SUGGESTED = 5;
 
@@ -95,7 +98,7 @@ function problemsOf(endpoint: Endpoint, param: Param, value: Json, validate: Val
     }));
 }
 
-/** Whether a value stands in the path of a page of `prepare`; params of the endpoint's own path are checked by their source. */
+/** Whether a value becomes part of the path of a `prepare` page. Params in the endpoint's own path are checked by their source. */
 function isInStepPath({ prepare }: Endpoint, name: string): boolean {
     return prepare?.some(({ url }) => (url.split('?', 1)[0] ?? '').includes(`{${name}}`)) === true;
 }

@@ -1,20 +1,21 @@
 /** The start of an answer, for the detection of bot challenges. */
 export interface AnsweredPage {
-    /** Names in lower case, as Node gives them. */
+    /** Lower-case names, as Node returns them. */
     headers: Readonly<Record<string, string | string[] | undefined>>;
-    /** Text; ASCII is enough. */
+    /** Decoded text. Decoding as ASCII is sufficient. */
     body: string;
 }
 
 /**
  * The state of the answer: `refused` (its status is not 2xx), `unreadable` (2xx, but not what the schema describes) or `fits`. An answer
- * that fits is a challenge only by marks that appear on challenges alone: a login page with a captcha may be the wanted page.
+ * that fits counts as a challenge only by marks that appear on challenges alone, because a login page with a captcha may be the wanted
+ * page.
  */
 export type Fate = 'refused' | 'unreadable' | 'fits';
 
-/** Challenge pages are short. A longer text is a real page. */
+/** Challenge pages are short. A longer text is an ordinary page. */
 export const LONGEST_CHALLENGE = 128 * 1024;
-/** The most visible text of a challenge page. */
+/** Maximum length of the visible text of a challenge page, in characters. */
 const BARE = 1500;
 const EMPTY = 120;
 
@@ -22,12 +23,13 @@ interface Mark {
     challenge: string;
     pattern: RegExp;
     /**
-     * Must also match the page. One pattern for both would start at each match of the first, and a page can consist of nothing else.
+     * Must also match the page. It is a separate pattern because a combined one would search again after each match of the first part, and
+     * a page can consist of nothing but such matches.
      */
     also: RegExp | undefined;
-    /** Counts only on pages with less visible text than this. */
+    /** The mark counts only on pages with less visible text than this, in characters. */
     below: number;
-    /** Appears only on challenges, so that it counts even in an answer that fits. */
+    /** The mark appears on challenges only, so it counts even in an answer that fits. */
     isSure: boolean;
 }
 
@@ -40,8 +42,8 @@ function mark(
 }
 
 /**
- * Vendors put these scripts on every page they protect, so they are no marks: `/cdn-cgi/challenge-platform/…/jsd/`, `js.datadome.co`,
- * `_pxAppId`, the bare `_Incapsula_Resource`, `token.awswaf.com`.
+ * Vendors put the following scripts on every page that they protect, so these are not used as marks: `/cdn-cgi/challenge-platform/…/jsd/`,
+ * `js.datadome.co`, `_pxAppId`, `_Incapsula_Resource` alone, `token.awswaf.com`.
  */
 const MARKS: readonly Mark[] = [
     mark('Cloudflare', /_cf_chl_opt|cf-challenge-running|id=["']challenge-(?:form|running|stage|error-text)["']/),
@@ -70,7 +72,7 @@ const MARKS: readonly Mark[] = [
     mark('Google', /unusual traffic from your (?:computer )?network|<form[^<>]{0,300}id=["']captcha-form["']/i, { isSure: false }),
 ];
 
-/** JSON answers in which a vendor points its script to the captcha. */
+/** JSON answers in which a vendor tells its script where the captcha is. */
 const SCRIPTED: readonly Mark[] = [
     mark('DataDome', /^\{"url":"https:(?:\\?\/){2}(?:geo|ct)\.captcha-delivery\.com/),
     mark('HUMAN (PerimeterX)', /^\{"appId":"PX[\s\S]{0,2000}"blockScript":/),
@@ -84,7 +86,7 @@ const CAPTCHA_WIDGET =
 const ASKS_FOR_A_PERSON =
     /(?:are|that|if|whether) you(?:'re| are|’re)? (?:not )?(?:a |an )?(?:human|robot|bot|real person)|not a (?:robot|bot)\b|you are (?:a )?human|unusual (?:traffic|activity)|automated (?:traffic|requests|access|queries)|suspicious activity|security (?:check|verification)|human verification|bot detection|complete the captcha|solve the captcha/i;
 
-/** The bot challenge or captcha that this answer is; undefined for any other answer. Never throws. */
+/** Returns the name of the bot challenge or captcha that this answer shows; undefined for any other answer. Never throws. */
 export function recogniseChallenge({ headers, body }: AnsweredPage, fate: Fate): string | undefined {
     const byHeaders = challengeOfHeaders(headers);
     if (byHeaders !== undefined) return byHeaders;
@@ -110,7 +112,7 @@ function challengeOfHeaders(headers: AnsweredPage['headers']): string | undefine
     return undefined;
 }
 
-/** The approximate visible text: enough to tell a short page from a long one. */
+/** The approximate visible text. It only has to distinguish a short page from a long one. */
 function visibleText(source: string): string {
     return source
         .replace(/<!--[\s\S]*?(?:-->|$)/g, ' ')

@@ -12,7 +12,7 @@ export interface Identity {
     userAgent: string;
 }
 
-/** Encodings that the worker can decode, one layer of them. */
+/** Encodings that the worker can decode. An answer may have one of them. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br';
 
 const ACCEPT: Readonly<Record<ResponseType, string>> = {
@@ -27,11 +27,11 @@ const ACCEPT: Readonly<Record<ResponseType, string>> = {
 };
 
 /**
- * The whole request of one call (docs/api.md, "Schema packages"), from an endpoint and values that `bindParams` let
- * through. Scheme, host, port and the number of path segments are the template's, or those of the form's action, whatever the
- * values are; only a param with `segments` adds as many as its value has.
- * @param form its action stands for the endpoint's `url`, and its fields stand before the params, which win over them
- * @throws Error where a value could not have come out of `bindParams`: a bug, not a caller's fault.
+ * Builds the request of one call (docs/api.md, "Schema packages") from an endpoint and values that `bindParams` accepted. Scheme, host,
+ * port and the number of path segments always come from the template, or from the action of the form. Only a param with `segments` adds as
+ * many segments as its value has.
+ * @param form its action replaces the endpoint's `url`; its fields precede the params, which override them
+ * @throws Error if `bindParams` cannot have returned a value. That is a bug, not an error of the caller.
  */
 export function buildRequest(endpoint: Endpoint, values: Values, identity: Identity, form?: PreparedForm): UpstreamRequest {
     const body = requestBody(endpoint, values, form);
@@ -44,7 +44,7 @@ export function buildRequest(endpoint: Endpoint, values: Values, identity: Ident
     return body === undefined ? request : { ...request, body: body.sent, bodyShown: body.shown };
 }
 
-/** The GET of a page that `prepare` names: without the endpoint's body, its content type and its `accept`. */
+/** Builds the GET request of a `prepare` page, without the endpoint's body, content type and `accept`. */
 export function buildPrepareRequest(step: PrepareStep, endpoint: Endpoint, values: Values, identity: Identity): UpstreamRequest {
     const isPage = step.form !== undefined || Object.keys(step.extract).length === 0;
     const headers = {
@@ -55,12 +55,12 @@ export function buildPrepareRequest(step: PrepareStep, endpoint: Endpoint, value
     return { method: 'GET', url: buildStepUrl(step, endpoint, values), headers, bodyShown: null };
 }
 
-/** The URL of a page that `prepare` names. Query params of the call are sent only where it has placeholders for them. */
+/** The URL of a `prepare` page. It contains query params of the call only if it has placeholders for them. */
 export function buildStepUrl({ url }: PrepareStep, endpoint: Endpoint, values: Values): string {
     return fillUrl(url, endpoint, values, []);
 }
 
-/** The URL: the template with its placeholders filled, its own query first, then the query params in the package's order. */
+/** The URL of a call: the template with filled placeholders, then its own query, then the query params in the order of the package. */
 export function buildUrl(endpoint: Endpoint, values: Values): string {
     return fillUrl(endpoint.url, endpoint, values, queryPairs(endpoint, values));
 }
@@ -73,12 +73,12 @@ function fillUrl(template: string, endpoint: Endpoint, values: Values, more: rea
     return pairs.length === 0 ? filled : `${filled}?${pairs.join('&')}`;
 }
 
-/** Percent-encodes everything but the unreserved characters of RFC 3986. */
+/** Percent-encodes all but the unreserved characters of RFC 3986. */
 export function encodeSegment(text: string): string {
     return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** As a browser does: a form sent by GET puts its fields in place of the action's query, any other leaves that query as it is. */
+/** Builds the URL like a browser. The fields of a GET form replace the query of the action. Any other form keeps that query. */
 function formUrl({ action, fields: filled }: PreparedForm, endpoint: Endpoint, values: Values): string {
     const [path, query] = splitOnce(action, '?');
     const names = new Set(endpoint.params.filter(({ name }) => Object.hasOwn(values, name)).map(({ name }) => name));
@@ -88,7 +88,7 @@ function formUrl({ action, fields: filled }: PreparedForm, endpoint: Endpoint, v
     return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
 }
 
-/** A pair of the template's own query goes when a placeholder in it has no value. */
+/** Leaves out a pair of the template's query if a placeholder in it has no value. */
 function templatePairs(query: string | undefined, values: Values): string[] {
     if (query === undefined || query === '') return [];
     return query
@@ -106,12 +106,12 @@ function queryPairs(endpoint: Endpoint, values: Values): string[] {
         });
 }
 
-/** Names of the path params whose values may be several segments. */
+/** Names of the path params whose values may have several segments. */
 function segmentedNames({ params }: Endpoint): ReadonlySet<string> {
     return new Set(params.filter(({ segments }) => segments).map(({ name }) => name));
 }
 
-/** `split` with one group yields literal text at even places and names at odd ones; values are never scanned again. */
+/** `split` with one group returns literal text at even indices and names at odd ones. Inserted values are never scanned again. */
 function fill(template: string, values: Values, path: { segmented: ReadonlySet<string> } | undefined): string | undefined {
     let filled = '';
     for (const [place, piece] of template.split(/\{((?:prepare\.)?[A-Za-z_][A-Za-z0-9_]*)\}/).entries()) {
@@ -135,7 +135,7 @@ function textOf(name: string, value: Json): string {
     throw new Error(`the param ${name} has a value that no URL can hold`);
 }
 
-/** Header params come after our default headers and before the package's own headers, which they never replace. */
+/** Header params follow our default headers and precede the package's own headers. They never replace those. */
 function headersOf(endpoint: Endpoint, values: Values, identity: Identity, contentType: string | undefined): Record<string, string> {
     const own = Object.entries(endpoint.headers).map(([name, value]): [string, string] => [
         name.toLowerCase(),

@@ -4,53 +4,56 @@ import type { Effect } from '../types.ts';
 import type { PaginationEnd } from './pages.ts';
 
 /**
- * Messages of the queue. A job names an immutable version and carries the bound values, nothing large; an outcome is a
- * value in both directions: an expected refusal is no exception (docs/ARCHITECTURE.md, "the path of a fetch").
+ * Messages of the queue. A job refers to an immutable version and contains the bound values, but nothing large. An expected refusal is an
+ * outcome, not an exception (docs/ARCHITECTURE.md, "the path of a fetch").
  */
 export interface FetchJob {
-    /** Our own id of this call: holds, ledger, job and reply hang on it. `op_…` */
+    /** `op_…`: our id of this call. Hold, ledger, job and reply refer to it. */
     operation: string;
-    /** Only logged. */
+    /** Used for logs only. */
     requestId: string;
     site: string;
-    /** Row id of the immutable version that was chosen at admission. */
+    /** Row id of the immutable version that the admission chose. */
     versionId: number;
     endpoint: string;
     effect: Effect;
     /**
-     * Bound values, defaults filled in, as the text of a JSON object: sites get the order of keys and the digits that their caller gave,
-     * and PostgreSQL's jsonb would change both.
+     * Bound values, including defaults, as the text of a JSON object. Sites receive the key order and the digits that the caller gave.
+     * PostgreSQL's jsonb would change both.
      */
     values: string;
-    /** Absolute end of the site's time, milliseconds since the epoch, real time: the caller's wait, less what a charge takes. */
+    /**
+     * When the site must have answered, in milliseconds since the epoch (real time): the deadline of the caller minus the time for the
+     * charge.
+     */
     deadlineAt: number;
-    /** When the API admitted the call, milliseconds since the epoch, real time. */
+    /** When the API admitted the call, in milliseconds since the epoch (real time). */
     admittedAt: number;
-    /** The most results; the hold pays for them. */
+    /** Maximum number of results that the hold pays for. */
     maxResults: number;
-    /** The most pages; the hold pays for them. */
+    /** Maximum number of pages that the hold pays for. */
     maxPages: number;
-    /** Where the walk over pages begins, if not with the first page: as `writeContinuation` made it. */
+    /** The page from which a paginated call continues, in the format of `writeContinuation`; absent: the first page. */
     from?: string;
-    /** Whether the pages before one that fails are the result. */
+    /** Whether the call returns the earlier pages when a page fails. */
     partial?: true;
-    /** Package and caller ask for more results or pages than the hold pays for. */
+    /** The package and the caller ask for more results or pages than the hold pays for. */
     isCutByCredits?: true;
     /**
-     * Present where each request towards the site has to wait for its turn. `rate`: requests a second that owner or operator allow the
-     * whole domain. `hosts`: requests a minute to a host, as packages ask for.
+     * Present if each request to the site has to wait for its turn. `rate`: requests a second to the whole domain, as its owner or an
+     * operator allows. `hosts`: requests a minute to a host, as packages declare.
      */
     pace?: { rate?: number; hosts?: Readonly<Record<string, number>> };
     /**
-     * A job or an item of a batch: it takes a turn only when that is free now, so that live calls are first. `turn`: the host whose turn it
-     * took before it began.
+     * Present for a job or a batch item. It takes a turn only if the turn is free at once, so that live calls go first. `turn`: the host
+     * whose turn it took before it began.
      */
     queued?: { turn?: string };
-    /** Paths that the site's owner blocks, in the package, in page links and in redirects. */
+    /** Paths that the owner of the site blocks in packages, in page links and in redirects. */
     blockedPaths?: readonly BlockedPath[];
-    /** `con_…`: a worker opens its value in the moment of the call. */
+    /** `con_…`: the connection. A worker decrypts its value only when it sends the request. */
     connection?: string;
-    /** Counts its values: the worker sends none that is older. */
+    /** The revision of the connection's value. A worker never sends an older value. */
     connectionRevision?: number;
     /** 1 on the first run; 2 when a read runs again after its worker died. */
     run: number;
@@ -58,10 +61,10 @@ export interface FetchJob {
 
 export interface UpstreamFigures {
     status: number;
-    /** Requests sent, retries and redirects' first tries included. */
+    /** Number of requests sent, including retries and requests that were redirected. */
     attempts: number;
     durationMs: number;
-    /** Body bytes after decompression. */
+    /** Size of the bodies after decompression, in bytes. */
     bytes: number;
 }
 
@@ -72,53 +75,56 @@ export type FetchOutcome =
           text: string;
           /** Length of the array at `billing.results`, otherwise 1. */
           results: number;
-          /** Pages that are billed: 1, or for `paginate` the pages fetched that had items. */
+          /** Number of billed pages: 1, or for `paginate` the number of fetched pages that had items. */
           requests: number;
           truncated: boolean;
-          /** Present where pages were followed. */
+          /** Present if the call followed pages. */
           paginationEnd?: PaginationEnd;
-          /** Where the walk goes on, as `writeContinuation` made it; present where it stopped before its last page. */
+          /** Where the next call continues, in the format of `writeContinuation`. Present if the call stopped before the last page. */
           next?: string;
-          /** The same, sealed for the caller. */
+          /** The same position, encrypted for the caller. */
           nextCursor?: string;
-          /** The page that ended the walk of a `partial` call. */
+          /** The page that failed and ended a `partial` call. */
           failedPage?: FailedPage;
-          /** The answer is a page of HTML that asks to sign in. */
+          /** The answer is an HTML page that asks the user to sign in. */
           isLogin?: true;
-          /** Whether the site allows that it is served again to the account that paid for it (`max_age`). */
+          /** Whether the site allows the answer to be stored and returned again to the account that paid for it (`max_age`). */
           mayKeep: boolean;
           upstream: UpstreamFigures;
-          /** The hosts that the call reached out to, each once, in the order of its last request; the call ended at the last one. */
+          /** The hosts that the call sent requests to, each once, in the order of their last requests. The call ended at the last host. */
           hosts?: readonly string[];
-          /** When a worker picked the job up, milliseconds since the epoch. */
+          /** When a worker took the job, in milliseconds since the epoch. */
           startedAt: number;
-          /** For how long a worker had it, in milliseconds; 0: it was dropped. */
+          /** How long a worker ran the job, in milliseconds; 0: the worker dropped it. */
           ranMs?: number;
       }
     | FetchFailure;
 
-/** Why a page of a walk failed whose other pages are answered. */
+/** Why one page failed in a call that returns the other pages. */
 export type FailedPage = Pick<FetchFailure, 'code' | 'message' | 'upstream' | 'isCallers'>;
 
 export interface FetchFailure {
     ok: false;
     code: RefusalCode;
-    /** Public; the table's meaning when absent. */
+    /** Shown to the caller. Absent: the default message of the code. */
     message?: string;
     details?: Detail[];
     /** Whole seconds. */
     retryAfter?: number;
     upstream?: { status: number; snippet: string };
-    /** The site refused the caller's own credential, which says nothing of the site or its schema. */
+    /** The site refused the credential of the caller. This says nothing about the site or its schema. */
     isCallers?: true;
-    /** As of a success. */
+    /** Like the field of a success. */
     hosts?: readonly string[];
     /**
-     * No worker reported: it died, or the reply did not come by the deadline. The API looks at the hold's mark to tell
-     * DEADLINE_EXCEEDED from OUTCOME_UNKNOWN, and may queue a read once more.
+     * No worker reported: it died, or the reply did not arrive before the deadline. The API reads the sent mark of the hold to choose
+     * between DEADLINE_EXCEEDED and OUTCOME_UNKNOWN. It may queue a read once more.
      */
     lost?: 'worker' | 'deadline';
-    /** The worker that marked this write as sent had no time left to send it. Nobody else can tell: a second worker finds only the mark. */
+    /**
+     * The worker that marked this write as sent had no time left to send it. Only that worker knows, because another worker finds nothing
+     * but the mark.
+     */
     isUnsent?: true;
     startedAt?: number;
     ranMs?: number;

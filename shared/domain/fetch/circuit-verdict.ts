@@ -1,9 +1,9 @@
 import type { FetchOutcome } from './call.ts';
 
-/** A timeout counts against a site only if the call had at least this long (docs/api.md, "Circuits"). */
+/** A timeout counts against a site only if the call had at least this much time (docs/api.md, "Circuits"). */
 const PATIENCE_MS = 10_000;
 
-/** Answers that came: the site is there, whatever it says. */
+/** Codes that prove that the site answered, regardless of the content. */
 const ANSWERED = new Set([
     'UPSTREAM_BLOCKED',
     'UPSTREAM_INVALID_RESPONSE',
@@ -15,8 +15,8 @@ const ANSWERED = new Set([
 export type CircuitVerdict = 'passed' | 'failed' | 'none';
 
 /**
- * Verdicts about the hosts of an ended fetch, in the order of its calls. The last host gets the verdict of the call. Those
- * before it answered, otherwise the call would have ended there.
+ * The verdicts about the hosts of an ended fetch, in the order of the requests. The last host gets the verdict of the call. The earlier
+ * hosts passed, because the call would otherwise have ended there.
  */
 export function hostVerdicts(outcome: FetchOutcome, times: { admittedAt: number; deadlineAt: number }): Map<string, CircuitVerdict> {
     const hosts = outcome.hosts ?? [];
@@ -25,9 +25,9 @@ export function hostVerdicts(outcome: FetchOutcome, times: { admittedAt: number;
 }
 
 /**
- * The verdict about the host where a fetch ended: failed by connection, 5xx or timeout; passed where the host answered anything
- * else; none if nothing reached it. A call that waited for a worker for most of its time says nothing: otherwise our own overload
- * would open circuits.
+ * The verdict about the host where a fetch ended. Failed: connection error, 5xx or timeout. Passed: any other answer of the host. None: no
+ * request reached it. A call that spent most of its time waiting for a worker has no verdict, because our own overload would otherwise open
+ * circuits.
  */
 export function circuitVerdict(
     outcome: FetchOutcome,

@@ -2,26 +2,26 @@ import { parseExact } from '../json/exact-numbers.ts';
 import type { Json } from '../types.ts';
 import type { PagePlace } from './pages.ts';
 
-/** Where a walk over pages goes on in another call. */
+/** The position from which another call continues a walk over pages. */
 export interface Continuation {
-    /** The page to get first. */
+    /** The first page to fetch. */
     place: PagePlace;
-    /** How many items of that page were answered already. */
+    /** Number of items of that page that have already been returned. */
     skip: number;
-    /** Items that the walk answered so far. */
+    /** Number of items that the walk has returned so far. */
     delivered: number;
-    /** How many items the first page of the walk had. */
+    /** Number of items on the first page of the walk. */
     first?: number | undefined;
-    /** Fingerprint of the page before. */
+    /** Fingerprint of the previous page. */
     before?: string | undefined;
 }
 
-/** As JSON, which keeps the digits of a page's number across processes. */
+/** Serializes as JSON, which keeps the digits of page numbers across processes. */
 export function writeContinuation({ place, ...rest }: Continuation): string {
     return JSON.stringify({ ...rest, ...place });
 }
 
-/** @param text as `writeContinuation` made it */
+/** @param text the result of `writeContinuation` */
 export function readContinuation(text: string): Continuation {
     const { skip, delivered, first, before, url, value } = parseExact(text) as unknown as Omit<Continuation, 'place'> & {
         url?: string;

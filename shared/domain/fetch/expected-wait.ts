@@ -1,41 +1,44 @@
-/** All times here are milliseconds of one clock. Below this wait, fetches count as not delayed: their rate is that of the callers. */
+/**
+ * All times in this file are milliseconds of one clock. With a wait below this value, fetches count as not delayed, and their rate only
+ * reflects how fast callers send them.
+ */
 const NO_WAIT_MS = 100;
-/** Delays that return within this time belong to the same busy period. */
+/** If fetches are delayed again within this time, the delays belong to the same busy period. */
 const CALM_MS = 2000;
-/** The rate covers this much time, in steps of APART_MS. */
+/** The rate is measured over this time, in steps of APART_MS. */
 const COUNTED_MS = 1000;
 const APART_MS = 20;
-/** A rate needs at least this time and this many fetches. With fewer of them it needs the whole COUNTED_MS. */
+/** A rate requires at least this time and this many fetches. With fewer fetches it requires the whole COUNTED_MS. */
 const LEAST_SPAN_MS = 100;
 const LEAST_THROUGH = 16;
-/** The longest wait that a new fetch may expect during a short burst. */
+/** The longest wait that a new fetch is accepted with during a short burst. */
 const BURST_WAIT_MS = 3000;
 const BURST_MS = 1000;
-/** The longest wait that a new fetch may expect once delays last longer than BURST_MS. */
+/** The longest wait that a new fetch is accepted with once delays last longer than BURST_MS. */
 export const LASTING_WAIT_MS = 1000;
-/** If workers have free slots and took no fetch for this long, the open fetches wait for slow sites, not for workers. */
+/** If workers have free slots but took no fetch for this long, the open fetches are waiting for slow sites, not for workers. */
 const SILENT_MS = 250;
-/** The longest wait that is ever estimated. A stopped queue has no known end. */
+/** Maximum of the estimate. Nobody knows when a stopped queue continues. */
 const LONGEST_MS = 30_000;
 
 /**
- * Estimates how long a new fetch waits in this process and for a worker, by Little's law: the fetches before it, divided by the rate at
- * which they get through. A fetch is through when a worker takes it, so that slow sites cause no wait while workers are free. Fetches get
- * through in order, so the last one that is known to be through tells how many are before a new one.
+ * Estimates how long a new fetch waits in this process and for a worker. By Little's law, the wait is the number of fetches ahead of it,
+ * divided by the rate at which workers take fetches. A fetch counts as passed when a worker takes it, so slow sites cause no wait while
+ * workers are free. Workers take fetches in order, so the last fetch known to have passed tells how many are ahead of a new one.
  */
 export interface WaitEstimator {
-    /** Counts a fetch. Returns its number. */
+    /** Registers a fetch and returns its number. */
     enter(now: number): number;
     /**
-     * A fetch was answered.
-     * @param ranMs for how long a worker had it; undefined if none did, or none reported
+     * Records that a fetch was answered.
+     * @param ranMs how long a worker ran it; undefined if no worker took it or reported
      */
     leave(fetch: { number: number; enteredAt: number }, now: number, ranMs: number | undefined): void;
-    /** Fetches that are not answered yet. */
+    /** Number of fetches that have not been answered yet. */
     inside(): number;
-    /** The wait of a fetch that comes now; 0 where fetches are not delayed, or the wait is unknown. */
+    /** The estimated wait of a fetch that arrives now; 0 if fetches are not delayed or the wait is unknown. */
     waitMs(now: number): number;
-    /** Whether that is more than a fetch should wait. */
+    /** Whether the estimated wait exceeds the accepted wait. */
     isTooLong(now: number): boolean;
 }
 
@@ -46,13 +49,13 @@ interface Through {
 
 /**
  * Creates an estimator without a known rate.
- * @param hasFreeSlots whether workers could take a fetch at once, as far as is known
+ * @param hasFreeSlots whether, as far as known, workers can take a fetch at once
  */
 export function createWaitEstimator({ hasFreeSlots = () => false }: { hasFreeSlots?: () => boolean } = {}): WaitEstimator {
     let entered = 0;
     let inside = 0;
     let latest: Through = { number: 0, at: Number.NEGATIVE_INFINITY };
-    /** Fetches that got through in the last second; empty while they are not delayed. */
+    /** Fetches that passed within the last second; empty while fetches are not delayed. */
     let counted: Through[] = [];
     let delayedSince = Number.NEGATIVE_INFINITY;
     let delayedUntil = Number.NEGATIVE_INFINITY;
@@ -67,7 +70,7 @@ export function createWaitEstimator({ hasFreeSlots = () => false }: { hasFreeSlo
         leave({ number, enteredAt }, now, ranMs) {
             inside--;
             if (ranMs === undefined) return;
-            // Earlier ones are through as well, even if their sites take longer.
+            // Earlier fetches have passed as well, even if their sites take longer.
             if (number <= latest.number) return;
             latest = { number, at: Math.max(now - ranMs, latest.at) };
             if (latest.at - enteredAt < NO_WAIT_MS) counted = [];
@@ -90,7 +93,7 @@ export function createWaitEstimator({ hasFreeSlots = () => false }: { hasFreeSlo
         return Math.min(LONGEST_MS, (before * span) / Math.max(1, through));
     }
 
-    /** A pause between calls says nothing about the workers. */
+    /** The rate is meaningless after a pause between calls, because it says nothing about the workers. */
     function forgetAfterRest(now: number): void {
         if (now - lastCallAt > CALM_MS) counted = [];
         lastCallAt = now;

@@ -3,14 +3,14 @@ import { isObject } from '../json/schema/structure.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Values } from '../types.ts';
 import { isVisibleAscii } from './visible-ascii.ts';
 
-/** A small file as a caller gives it. */
+/** A small file in the format that callers send. */
 export interface GivenFile {
     filename: string;
     content_type: string;
     base64: string;
 }
 
-/** Bytes of all files of one call, decoded. */
+/** Maximum size of all files of one call, decoded. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_NAME = 255;
 
@@ -70,7 +70,7 @@ function decodedBytes(base64: string): number {
     return (base64.length / 4) * 3 - padding;
 }
 
-/** A value as a dry run shows it: of a file its size in place of its bytes, of a list those of its items. */
+/** A value as a dry run shows it. A file shows its size instead of its bytes; a list does so for each item. */
 export function withoutBytes(value: Json): Json {
     if (Array.isArray(value)) return value.map(withoutBytes);
     if (!isObject(value)) return value;
@@ -78,7 +78,10 @@ export function withoutBytes(value: Json): Json {
     return { filename, content_type, bytes: decodedBytes(base64) };
 }
 
-/** The name of the param whose file exceeds the limit of a call; undefined if all fit. Each value was checked before. */
+/**
+ * The name of the first param whose file exceeds the size limit of a call; undefined if all files fit. Each value must have been validated
+ * before.
+ */
 export function fileTooMany(endpoint: Endpoint, values: Values): string | undefined {
     let bytes = 0;
     for (const { name, source, schema } of endpoint.params) {

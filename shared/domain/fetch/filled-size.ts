@@ -2,22 +2,22 @@ import type { Endpoint, Json, Values } from '../types.ts';
 import { placeholderIn } from './body-template.ts';
 import { isTextFormat, textPlaceholders } from './text-template.ts';
 
-/** Characters that the values of a call may fill into all templates of an endpoint. */
+/** Maximum number of characters that the values of a call may fill into all templates of an endpoint. */
 const MAX_FILLED = 4 * 1024 * 1024;
-/** A character of a URL becomes up to nine when it is encoded. */
+/** A character in a URL can become nine characters when it is encoded. */
 const IN_URL = 8;
-/** Of a value that `prepare` extracts. */
+/** Assumed length of a value that `prepare` extracts. */
 const PREPARED = 1024;
 
 const PREFIX = 'prepare.';
 const IN_URLS = /\{((?:prepare\.)?[A-Za-z_][A-Za-z0-9_]{0,63})\}/g;
 
-/** How often each name appears in the templates; URLs count more. */
+/** How often each name appears in the templates. URLs have a higher weight. */
 type Places = ReadonlyMap<string, number>;
 
 const known = new WeakMap<Endpoint, Places>();
 
-/** Whether the values would make a request out of all proportion: a template may repeat one of its placeholders thousands of times. */
+/** Whether the values would make the request disproportionately large. A template may repeat a placeholder thousands of times. */
 export function fillsTooMuch(endpoint: Endpoint, values: Values): boolean {
     const places = known.get(endpoint) ?? placesOf(endpoint);
     known.set(endpoint, places);
@@ -33,7 +33,7 @@ function sizeOf(value: Json): number {
     return typeof value === 'string' ? value.length : JSON.stringify(value).length;
 }
 
-/** Without the names that stand in one place: a value that is sent once is as long as the caller made it. */
+/** Omits names that appear only once. A value that is sent once is as long as the caller made it. */
 function placesOf({ url, prepare = [], body, bodyFormat }: Endpoint): Places {
     const places = new Map<string, number>();
     const add = (name: string, weight: number) => places.set(name, (places.get(name) ?? 0) + weight);

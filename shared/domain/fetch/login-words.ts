@@ -1,4 +1,4 @@
-/** "Sign in" in titles, headings and paths of pages, in a few languages. */
+/** "Sign in" in titles, headings and paths of pages, in several languages. */
 const LOGIN =
     /(?<!\p{L})(?:log|sign)[\s_-]{0,2}[io]n(?!\p{L})|(?<!\p{L})(?:anmelden|anmeldung|einloggen|inloggen|logga in|connexion|se connecter|accedi|acceso|iniciar sesi[oó]n|iniciar sess[aã]o|войти|вход)(?!\p{L})/iu;
 

@@ -7,7 +7,7 @@ import { type GivenFile, withoutBytes } from './files.ts';
 interface MultipartBody {
     bytes: Uint8Array;
     boundary: string;
-    /** The fields, with the size of each file in place of its bytes. */
+    /** The fields, with the size of each file instead of its bytes. */
     shown: JsonObject;
 }
 
@@ -17,8 +17,8 @@ interface Part {
 }
 
 /**
- * Fields and files as `multipart/form-data` (RFC 7578), in their order; a list repeats its name, null is left out. The boundary comes from
- * what it parts, so that equal calls have equal bodies, and nothing can be written that holds its own boundary.
+ * Encodes fields and files as `multipart/form-data` (RFC 7578) in the given order. A list repeats its name, null is left out. The boundary
+ * is derived from the content. So equal calls have equal bodies, and no content can contain its own boundary.
  */
 export function encodeMultipart(fields: Json): MultipartBody {
     const entries = isObject(fields) ? Object.entries(fields) : [];
@@ -33,7 +33,7 @@ export function encodeMultipart(fields: Json): MultipartBody {
 
 const LINE_END = Buffer.from('\r\n');
 
-/** A list of the template may have a list of the caller's in it. */
+/** A list in the template may contain a list of the caller. */
 function itemsOf(value: Json): Json[] {
     return [value].flat(2).filter((item) => item !== null);
 }
@@ -48,7 +48,7 @@ function partOf(name: string, item: Json): Part {
     };
 }
 
-/** As browsers write names: what would end them is percent-encoded. */
+/** Percent-encodes characters that would end a name, like browsers do. */
 function escapeQuotes(text: string): string {
     return text.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }

@@ -1,19 +1,18 @@
 import type { Endpoint, Json, Pagination, Param, Values } from '../types.ts';
 
-/** Where one page of results stands: at a value of `pagination.param`, or at a URL that the site itself named. */
+/** The position of one page of results: a value of `pagination.param`, or a URL that the site returned. */
 export type PagePlace = { value: Json | undefined } | { url: string };
 
 /**
- * Why a walk over pages ended: after the last page, at one without results, at one that was there before, at a status that sites answer
- * beyond their last page, at a bound of the package, of the call, or of what the hold pays for,
- * or with a page that failed (`partial`).
+ * Why a walk over pages ended: after the last page, at an empty page, at a repeated page, at a status that sites return beyond their last
+ * page, at a limit of the package, of the call or of the hold, or with a failed page (`partial`).
  */
 export const PAGINATION_ENDS = ['last', 'empty', 'repeated', 'status', 'max_pages', 'max_results', 'credits', 'error'] as const;
 export type PaginationEnd = (typeof PAGINATION_ENDS)[number];
 
 /**
- * The value of `pagination.param` for the first page: the caller's or the param's default, else `start` (docs/api.md, "Schema packages"). `undefined`:
- * the first page is told by nothing, as with links, and with cursors that nobody gave.
+ * The value of `pagination.param` for the first page: the value of the caller, or the default of the param, or `start` (docs/api.md,
+ * "Schema packages"). `undefined`: the first page has no such value, as with links, and with cursors that the caller did not give.
  */
 export function firstValue({ style, param, start }: Pagination, values: Values): Json | undefined {
     if (param === undefined || style === 'link') return undefined;
@@ -22,8 +21,8 @@ export function firstValue({ style, param, start }: Pagination, values: Values):
 }
 
 /**
- * An endpoint and its values as they are for the page at `value`. A carrier that the package declares is set; one that it only names
- * in `pagination` is a query param of that name, in place of what the template's own query says of it.
+ * The endpoint and the values for the page at `value`. If the package declares the param of `pagination`, its value is set. Otherwise
+ * `value` becomes a query param of that name and replaces a pair of the template's query with the same name.
  */
 export function atPage(endpoint: Endpoint, values: Values, value: Json | undefined): { endpoint: Endpoint; values: Values } {
     const name = endpoint.pagination?.param;
@@ -34,12 +33,12 @@ export function atPage(endpoint: Endpoint, values: Values, value: Json | undefin
     return { endpoint: { ...endpoint, url, params: [...endpoint.params, carrier(name)] }, values: set };
 }
 
-/** The first page of an endpoint that follows pages, as `dry_run` shows it; any other endpoint stays as it is. */
+/** The first page of an endpoint that follows pages, as `dry_run` shows it. Any other endpoint is returned unchanged. */
 export function atFirstPage(endpoint: Endpoint, values: Values): { endpoint: Endpoint; values: Values } {
     return endpoint.pagination === undefined ? { endpoint, values } : atPage(endpoint, values, firstValue(endpoint.pagination, values));
 }
 
-/** The number after `value` by `step`, a number or a text as `value` is; `undefined` where `value` is no whole number. */
+/** The number `step` after `value`, as a number or text like `value`; `undefined` if `value` is not a whole number. */
 export function stepFrom(value: Json | undefined, step: number): Json | undefined {
     const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
     if (typeof number !== 'number' || !Number.isSafeInteger(number + step)) return undefined;

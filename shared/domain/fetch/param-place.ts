@@ -5,30 +5,30 @@ import type { BodyFormat, Json, Param } from '../types.ts';
 import { fileFaults, isFileSchema } from './files.ts';
 import { isVisibleAscii } from './visible-ascii.ts';
 
-/** Why a value cannot be sent where its param goes. `says` completes a sentence that names the param. */
+/** Why a value cannot be sent in the place of its param. `says` completes a sentence whose subject is the param. */
 interface PlaceFault {
     code: DetailCode;
     says: string;
-    /** JSON pointer inside the value; absent: the value itself. */
+    /** JSON pointer within the value; absent: the value itself. */
     below?: string;
 }
 
 export type Placed = Pick<Param, 'source' | 'schema' | 'style' | 'segments'>;
 
-/** Values that a place can take: `list` and `object` of plain values, `any` JSON. */
+/** The values that a place can contain: `list` and `object` of plain values, `any` JSON. */
 type Holds = 'plain' | 'list' | 'object' | 'file' | 'any';
 
 function holdsOf({ source, schema, style }: Placed, bodyFormat: BodyFormat): Holds {
     if (source === 'path' || source === 'header') return 'plain';
     if (style === 'deepObject') return 'object';
-    // Without a schema or a style nothing says that a list is meant.
+    // Without a schema or a style, nothing declares that the param takes a list.
     if (source === 'query') return schema === undefined && style === 'repeat' ? 'plain' : 'list';
     if (bodyFormat === 'json' || bodyFormat === 'ndjson') return 'any';
     if (bodyFormat === 'xml' || bodyFormat === 'text') return 'plain';
     return bodyFormat === 'multipart' && isFileSchema(schema) ? 'file' : 'list';
 }
 
-/** Reasons why a value cannot be sent as this param, whatever its schema allows. */
+/** The reasons why a value cannot be sent as this param, regardless of its schema. */
 export function placeFaults(param: Placed, bodyFormat: BodyFormat, value: Json): PlaceFault[] {
     const holds = holdsOf(param, bodyFormat);
     if (holds === 'file') return fileFaults(value);
@@ -58,7 +58,7 @@ export const MAX_HEADER_TEXT = 1024;
 /** Characters that XML 1.0 cannot contain, not even as references. */
 const NOT_XML = /[\u0001-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
 
-/** More segments of a path than any site has levels. */
+/** No site has paths with more segments. */
 const MAX_SEGMENTS = 20;
 
 function pathFault(text: string, hasSegments: boolean): PlaceFault | undefined {
@@ -70,7 +70,7 @@ function pathFault(text: string, hasSegments: boolean): PlaceFault | undefined {
     return invalid(`may not be ${broken === '' ? 'empty' : broken}, since it is a segment of the path`);
 }
 
-/** Percent-encoding leaves `.` and `..` alone, and every URL parser takes them for a step. */
+/** Percent-encoding does not change `.` and `..`, and every URL parser treats them as dot segments. */
 export function isSegment(text: string): boolean {
     return text !== '' && text !== '.' && text !== '..';
 }
@@ -83,7 +83,7 @@ function invalid(says: string): PlaceFault {
     return { code: 'INVALID_VALUE', says };
 }
 
-/** Types that no value of a place has; objects and files are objects alone. */
+/** The JSON types that a place can never contain. Objects and files are always objects. */
 const NEVER: Readonly<Record<Holds, readonly string[]>> = {
     plain: ['object', 'array', 'null'],
     list: ['object', 'null'],
@@ -92,7 +92,7 @@ const NEVER: Readonly<Record<Holds, readonly string[]>> = {
     any: [],
 };
 
-/** The type of a schema whose values can never be sent there, although the schema names it; undefined if some can. */
+/** The type that a schema names although values of it can never be sent in this place; undefined if some values can. */
 export function unsendableType(param: Placed, bodyFormat: BodyFormat): string | undefined {
     const type = isObject(param.schema) ? param.schema['type'] : undefined;
     return typeof type === 'string' && NEVER[holdsOf(param, bodyFormat)].includes(type) ? type : undefined;

@@ -1,7 +1,7 @@
-/** A form that a page of the site held (docs/api.md, "Schema packages"). */
+/** A form that a page of the site contained (docs/api.md, "Schema packages"). */
 export interface PreparedForm {
-    /** Absolute, without fragment; checked before anything is sent there. */
+    /** Absolute URL without fragment. It is checked before anything is sent to it. */
     action: string;
-    /** Its fields as the page fills them in, in the order of the page; names may repeat. */
+    /** The fields with the values of the page, in the order of the page. Names may repeat. */
     fields: readonly (readonly [name: string, value: string])[];
 }

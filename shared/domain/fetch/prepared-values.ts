@@ -3,32 +3,32 @@ import type { Endpoint, Json, Values } from '../types.ts';
 import { isSegment, MAX_HEADER_TEXT } from './param-place.ts';
 import { isVisibleAscii } from './visible-ascii.ts';
 
-/** Names that `prepare` may give what it extracts. */
+/** Valid names for the values that `prepare` extracts. */
 export const EXTRACT_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
 /** Placeholders of extracted values in headers, URLs and bodies. */
 export const PREPARED_PLACEHOLDER = /\{prepare\.([A-Za-z_][A-Za-z0-9_]{0,63})\}/g;
 
-/** Names of the extracted values that a text has placeholders for, in order. */
+/** Names of the extracted values for which a text has placeholders, in order. */
 export function preparedIn(text: string): string[] {
     return [...text.matchAll(PREPARED_PLACEHOLDER)].map(([, name = '']) => name);
 }
 
-/** The values of a call with an extracted one, under its whole placeholder: no param has a name with braces. */
+/** Adds an extracted value to the values of a call. Its name is the complete placeholder; names of params cannot contain braces. */
 export function withPrepared(values: Values, name: string, value: Json): Values {
     return Object.assign(Object.create(null), values, { [`{prepare.${name}}`]: value });
 }
 
-/** The values of a call as if all that `prepare` extracts were there, for checking URLs before anything is sent. */
+/** The values of a call with sample values for everything that `prepare` extracts. Used to check URLs before anything is sent. */
 export function withPlaceholderValues({ prepare }: Pick<Endpoint, 'prepare'>, values: Values): Values {
     const names = prepare?.flatMap(({ extract }) => Object.keys(extract)) ?? [];
     return names.reduce((all, name) => withPrepared(all, name, 'x'), values);
 }
 
-/** Characters of one extracted value. */
+/** Maximum length of one extracted value, in characters. */
 const MAX_TEXT = 1024;
 
-/** Why an extracted value cannot be sent where the endpoint uses it, as the end of a sentence; undefined if it can. */
+/** Why an extracted value cannot be sent where the endpoint uses it, as the end of a sentence; undefined if it can be sent. */
 export function preparedFault(endpoint: Endpoint, name: string, value: Json): string | undefined {
     if (value === null || value === '') return 'is not there';
     if (typeof value === 'object' && !isExact(value)) return 'is no text, number or boolean';

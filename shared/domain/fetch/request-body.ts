@@ -5,18 +5,18 @@ import { encodeMultipart } from './multipart.ts';
 import type { PreparedForm } from './prepared-form.ts';
 import { fillText, isTextFormat } from './text-template.ts';
 
-/** A body as it is sent. */
+/** A request body as it is sent. */
 interface RequestBody {
     sent: string | Uint8Array;
-    /** The body as `dry_run` shows it: JSON, fields with the sizes of files, or text. */
+    /** The body as `dry_run` shows it: JSON, fields with file sizes, or text. */
     shown: Json;
     contentType: string;
 }
 
 /**
- * The body of a call; undefined if none is sent. A template is sent even when no param fills it, unless the endpoint says that its body
- * is optional.
- * @param form its fields stand before the params, which win over them
+ * The body of a call; undefined if none is sent. A template is sent even if no param fills it, unless the endpoint declares its body
+ * optional.
+ * @param form its fields precede the params, which override them
  */
 export function requestBody(endpoint: Endpoint, values: Values, form: PreparedForm | undefined): RequestBody | undefined {
     if (isBodyless(endpoint)) return undefined;
@@ -40,7 +40,7 @@ export function requestBody(endpoint: Endpoint, values: Values, form: PreparedFo
     return { sent: bytes, shown, contentType: `multipart/form-data; boundary=${boundary}` };
 }
 
-/** Whether requests of this method have no body. */
+/** Whether requests with this method have no body. */
 export function isBodyless({ method }: Pick<Endpoint, 'method'>): boolean {
     return method === 'GET' || method === 'HEAD';
 }
@@ -52,7 +52,7 @@ function ownBody({ body }: Endpoint, names: ReadonlySet<string>, values: Values)
     return names.size === 0 ? undefined : flatBody(names, values);
 }
 
-/** A body that is no object, as a template may be, has no place for the fields of the page. */
+/** A template may produce a body that is not an object. Such a body cannot contain the fields of the page. */
 function withFields({ fields: filled }: PreparedForm, own: Json | undefined): Json | undefined {
     if (own !== undefined && (typeof own !== 'object' || own === null || Array.isArray(own))) return own;
     const fields = new Map<string, Json>();
@@ -64,7 +64,7 @@ function withFields({ fields: filled }: PreparedForm, own: Json | undefined): Js
     return fields.size === 0 ? own : Object.fromEntries(fields);
 }
 
-/** Styles of the fields of a form; those of a template have none. */
+/** Styles of the form fields. Fields of a template have no style. */
 function stylesOf({ params, body }: Endpoint): ReadonlyMap<string, ParamStyle> {
     const fields = body === undefined ? params.filter(({ source, style }) => source === 'body' && style !== 'repeat') : [];
     return new Map(fields.map(({ name, style }) => [name, style]));

@@ -1,25 +1,25 @@
-/** A stored answer, to be repeated byte for byte. */
+/** A stored answer, which is repeated byte for byte. */
 export interface StoredAnswer {
     status: number;
-    /** Lower case; only those that belong to the answer and not to the call. */
+    /** Lower-case names. Contains only headers that belong to the answer, not to the call. */
     headers: Record<string, string>;
     body: string;
 }
 
-/** The encrypted parts of an answer. `tail` is set if a figure that only the database knows goes between the two parts. */
+/** The parts of an answer, which are encrypted together. If `tail` is set, a number that only the database knows goes between the two parts. */
 export interface AnswerParts {
     headers: Record<string, string>;
     head: string;
     tail?: string;
 }
 
-/** A line of JSON, followed by the unchanged body. A large body is never parsed. */
+/** Serializes as a line of JSON, followed by the unchanged body. So a large body is never parsed. */
 export function writeParts({ headers, head, tail }: AnswerParts): string {
     const split = tail === undefined ? undefined : head.length;
     return `${JSON.stringify({ headers, split })}\n${head}${tail ?? ''}`;
 }
 
-/** The headers, and the body with its figure where it has one. */
+/** The headers, and the body with its number if it has one. */
 export function joinParts(text: string, figure: number | null): { headers: Record<string, string>; body: string } {
     const end = text.indexOf('\n');
     const { headers, split } = JSON.parse(text.slice(0, end)) as { headers: Record<string, string>; split?: number };

@@ -1,12 +1,12 @@
 import { isObject } from '../json/schema/structure.ts';
 import type { Json, ParamStyle } from '../types.ts';
 
-/** Separators of a list that is written as one value; sent unencoded. */
+/** Separators of a list that is written as one value. They are sent unencoded. */
 const SEPARATORS = { comma: ',', space: '%20', pipe: '|' } as const;
 
 /**
- * The pairs `name=value` of one param in a query or a form, items encoded, separators and brackets as they are. An empty list or
- * object has none. One level: items and members are plain values.
+ * The pairs `name=value` of one param in a query or a form. Items are encoded; separators and brackets are not. An empty list or object has
+ * no pairs. Only one level is supported: items and members are plain values.
  */
 export function styledPairs(name: string, value: Json, style: ParamStyle, encode: (item: Json) => string): string[] {
     const key = encode(name);

@@ -1,16 +1,16 @@
 import { valueIn } from '../json/value-in.ts';
 import type { BodyFormat, Json, Values } from '../types.ts';
 
-/** Formats whose body is one text with placeholders. */
+/** Formats whose body is a single text with placeholders. */
 const TEXT_FORMATS = ['xml', 'text', 'ndjson'] as const;
 export type TextFormat = (typeof TEXT_FORMATS)[number];
 
-/** Whether the body of this format is one text with placeholders. */
+/** Whether the body of this format is a single text with placeholders. */
 export function isTextFormat(format: BodyFormat): format is TextFormat {
     return TEXT_FORMATS.some((one) => one === format);
 }
 
-/** `{name}`; the names are those that stand in URLs. */
+/** `{name}`, with the same names as in URLs. */
 const PLACEHOLDER = /\{([A-Za-z_][A-Za-z0-9_]{0,63})\}/g;
 
 /** Names of the placeholders of a text template, in order. */
@@ -18,14 +18,14 @@ export function textPlaceholders(template: string): string[] {
     return [...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
 }
 
-/** The template with the same text for each placeholder. */
+/** Replaces every placeholder of the template by the same text. */
 export function replacePlaceholders(template: string, value: string): string {
     return template.replaceAll(PLACEHOLDER, () => value);
 }
 
 /**
- * Fills a text template: each `{name}` of a body param becomes its value, escaped for the format, and is not read again. An absent param
- * is an empty text, in NDJSON `null`. Other braces stay as they are.
+ * Fills a text template. Each `{name}` of a body param becomes its value, escaped for the format. Inserted values are not scanned again. An
+ * absent param becomes an empty text, in NDJSON `null`. Other braces stay unchanged.
  */
 export function fillText(template: string, format: TextFormat, bodyParams: ReadonlySet<string>, values: Values): string {
     return template.replaceAll(PLACEHOLDER, (whole, name: string) => {
@@ -36,12 +36,12 @@ export function fillText(template: string, format: TextFormat, bodyParams: Reado
     });
 }
 
-/** Programs split lines at these too, and JSON can say them without. */
+/** Some programs also split lines at these characters. JSON can express them as escapes. */
 function jsonLine(value: Json): string {
     return JSON.stringify(value).replaceAll(/[\u0085\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Line breaks and tabs in an attribute would be read as spaces, and a CR anywhere as a LF. */
+/** XML parsers read line breaks and tabs in an attribute as spaces, and a CR anywhere as a LF. */
 const XML: Readonly<Record<string, string>> = {
     '&': '&amp;',
     '<': '&lt;',

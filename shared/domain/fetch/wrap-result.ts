@@ -1,20 +1,23 @@
 import { isExact } from '../json/exact-numbers.ts';
 import type { Json, JsonObject } from '../types.ts';
 
-/** `data` is always an object (docs/api.md, "Hosted fetch"): a list becomes `{items}`, a scalar or text `{value}`, nothing (204, HEAD) `{}`. */
+/**
+ * `data` is always an object (docs/api.md, "Hosted fetch"): a list becomes `{items}`, a scalar or text becomes `{value}`, an empty answer
+ * (204, HEAD) becomes `{}`.
+ */
 export function wrapResult(value: Json | undefined): JsonObject {
     if (value === undefined) return {};
     if (Array.isArray(value)) return { items: value };
     return isObject(value) ? value : { value };
 }
 
-/** The array at a dotted path (`billing.results`) of `data`; `undefined` where there is none. Own keys of objects only. */
+/** The array at a dotted path (`billing.results`) of `data`; `undefined` if there is none. Follows own keys of objects only. */
 export function resultsAt(data: JsonObject, path: string): Json[] | undefined {
     const found = foundAt(data, path);
     return Array.isArray(found) ? found : undefined;
 }
 
-/** Whether `null` stands where the array should, as programs in Go write an empty one. */
+/** Whether `null` is at the place of the array. Programs in Go write an empty array like this. */
 export function isNullAt(data: JsonObject, path: string): boolean {
     return foundAt(data, path) === null;
 }
@@ -27,12 +30,12 @@ function foundAt(data: JsonObject, path: string): Json | undefined {
 
 export interface Cut {
     data: JsonObject;
-    /** Length of the array after the cut; 1 where there is no array. */
+    /** Length of the array after the cut; 1 if there is no array. */
     results: number;
     truncated: boolean;
 }
 
-/** Leaves at most `max` items in the array at `path`. The given data stays as it is; without an array nothing is cut. */
+/** Keeps at most `max` items of the array at `path`. Does not modify the given data. Without an array, nothing is cut. */
 export function cutResults(data: JsonObject, path: string, max: number): Cut {
     const found = resultsAt(data, path);
     if (found === undefined) return { data, results: 1, truncated: false };
@@ -40,12 +43,12 @@ export function cutResults(data: JsonObject, path: string, max: number): Cut {
     return { data: withResults(data, path, found.slice(0, max)), results: max, truncated: true };
 }
 
-/** A copy of `data` with other results at a dotted path that exists; all else is shared. */
+/** A copy of `data` with other results at an existing dotted path. Everything else is shared with `data`. */
 export function withResults(data: JsonObject, path: string, items: Json[]): JsonObject {
     return replaceAt(data, path.split('.'), items);
 }
 
-/** A copy of `data` with another value at a dotted path that exists; siblings are shared. */
+/** A copy of `data` with another value at an existing dotted path. Siblings are shared with `data`. */
 function replaceAt(data: JsonObject, steps: readonly string[], items: Json[]): JsonObject {
     const [step, ...rest] = steps;
     return Object.fromEntries(
