@@ -9,7 +9,7 @@ export function needOf(endpoint: Pick<Endpoint, 'auth'>, auth: readonly PackageA
     return endpoint.auth ?? 'required';
 }
 
-/** The terms of a connection: an entry of a package, and the hosts that may get the credential. */
+/** The terms of a connection: an entry of a package, and the hosts that may receive the credential. */
 export interface AuthTerms {
     entry: PackageAuth;
     /** Sorted. */
@@ -22,13 +22,13 @@ export interface AuthOffer {
     hosts: readonly string[];
 }
 
-/** The terms that a version offers under an id; undefined if it has no such entry. */
+/** The terms that a version offers for the entry with this id; undefined if it has no such entry. */
 export function termsOf({ auth, hosts }: AuthOffer, id: string): AuthTerms | undefined {
     const entry = auth.find((one) => one.id === id);
     return entry && { entry, hosts: entry.hosts?.toSorted() ?? hosts };
 }
 
-/** The fields that decide where and how a credential is sent, without texts. */
+/** The fields that decide where and how a credential is sent, without descriptions. */
 export function sentBy({ id, type, name, prefix, oauth2 }: PackageAuth): JsonObject {
     const { authorization_url = null, token_url = null, revocation_url = null } = oauth2 ?? {};
     return {
@@ -42,19 +42,19 @@ export function sentBy({ id, type, name, prefix, oauth2 }: PackageAuth): JsonObj
 
 const sentTexts = new WeakMap<PackageAuth, string>();
 
-/** The same as one text. It is kept with its entry, which each call of the package compares twice. */
+/** The result of `sentBy` as text. It is cached with the entry, because each call of the package compares it twice. */
 function sentText(entry: PackageAuth): string {
     const known = sentTexts.get(entry) ?? canonicalize(sentBy(entry)) ?? '';
     sentTexts.set(entry, known);
     return known;
 }
 
-/** How tokens of an entry are granted. */
+/** The OAuth flows by which an entry obtains tokens. */
 export function flowsOf({ oauth2 }: PackageAuth): readonly OAuthFlow[] {
     return oauth2 === undefined ? [] : (oauth2.flows ?? ['authorization_code']);
 }
 
-/** Hosts of OAuth URLs that are not on the package's own domain: an operator has to allow them. */
+/** Hosts of OAuth URLs that are outside of the package's own domain. An operator has to allow them. */
 export function offDomainAuthHosts(auth: readonly PackageAuth[], registrable: string): string[] {
     const urls = auth.flatMap(({ oauth2 }) => [oauth2?.authorization_url, oauth2?.token_url, oauth2?.revocation_url]);
     const hosts = urls.flatMap((url) => (url === undefined ? [] : [new URL(url).hostname]));
@@ -62,14 +62,14 @@ export function offDomainAuthHosts(auth: readonly PackageAuth[], registrable: st
 }
 
 /**
- * Changes of the terms that a connection's owner agreed to, as far as they affect this endpoint; one sentence each.
- * Empty: the call may use the connection.
+ * The changes since the terms that the owner of a connection agreed to, as far as they affect this endpoint, one sentence each. Empty: the
+ * call may use the connection.
  */
 export function changesOfTerms(agreed: AuthTerms, offered: AuthTerms | undefined, endpoint: Pick<Endpoint, 'url' | 'prepare'>): string[] {
     return changesAt(hostsOfEndpoint(endpoint), agreed, offered);
 }
 
-/** The same, whatever is called. */
+/** Like `changesOfTerms`, for all endpoints. */
 export function allChangesOfTerms(agreed: AuthTerms, offered: AuthTerms | undefined): string[] {
     return changesAt(offered?.hosts ?? [], agreed, offered);
 }
@@ -88,7 +88,7 @@ function changesAt(hosts: readonly string[], agreed: AuthTerms, offered: AuthTer
     return changes;
 }
 
-/** The hosts that get the credential of a call: those that its version declares and its owner agreed to. */
+/** The hosts that receive the credential of a call: those that its version declares and that the owner agreed to. */
 export function hostsForCall(agreed: AuthTerms, offered: AuthTerms): ReadonlySet<string> {
     return new Set(offered.hosts.filter((host) => agreed.hosts.includes(host)));
 }

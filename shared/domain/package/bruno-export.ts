@@ -2,7 +2,7 @@ import type { JsonObject, PackageDocument } from '../types.ts';
 import { readEndpoint } from './endpoint.ts';
 import { bodyOf, describeRequest } from './request-example.ts';
 
-/** A Bruno collection, as Bruno exports it and opens it by "Import collection". */
+/** A Bruno collection in the format that Bruno exports and opens with "Import collection". */
 export interface BrunoCollection {
     name: string;
     version: '1';
@@ -13,9 +13,9 @@ export interface BrunoCollection {
 }
 
 /**
- * The hosted endpoints of a package as a Bruno collection (docs/api.md, "Registry"): each request is a hosted fetch that names its version.
- * The caller's key is the secret `api_key` of its environment.
- * @param base URL of this Routebook, without a slash at its end
+ * The hosted endpoints of a package as a Bruno collection (docs/api.md, "Registry"). Each request is a hosted fetch of this version. The
+ * key of the caller is the secret `api_key` of the collection's environment.
+ * @param base URL of this Routebook, without a trailing slash
  */
 export function exportBruno(document: PackageDocument, { versionHash, base }: { versionHash: string; base: string }): BrunoCollection {
     const { site, title, description = '' } = document;

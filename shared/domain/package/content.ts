@@ -5,30 +5,30 @@ import { readEndpoint } from './endpoint.ts';
 import { hostsOf } from './hosts.ts';
 import { isVerifiablePackage } from './verification.ts';
 
-/** The facts of a package about its site, without its endpoints. */
+/** The fields of a package that describe its site, without its endpoints. */
 export type PackageHead = Omit<PackageDocument, 'endpoints'>;
 
-/** The facts of an endpoint on cards. */
+/** The fields of an endpoint that cards show. */
 export type EndpointSummary = Pick<Endpoint, 'name' | 'kind' | 'method' | 'description' | 'hosted'>;
 
-/** A checked package as it is stored. Its texts may be built in a thread. */
+/** A checked package in the format in which it is stored. Its texts may be built in a thread. */
 export interface PackageContent {
     /** The package as JSON. */
     text: string;
-    /** The endpoints of cards, as JSON, so that a list of cards reads no whole packages. */
+    /** The endpoints for cards, as JSON, so that a list of cards does not read whole packages. */
     summary: string;
-    /** Names of all hosts that it calls, sorted. */
+    /** Names of all hosts that the package calls, sorted. */
     hosts: readonly string[];
     /** Whether a verification run can call one of its endpoints. */
     isVerifiable: boolean;
     /**
-     * Compares it with the previous version, given as JSON.
-     * @param isLocked others wait for it, with connections of the database
+     * Compares the package with the previous version, given as JSON.
+     * @param isLocked whether other requests wait for the result while they hold database connections
      */
     compare(before: string | undefined, isLocked: boolean): PackageChange | Promise<PackageChange>;
 }
 
-/** Builds the content here, in time proportional to the package. */
+/** Builds the content in this thread. The time is proportional to the size of the package. */
 export function contentOf(document: PackageDocument): PackageContent {
     return {
         text: JSON.stringify(document),
@@ -39,11 +39,11 @@ export function contentOf(document: PackageDocument): PackageContent {
     };
 }
 
-/** Characters of all descriptions on a card, as long as each has so many. A list has a hundred cards, and anybody may ask for it. */
+/** Maximum length of all descriptions on a card, in characters; each has an equal share. Anybody may request a list of a hundred cards. */
 const DESCRIPTIONS = 32 * 1024;
 const LEAST_DESCRIPTION = 60;
 
-/** Endpoints for cards; if there are many long descriptions, each is cut. */
+/** Creates the endpoints for cards. Cuts each description if there are many long ones. */
 function summarise(document: PackageDocument): EndpointSummary[] {
     const most = Math.max(LEAST_DESCRIPTION, Math.floor(DESCRIPTIONS / Math.max(1, document.endpoints.length)));
     return document.endpoints.map((published) => {

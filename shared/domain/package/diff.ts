@@ -16,7 +16,7 @@ export interface PackageChange {
 }
 
 export interface PackageChanges {
-    /** Names of endpoints, in the order of the package that has them. A renamed endpoint is one removed and one added. */
+    /** Names of endpoints, in the order of the package that contains them. A renamed endpoint appears as one removed and one added. */
     added: string[];
     removed: string[];
     changed: string[];
@@ -25,9 +25,10 @@ export interface PackageChanges {
 }
 
 /**
- * Classifies a new version for callers (docs/api.md, "Registry"): `major` where a call that worked may fail, do something
- * else, cost more or go to another host; `minor` where there is more to call; `patch` otherwise. The first version of a site (`before` absent) is
- * `major` with all its endpoints added: nobody could rely on anything before it. An endpoint that only spells out a default has not changed.
+ * Classifies a new version for callers (docs/api.md, "Registry"). `major`: a call that worked may fail, do something else, cost more or go
+ * to another host. `minor`: there is more to call. `patch`: all other changes. The first version of a site (`before` is absent) is `major`
+ * with all its endpoints added, because nobody could rely on anything before it. An endpoint that only makes a default explicit has not
+ * changed.
  */
 export function comparePackages(before: PackageDocument | undefined, after: PackageDocument): PackageChange {
     const old = byName(before);
@@ -50,7 +51,7 @@ export function comparePackages(before: PackageDocument | undefined, after: Pack
     return { change, changes: { added, removed, changed, hosts_added: hostsAdded } };
 }
 
-/** Whether connections made for the version before have to be agreed to again. */
+/** Whether owners must agree again to connections that they made for the previous version. */
 function endsConnections({ auth = [] }: PackageDocument, after: PackageDocument): boolean {
     const kept = new Set((after.auth ?? []).map((entry) => canonicalize(sentBy(entry))));
     return auth.some((entry) => !kept.has(canonicalize(sentBy(entry))));
@@ -65,8 +66,9 @@ function breaks(before: Endpoint, after: Endpoint): boolean {
 }
 
 /**
- * Another unit is dearer for some call in almost every case: a request may have brought more than one result, and no results cost
- * nothing while a request always costs one. Only a single result at most is never dearer than a request.
+ * A change of the unit counts as more expensive, because it is for some call: a request may have returned more than one result, and an
+ * empty result is free while a request always costs one unit. The only exception is a maximum of one result, which never costs more than a
+ * request.
  */
 function isDearer(before: Endpoint, after: Endpoint): boolean {
     const units = greatestUnits(after);

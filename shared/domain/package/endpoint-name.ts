@@ -1,2 +1,2 @@
-/** docs/api.md, "Schema packages". */
+/** Valid names of endpoints (docs/api.md, "Schema packages"). */
 export const ENDPOINT_NAME = /^[a-z][a-z0-9_]{0,63}$/;

@@ -12,7 +12,10 @@ import type {
     Param,
 } from '../types.ts';
 
-/** An endpoint of a checked package with every default of docs/api.md, "Schema packages" filled in; `null` means the same as leaving a field out. */
+/**
+ * Reads an endpoint of a checked package and fills in every default of docs/api.md, "Schema packages". `null` means the same as an absent
+ * field.
+ */
 export function readEndpoint(document: PackageEndpoint): Endpoint {
     const kind = document.kind ?? 'api_call';
     return {
@@ -42,19 +45,19 @@ export function readEndpoint(document: PackageEndpoint): Endpoint {
     };
 }
 
-/** Where the array of results stands in `data` when `billing.results` does not say. */
+/** The place of the result array in `data` if `billing.results` is absent. */
 export const DEFAULT_RESULTS = 'items';
 
-/** Whether some call of an endpoint sends a body. */
+/** Whether any call of an endpoint sends a body. */
 export function sendsBody({ method, body, params }: Endpoint): boolean {
     if (method === 'GET' || method === 'HEAD') return false;
     return body !== undefined || params.some(({ source }) => source === 'body');
 }
 
-/** Methods that always change something, whatever a package says. */
+/** Methods that always change something, regardless of the package. */
 const WRITING_METHODS: ReadonlySet<Method> = new Set<Method>(['PUT', 'PATCH', 'DELETE']);
 
-/** Whether `method` is a write by itself: `effect: read` on it is refused. */
+/** Whether `method` always makes an endpoint a write. `effect: read` is then refused. */
 export function isWritingMethod(method: Method): boolean {
     return WRITING_METHODS.has(method);
 }
@@ -75,7 +78,7 @@ function readSteps(prepare: PackageEndpoint['prepare']): Endpoint['prepare'] {
     return steps.length === 0 ? undefined : steps;
 }
 
-/** The steps as a package writes them: one as an object, several as a list. */
+/** The steps in the format of packages: one step as an object, several steps as a list. */
 export function writtenSteps(steps: NonNullable<Endpoint['prepare']>): PackageStep | PackageStep[] {
     const written = steps.map(({ url, form, extract }) => ({
         url,
@@ -86,7 +89,7 @@ export function writtenSteps(steps: NonNullable<Endpoint['prepare']>): PackageSt
     return written.length === 1 && only !== undefined ? only : written;
 }
 
-/** The pages that an endpoint gets first, in order; none if it has no `prepare`. */
+/** The pages that an endpoint fetches first, in order; empty if it has no `prepare`. */
 export function stepsOf(prepare: PackageEndpoint['prepare']): PackageStep[] {
     if (prepare == null) return [];
     return Array.isArray(prepare) ? prepare : [prepare];
@@ -106,7 +109,7 @@ function readParam(param: PackageParam): Param {
     };
 }
 
-/** The number of the first page where a package does not say it. */
+/** The number of the first page if the package does not declare it. */
 export function defaultStart(style: PaginationStyle): number {
     return style === 'offset' ? 0 : 1;
 }

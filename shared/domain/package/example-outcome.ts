@@ -4,8 +4,8 @@ import { escapePointer } from '../json/json-bounds.ts';
 import type { Endpoint, Json, JsonObject } from '../types.ts';
 
 /**
- * The outcome of an example. A page with none of the selected fields, or a sign-in page, is not the page that the endpoint describes, even
- * with status 200.
+ * The outcome of an example. A page without any selected field, or a sign-in page, is not the page that the endpoint describes, even with
+ * status 200.
  */
 export function exampleOutcome(endpoint: Endpoint, outcome: FetchOutcome): FetchOutcome {
     if (!outcome.ok) return outcome;
@@ -15,11 +15,11 @@ export function exampleOutcome(endpoint: Endpoint, outcome: FetchOutcome): Fetch
     return missing.length === 0 ? outcome : unlike(outcome, 'The page has none of the selected fields.', missing);
 }
 
-/** Longer results are never empty. */
+/** A longer result, in characters, is never empty. */
 const LONGEST = 64 * 1024;
 const MOST_NAMED = 20;
 
-/** The names of all outputs if nothing was selected from HTML; otherwise none. */
+/** The names of all outputs if the selectors found nothing in the HTML; otherwise empty. */
 function missingFields({ response: { type, select } }: Endpoint, text: string): string[] {
     if (typeof select !== 'object' || text.length > LONGEST) return [];
     const isForHtml = type === 'html' || (type === undefined && Object.values(select).some((entry) => typeof entry === 'object'));

@@ -14,15 +14,15 @@ interface SplitPackage {
 }
 
 /**
- * The endpoints of a stored package, each as JSON by its name, and its `auth`, found without parsing the package: one of 4 MiB takes the parser ten
- * times as long, and most callers want one endpoint of it.
- * @param text as `JSON.stringify` wrote it
+ * Finds the endpoints of a stored package, each as JSON by name, and its `auth`, without parsing the package. Parsing a package of 4 MiB
+ * takes ten times as long, and most callers need one of its endpoints.
+ * @param text the output of `JSON.stringify`
  */
 export function splitPackage(text: string): SplitPackage {
     const found = new Map<string, string>();
     let auth = '[]';
     let authFrom = -1;
-    /** The list of endpoints is at depth 2, one of them at depth 3. */
+    /** The list of endpoints is at depth 2, each endpoint at depth 3. */
     let depth = 0;
     let isInList = false;
     let from = 0;
@@ -62,7 +62,7 @@ function endOfString(text: string, open: number): number {
     return text.length;
 }
 
-/** The endpoints of a large package, each read when it is first asked for. */
+/** The endpoints of a large package. Each is parsed on first use. */
 export class LazyEndpoints implements ReadonlyMap<string, Endpoint> {
     readonly #texts: ReadonlyMap<string, string>;
     readonly #read = new Map<string, Endpoint>();
@@ -76,7 +76,7 @@ export class LazyEndpoints implements ReadonlyMap<string, Endpoint> {
         return this.#texts.size;
     }
 
-    /** All of them as the JSON of a list. */
+    /** All endpoints as the JSON of a list. */
     toJson(): string {
         return `[${[...this.#texts.values()].join(',')}]`;
     }

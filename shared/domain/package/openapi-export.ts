@@ -7,7 +7,7 @@ import { parametersOf } from './openapi-export/parameters.ts';
 import { createPlaces, type TemplateParts, takeApart } from './openapi-export/places.ts';
 import { securityOf, securitySchemesOf } from './openapi-export/security.ts';
 
-/** Which version of the package it is. */
+/** Identifies the version of the package. */
 interface PublishedVersion {
     version: number;
     versionHash: string;
@@ -15,8 +15,8 @@ interface PublishedVersion {
 }
 
 /**
- * A site as an OpenAPI 3.1 document (docs/api.md, "Registry"): its operations are calls of the site itself, not of ours. What
- * OpenAPI has no word for stands under `x-routebook`. An endpoint of the package is the operation with its name as `operationId`.
+ * A site as an OpenAPI 3.1 document (docs/api.md, "Registry"). Its operations are calls of the site itself, not of Routebook. The name of
+ * an endpoint becomes the `operationId`. Fields under `x-routebook` describe what OpenAPI cannot express.
  */
 export function exportOpenApi(document: PackageDocument, { version, versionHash, publishedAt }: PublishedVersion): JsonObject {
     const endpoints = document.endpoints.map(readEndpoint).map((endpoint) => ({ endpoint, parts: takeApart(endpoint) }));
@@ -55,7 +55,7 @@ export function exportOpenApi(document: PackageDocument, { version, versionHash,
 
 interface Context {
     parts: TemplateParts;
-    /** The origin of the document's own server. */
+    /** The origin of the document's first server. */
     home: string;
     inliner: Inliner;
     auth: readonly PackageAuth[];

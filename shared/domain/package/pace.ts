@@ -2,7 +2,7 @@ import type { Endpoint } from '../types.ts';
 import { hostsOfEndpoint } from './hosts.ts';
 
 /**
- * How long the requests of one call take at least, in milliseconds, where each waits for a turn of its host; 0 without a pace.
+ * The minimum duration of one call in milliseconds, if each request waits for a turn of its host; 0 without a rate limit.
  * @param paces requests a minute by host
  */
 export function pacedMs(endpoint: Pick<Endpoint, 'url' | 'prepare'>, paces: Readonly<Record<string, number>>): number {

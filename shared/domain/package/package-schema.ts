@@ -1,12 +1,12 @@
 import type { JsonObject } from '../types.ts';
 import { readPackage } from './rules/structure.ts';
 
-/** Where a server shows the schema of the format, and how drafts name it. */
+/** The path at which a server publishes the schema of the format. Drafts refer to it. */
 export const PACKAGE_SCHEMA_PATH = '/schemas/routebook-1.json';
 
 /**
- * The format routebook/1 as JSON Schema (draft 7, which editors know best), made from the tables that the rules read packages with.
- * Everything that may be published fits it; the rules also check what a JSON Schema cannot say, such as hosts and placeholders.
+ * The format routebook/1 as JSON Schema (draft 7, which editors support best), generated from the tables with which the rules read
+ * packages. Every valid package matches it. The rules also check what a JSON Schema cannot express, such as hosts and placeholders.
  */
 export function packageSchema(publicUrl: string): JsonObject {
     return {

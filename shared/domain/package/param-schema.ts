@@ -3,8 +3,8 @@ import type { Inliner } from '../json/schema/inline.ts';
 import type { BodyFormat, JsonObject, Param } from '../types.ts';
 
 /**
- * The JSON Schema of a param, without outside references: the package's own, or where it has none what
- * `bindParams` takes from that source (docs/api.md, "Schema packages"), with the param's description, default and example.
+ * The JSON Schema of a param, without external references: the schema of the package or, if it has none, a schema for the values that
+ * `bindParams` accepts from that source (docs/api.md, "Schema packages"). Includes the description, default and example of the param.
  */
 export function schemaOfParam(param: Param, bodyFormat: BodyFormat, { inline, text }: Inliner): JsonObject {
     const schema = param.schema === undefined ? defaultSchema(param, bodyFormat) : { ...fileSchema(param), ...inline(param.schema) };
@@ -21,19 +21,19 @@ function fileSchema({ source, schema }: Param): JsonObject {
     return source === 'body' && isFileSchema(schema) ? FILE_SCHEMA : {};
 }
 
-/** A schema for what `placeFaults` allows. */
+/** A schema of the values that `placeFaults` accepts. */
 function defaultSchema({ source, style }: Param, bodyFormat: BodyFormat): JsonObject {
     if (source === 'body' && (bodyFormat === 'json' || bodyFormat === 'ndjson')) return {};
     const one: JsonObject = { type: ['string', 'number', 'boolean'] };
     return style !== 'repeat' ? { anyOf: [one, { type: 'array', items: one }] } : one;
 }
 
-/** Whether a call has to give it. */
+/** Whether a call must contain the param. */
 export function isRequiredParam(param: Param): boolean {
     return param.required && param.default === undefined;
 }
 
-/** An object of params by name. */
+/** A schema of an object that contains the params by name. */
 export function schemaOfParams(params: readonly Param[], bodyFormat: BodyFormat, inliner: Inliner): JsonObject {
     const required = params.filter(isRequiredParam).map(({ name }) => name);
     return {

@@ -11,9 +11,9 @@ export interface PostmanCollection {
 }
 
 /**
- * The hosted endpoints of a package as a Postman collection (docs/api.md, "Registry"): each request is a hosted fetch that names
- * its version. The caller's key is the variable `api_key`.
- * @param base URL of this Routebook, without a slash at its end
+ * The hosted endpoints of a package as a Postman collection (docs/api.md, "Registry"). Each request is a hosted fetch of this version. The
+ * key of the caller is the variable `api_key`.
+ * @param base URL of this Routebook, without a trailing slash
  */
 export function exportPostman(document: PackageDocument, { versionHash, base }: { versionHash: string; base: string }): PostmanCollection {
     const { site, title, description = '' } = document;

@@ -4,36 +4,36 @@ import type { Endpoint } from '../types.ts';
 
 export interface Order {
     endpoint: Endpoint;
-    /** Credits of one unit at this site: 1, or what the operator set for its registrable domain. */
+    /** Price of one unit at this site in credits: 1, or what the operator set for its registrable domain. */
     siteCredits: number;
     /** The caller's spending cap in credits. */
     maxCredits?: number | undefined;
-    /** The caller's wish; can only lower the package's. */
+    /** The caller's maximum number of results. It can only lower the maximum of the package. */
     maxResults?: number | undefined;
-    /** Likewise of pages. */
+    /** The caller's maximum number of pages. It can only lower the maximum of the package. */
     maxPages?: number | undefined;
     /**
-     * Units that may be billed at most, whatever the endpoint says today: for a call that names no version, the least of
-     * `greatestUnits` over the versions that were the latest within 24 h (docs/api.md, "Registry"). Caps the bill and cuts no result off.
+     * Maximum number of billed units, regardless of the endpoint's current definition. For a call that names no version: the minimum of
+     * `greatestUnits` over the versions that were the latest within 24 h (docs/api.md, "Registry"). Limits the bill but not the results.
      */
     unitsCap?: number | undefined;
 }
 
 export interface Price {
     ok: true;
-    /** Credits of one request, page or result. */
+    /** Price of one request, page or result in credits. */
     unit: number;
-    /** Units to hold: the most that the call can be billed. `unit * maxUnits` is `credits_max` of a dry run. */
+    /** Number of units to hold, which is the maximum that the call can be billed. `unit * maxUnits` is `credits_max` of a dry run. */
     maxUnits: number;
-    /** Units of work that the whole hold pays for: more than `maxUnits` only where `unitsCap` caps the bill. */
+    /** Units of work that the whole hold pays for. It exceeds `maxUnits` only if `unitsCap` limits the bill. */
     workUnits: number;
 }
 
 export type Pricing = Price | { ok: false; problem: Detail };
 
 /**
- * The highest cost of a call (docs/api.md, "Credits"), without regard to the balance. A `max_credits` below the price of one unit is a
- * problem at `/max_credits`, for a 400.
+ * The maximum cost of a call (docs/api.md, "Credits"), regardless of the balance. A `max_credits` below the price of one unit is a problem
+ * at `/max_credits` and gives a 400.
  */
 export function priceOrder(order: Order): Pricing {
     const { siteCredits: unit, maxCredits } = order;
@@ -48,8 +48,9 @@ export function priceOrder(order: Order): Pricing {
 }
 
 /**
- * The greatest number of units that one call can be billed: the results of an endpoint that bills them (pages are free then),
- * otherwise the pages of `paginate`, otherwise 1: pages of other kinds are one request to its caller. No more pages than results: a page without items is not billed.
+ * The maximum number of units that one call can be billed. It is the number of results if the endpoint bills results (its pages are then
+ * free), otherwise the number of pages for `paginate`, otherwise 1, because a caller sees the pages of other kinds as one request. There
+ * are never more pages than results, because a page without items is not billed.
  */
 export function greatestUnits(endpoint: Endpoint, maxResults?: number, maxPages?: number): number {
     const results = resultLimit(endpoint, maxResults);
@@ -58,7 +59,7 @@ export function greatestUnits(endpoint: Endpoint, maxResults?: number, maxPages?
         : Math.min(endpoint.kind === 'paginate' ? pageLimit(endpoint, maxPages) : 1, results);
 }
 
-/** How far the worker may go when `units` of the price were held: fewer than `maxUnits` where the balance was short. */
+/** The limits of the worker when `units` of the price are held. These are fewer than `maxUnits` if the balance was too low. */
 export function limitsFor(
     { endpoint, maxResults, maxPages }: Pick<Order, 'endpoint' | 'maxResults' | 'maxPages'>,
     price: Price,
@@ -69,11 +70,11 @@ export function limitsFor(
     const pages = pageLimit(endpoint, maxPages);
     if (endpoint.billing.unit === 'result') return { maxResults: Math.min(results, paid), maxPages: pages };
     if (endpoint.kind !== 'paginate') return { maxResults: results, maxPages: pages };
-    // Each billed page brings a result, so where the results are the tighter bound the walk may still pass over empty pages.
+    // Each billed page contains a result. So if the number of results is the stricter limit, the walk may still pass empty pages.
     return { maxResults: results, maxPages: paid >= Math.min(pages, results) ? pages : paid };
 }
 
-/** Whether these limits are below what package and caller ask for. */
+/** Whether these limits are below those that the package and the caller ask for. */
 export function isCut(
     limits: { maxResults: number; maxPages: number },
     { endpoint, maxResults, maxPages }: Pick<Order, 'endpoint' | 'maxResults' | 'maxPages'>,
@@ -82,8 +83,9 @@ export function isCut(
 }
 
 /**
- * The exact cost of a success in credits, never more than was held. `requests` are the billed ones: 1, or the pages that had
- * items (0 for a walk without any); `results` the items delivered. No results of a `result` endpoint cost nothing.
+ * The exact cost of a successful call in credits, at most the held amount. `requests` is the number of billed requests: 1, or the number of
+ * pages that had items (0 if no page had any). `results` is the number of items delivered. An endpoint that bills results costs nothing if
+ * it returns none.
  */
 export function costOf(
     endpoint: Endpoint,

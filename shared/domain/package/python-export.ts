@@ -8,8 +8,8 @@ import { createTypes, type PythonTypes } from './python-export/types.ts';
 import type { SourceFile } from './typescript-export.ts';
 
 /**
- * The hosted endpoints of a package as functions in Python (docs/api.md, "Registry"): each is a fetch through the package `routebook` that
- * names its version, and answers with dataclasses.
+ * The hosted endpoints of a package as Python functions (docs/api.md, "Registry"). Each function fetches this version through the package
+ * `routebook` and returns dataclasses.
  */
 export function exportPython(document: PackageDocument, { version, versionHash }: { version: number; versionHash: string }): SourceFile {
     const { site, title } = document;
@@ -96,7 +96,7 @@ function functionOf(endpoint: Endpoint, { site, names, types, inliner }: Context
     ].join('\n');
 }
 
-/** `search_products` is `SearchProducts`. */
+/** Converts `search_products` to `SearchProducts`. */
 function pascal(name: string): string {
     return name.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, first: string) => first.toUpperCase()).replaceAll(/[^A-Za-z0-9]/g, '');
 }

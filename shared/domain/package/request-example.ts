@@ -2,7 +2,7 @@ import type { Endpoint, JsonObject } from '../types.ts';
 
 /** Examples for exported collections of requests. */
 
-/** The first example, or the required params: their defaults, and `<name>` where a value is to be filled in. */
+/** The params of the first example, or the required params with their defaults; `<name>` marks values to be filled in. */
 function paramsOf({ examples: [first], params }: Endpoint): JsonObject {
     if (first !== undefined) return first.params;
     return Object.fromEntries(
@@ -11,8 +11,8 @@ function paramsOf({ examples: [first], params }: Endpoint): JsonObject {
 }
 
 /**
- * The body of a hosted fetch, with the first example. Postman and Bruno replace `{{api_key}}` in a body by the caller's key, which the site
- * would then be sent. In JSON, two braces in a row begin only inside of a string, where the second one can be escaped.
+ * The body of a hosted fetch with the first example. Postman and Bruno replace `{{api_key}}` in a body by the caller's key, which would
+ * then be sent to the site. In JSON, two adjacent opening braces occur only within a string, where the second one can be escaped.
  */
 export function bodyOf(endpoint: Endpoint, { site, versionHash }: { site: string; versionHash: string }): string {
     const body = { site, endpoint: endpoint.name, version: versionHash, params: paramsOf(endpoint) };

@@ -16,15 +16,18 @@ import type { UrlContext } from './rules/urls.ts';
 import { CATEGORY_PATHS, isCategory } from './taxonomy.ts';
 import { isVerifiablePackage } from './verification.ts';
 
-/** The context of publishing besides the package. */
+/** The context in which a package is published. */
 export interface PackageContext {
-    /** Whether an entry of EGRESS_ALLOW covers this port: then plain http and the port are accepted. The dial decides again. */
+    /**
+     * Whether an entry of EGRESS_ALLOW contains this port. Then plain http and the port are accepted. The worker checks again when it
+     * connects.
+     */
     isPortAllowed(port: number): boolean;
-    /** Where the text of the package has numbers that `value` holds otherwise (`roundedNumbers`); none if there was no text. */
+    /** The places where `value` does not hold a number of the package's text exactly (`roundedNumbers`); absent if there was no text. */
     rounded?: readonly Detail[];
 }
 
-/** Something to know about a package that is accepted. `path` is a JSON pointer into it. */
+/** A warning about an accepted package. `path` is a JSON pointer into it. */
 export interface PackageWarning {
     code: 'NO_EXAMPLES';
     path: string;
@@ -35,14 +38,15 @@ export type PackageVerdict =
     | { ok: true; document: PackageDocument; warnings: PackageWarning[] }
     | {
           ok: false;
-          /** Everything that is wrong, at most 500 entries, in no promised order. A value that is too deep or too large is not looked into. */
+          /** All problems, at most 500, in no defined order. Values that are too deep or too large are not examined. */
           problems: Detail[];
       };
 
 /**
- * The rules of a published package (docs/api.md, "Schema packages"), all of them at once. Pure: no name is resolved and nothing is fetched. Never
- * throws, whatever parsed JSON `value` is. `document` is the package as it is stored and hashed: `site` in its one spelling and
- * CR LF in descriptions as LF, without the `$schema` that editors of drafts want, nothing else added or left out. Messages never repeat what looks like a secret.
+ * Checks all rules of a published package (docs/api.md, "Schema packages"). A pure function: it resolves no names and fetches nothing.
+ * Never throws for any parsed JSON `value`. `document` is the package that is stored and hashed: with the canonical spelling of `site`, CR
+ * LF in descriptions replaced by LF, and without the `$schema` that drafts contain for editors. Nothing else is added or left out. Messages
+ * never repeat text that looks like a secret.
  */
 export function checkPackage(value: unknown, context: PackageContext): PackageVerdict {
     const report = createReport();
@@ -85,7 +89,7 @@ function checkCategory({ intent_category: category }: PackageDraft, report: Repo
     );
 }
 
-/** Rules across all endpoints. */
+/** Checks rules that concern several endpoints. */
 function checkNames({ endpoints = [] }: PackageDraft, report: Report): void {
     const seen = new Set<string>();
     let params = 0;
@@ -105,7 +109,7 @@ function checkNames({ endpoints = [] }: PackageDraft, report: Report): void {
         );
 }
 
-/** Whether the selectors are few enough to compile, at 15 µs each. */
+/** Whether there are few enough selectors to compile them. Compiling one takes 15 µs. */
 function checkSelects({ endpoints = [] }: PackageDraft, report: Report): boolean {
     const count = endpoints.reduce((sum, endpoint) => sum + countTexts(endpoint?.response?.select), 0);
     if (count > MAX_EXPRESSIONS)
@@ -145,7 +149,7 @@ function withUnixLines<T extends { description?: string }>(described: T): T {
     return described.description === undefined ? described : { ...described, description: normaliseNewlines(described.description) };
 }
 
-/** A site is verified by the examples of its reads, so it needs at least one. */
+/** The examples of reads verify a site, so a package needs at least one. */
 function warningsOf(document: PackageDocument): PackageWarning[] {
     if (isVerifiablePackage(document)) return [];
     return [

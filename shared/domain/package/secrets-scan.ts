@@ -1,9 +1,9 @@
 import { BESIDE_NAMES, hasDigit, hasTokenRun, type KnownForm } from './secrets-scan/beside-names.ts';
 
 /**
- * Tells whether a text carries something that looks like a credential: a key, a token, a cookie, a private key. Packages and
- * schema requests that do are refused (docs/api.md, "Schema packages" and "Registry"). Answers what kind it is, never what it says, so that no answer or
- * log can repeat it. Every pattern begins with fixed text and has a bounded length: the time grows with the text's length only.
+ * Finds text that looks like a credential: a key, a token, a cookie, a private key. Packages and schema requests that contain one are
+ * refused (docs/api.md, "Schema packages" and "Registry"). Returns the kind of credential but never its text, so that no answer or log can
+ * repeat it. Every pattern begins with fixed text and has a bounded length, so the time grows only linearly with the text.
  */
 export function findSecrets(text: string): { kind: string } | undefined {
     if (text.length < SHORTEST) return undefined;
@@ -12,10 +12,10 @@ export function findSecrets(text: string): { kind: string } | undefined {
     return hasRandomToken(text) ? { kind: 'a long random token' } : undefined;
 }
 
-/** No form below is shorter. */
+/** None of the patterns below matches a shorter text. */
 const SHORTEST = 8;
 
-/** Prefixes of tokens; at least sixteen mixed letters and digits must follow. */
+/** Prefixes of tokens. At least sixteen mixed letters and digits must follow. */
 const SERVICE_PREFIXES = [
     ...['AGE-SECRET-KEY-', 'AQVN', 'ATATT3x', 'CFPAT-', 'FlyV1 ', 'HRKU-', 'LTAI', 'NRAK-', 'PMAK-', 'dapi', 'dckr_oat_', 'dckr_pat_'],
     ...['dp.ct.', 'dp.pt.', 'dp.sa.', 'dp.st.', 'dt0c01.', 'figd_', 'fo1_', 'glc_', 'glsa_', 'gsk_', 'hvb.', 'hvr.', 'hvs.', 'lin_api_'],
@@ -76,7 +76,7 @@ const KNOWN_FORMS: readonly KnownForm[] = [
     { kind: 'a Discord bot token', pattern: /(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}/g },
     { kind: 'a Google refresh token', pattern: /(?<![A-Za-z0-9/])1\/\/0[A-Za-z0-9_-]{30}/g },
     { kind: 'a PuTTY private key', pattern: /PuTTY-User-Key-File-[23]/g },
-    // The payload of a JSON web token begins with {" too, which no file name or version number does.
+    // The payload of a JSON web token also begins with {". No file name or version number does.
     { kind: 'a JSON web token', pattern: /(?<=[A-Za-z0-9_-]{10})\.eyJ[A-Za-z0-9_-]{8}/g },
     { kind: 'a private key', pattern: /-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY/g },
     { kind: 'a user name and password inside a URL', pattern: /:\/\/[^\s/?#@:]{1,128}:[^\s/?#@]{1,128}@/g },
@@ -97,7 +97,7 @@ function hasMatch(text: string, pattern: RegExp, confirm: KnownForm['confirm']):
     return false;
 }
 
-/** Checking costs more than finding. A text with this many near misses was made to be slow. */
+/** Maximum number of matches to confirm, because confirming costs more than matching. A text with more near misses was made to be slow. */
 const MAX_CHECKED = 500;
 
 function isMixed(text: string): boolean {
@@ -108,20 +108,21 @@ function isUserAndPassword(base64: string): boolean {
     return /^[\x20-\x7e]{1,100}:[\x20-\x7e]{1,150}$/.test(Buffer.from(base64, 'base64').toString('latin1'));
 }
 
-/** AWS secret keys have 40; ids of videos, places and pages stay below. */
+/** AWS secret keys have 40 characters. Ids of videos, places and pages are shorter. */
 const TOKEN_LENGTH = 40;
 
 /**
- * A run of letters and digits that nobody wrote by hand: small, capital and digit change places at almost half of all steps (in
- * words joined by capitals at a third), and hardly a character repeats. Hashes in hex, UUIDs and slugs have no capitals or few changes.
+ * Finds a run of letters and digits that nobody wrote by hand. In such a run, lower case, upper case and digits alternate at almost half of
+ * all positions (in words joined by capitals, at a third), and hardly any character repeats. Hex hashes, UUIDs and slugs have no capitals
+ * or few changes.
  */
 function hasRandomToken(text: string): boolean {
     if (text.length < TOKEN_LENGTH) return false;
-    // Looking behind keeps the engine from trying every letter of a shorter run again.
+    // The lookbehind keeps the engine from retrying every letter of a shorter run.
     for (const [run] of text.matchAll(/(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{40,}/g)) {
-        // Long runs are checked by their beginning: an image in base64 counts as random there too.
+        // Only the start of a long run is checked. The start of a base64 image looks random too.
         if (!looksRandom(run.slice(0, 256))) continue;
-        // Checksums follow `sha512-`, and page cursors are often readable text in base64.
+        // Checksums follow `sha512-`. Page cursors are often readable text in base64.
         if (!/^sha(?:256|384|512)-/.test(run) && !isReadableInBase64(run)) return true;
     }
     return false;
@@ -139,7 +140,7 @@ function looksRandom(run: string): boolean {
         if (sort !== before) changes++;
         before = sort;
     }
-    // Paths and slugs are short words between signs; a random text has few signs.
+    // Paths and slugs are short words between punctuation; random text has little punctuation.
     if (digits < 3 || !/[A-Z]/.test(run) || !/[a-z]/.test(run) || !/[A-Za-z0-9]{16}/.test(run)) return false;
     let entropy = 0;
     for (const count of counts.values()) entropy -= (count / run.length) * Math.log2(count / run.length);

@@ -1,11 +1,11 @@
-/** A parent of the intent taxonomy as `GET /v1/categories` shows it. */
+/** A top-level category of the intent taxonomy, as `GET /v1/categories` shows it. */
 export interface Category {
     slug: string;
     name: string;
     children: readonly { slug: string; name: string /** `parent/child`: what a package declares. */; path: string }[];
 }
 
-/** The tree of docs/api.md, "Categories". Slugs are only ever added: packages and bookmarks name them. */
+/** The tree of docs/api.md, "Categories". Slugs may only be added, because packages and bookmarks refer to them. */
 const TREE: Readonly<Record<string, string>> = {
     commerce: 'product-detail product-search reviews pricing deals',
     travel: 'flights hotels listings routes activities',
@@ -29,19 +29,19 @@ const TREE: Readonly<Record<string, string>> = {
     automotive: 'listings specs parts charging',
 };
 
-/** Every category, parents and children in the order of the contract. */
+/** All categories, parents and children in the order of the contract. */
 export const CATEGORIES: readonly Category[] = Object.entries(TREE).map(([slug, children]) => ({
     slug,
     name: titleCase(slug),
     children: children.split(' ').map((child) => ({ slug: child, name: titleCase(child), path: `${slug}/${child}` })),
 }));
 
-/** Allowed categories: each parent, then its children. */
+/** Allowed categories: each parent, followed by its children. */
 export const CATEGORY_PATHS: readonly string[] = CATEGORIES.flatMap(({ slug, children }) => [slug, ...children.map(({ path }) => path)]);
 
 const PATHS: ReadonlySet<string> = new Set(CATEGORY_PATHS);
 
-/** Whether a package may declare `path`: `parent` or `parent/child`, exactly as spelt in `GET /v1/categories`. */
+/** Whether a package may declare `path`: `parent` or `parent/child`, spelled exactly as in `GET /v1/categories`. */
 export function isCategory(path: string): boolean {
     return PATHS.has(path);
 }

@@ -3,16 +3,16 @@ import type { Endpoint, JsonObject, PackageDocument } from '../types.ts';
 import { readEndpoint } from './endpoint.ts';
 import { schemaOfParams } from './param-schema.ts';
 
-/** A function that a model can be offered; its name and input are `endpoint` and `params` of POST /v1/fetch. */
+/** A function for the tool list of a model. Its name and input are `endpoint` and `params` of POST /v1/fetch. */
 export interface ToolDefinition {
-    /** Unique in its package; 1 to 64 of a-z, 0-9 and _. */
+    /** Unique in its package; 1 to 64 characters of a-z, 0-9 and _. */
     name: string;
     description: string;
     /** JSON Schema 2020-12 of an object, without references. */
     input_schema: JsonObject;
 }
 
-/** The endpoints of a package as tool definitions (docs/api.md, "Registry"), in the package's order. */
+/** The endpoints of a package as tool definitions (docs/api.md, "Registry"), in the order of the package. */
 export function exportTools(document: PackageDocument): ToolDefinition[] {
     const inliner = inlinerFor(document);
     return document.endpoints.map(readEndpoint).map((endpoint) => ({
@@ -22,7 +22,7 @@ export function exportTools(document: PackageDocument): ToolDefinition[] {
     }));
 }
 
-/** Model providers take no longer ones. */
+/** Maximum length of a description that model providers accept, in characters. */
 const MAX_DESCRIPTION = 1024;
 
 function describe({ site, title }: PackageDocument, { description, effect, hosted, name }: Endpoint): string {

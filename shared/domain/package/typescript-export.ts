@@ -6,15 +6,15 @@ import { comment, RECEIVED, SENT, typeOf } from './typescript-export/types.ts';
 
 /** A file of source code. */
 export interface SourceFile {
-    /** Its name, of the site's. */
+    /** The file name, derived from the site. */
     file: string;
     source: string;
 }
 
 /**
- * The hosted endpoints of a package as functions in TypeScript (docs/api.md, "Registry"): each is a fetch through `routebook/client`
- * that names its version.
- * @param only names of the endpoints; all by default
+ * The hosted endpoints of a package as TypeScript functions (docs/api.md, "Registry"). Each function fetches this version through
+ * `routebook/client`.
+ * @param only names of the endpoints to export; all by default
  */
 export function exportTypeScript(
     document: PackageDocument,
@@ -43,7 +43,7 @@ export function exportTypeScript(
 const GENERATED = 'Routebook generated this file from the published package: do not edit it.';
 const ONLY = 'Endpoints: ';
 
-/** Reads the header of a generated file; undefined for other files. */
+/** Reads the header of a generated file; undefined for any other file. */
 export function readGenerated(source: string): { versionHash: string; only?: string[] } | undefined {
     const [, versionHash] = /^export const VERSION = '([0-9a-f]{64})';$/m.exec(source) ?? [];
     if (versionHash === undefined || !source.includes(GENERATED)) return undefined;
@@ -87,7 +87,7 @@ function functionOf(endpoint: Endpoint, { site, name, inliner }: { site: string;
     ].join('\n');
 }
 
-/** Words that cannot name a function of a module. */
+/** Words that cannot be the name of a function in a module. */
 const RESERVED: ReadonlySet<string> = new Set(
     (
         'arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function ' +
@@ -96,7 +96,7 @@ const RESERVED: ReadonlySet<string> = new Set(
     ).split(' '),
 );
 
-/** Names of functions: `product_list` is `productList`. No two are the same. */
+/** Creates unique names of functions: `product_list` becomes `productList`. */
 function createNames(): (endpoint: string) => string {
     const taken = new Set<string>();
     return (endpoint) => {

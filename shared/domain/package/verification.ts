@@ -4,13 +4,13 @@ import type { Endpoint, JsonObject, PackageAuth, PackageDocument } from '../type
 import { needOf } from './auth.ts';
 import { readEndpoint } from './endpoint.ts';
 
-/** Calls of one run (docs/api.md, "Registry"). */
+/** Maximum number of calls of one run (docs/api.md, "Registry"). */
 const MAX_CALLS = 20;
 
-/** So many failed runs in a row take `verified` away. */
+/** Number of consecutive failed runs after which a site loses `verified`. */
 export const FAILURES_TO_DRIFT = 3;
 
-/** `undecided`: something of our own was in the way, so that nothing is known; `nothing`: no endpoint can be called. */
+/** `undecided`: a problem on our side prevented a result; `nothing`: no endpoint can be called. */
 export type RunOutcome = 'passed' | 'failed' | 'undecided' | 'nothing';
 
 /** `unknown`: the failure says nothing about the schema. */
@@ -20,18 +20,19 @@ export type FindingVerdict = 'passed' | 'failed' | 'unknown';
 export interface Finding {
     name: string;
     verdict: FindingVerdict;
-    /** Why it did not pass. */
+    /** Why the call failed. */
     code: RefusalCode | null;
-    /** One sentence, where the code does not say it all. */
+    /** One sentence, if the code is not sufficient. */
     message: string | null;
-    /** Status that the site answered with, where it did. */
+    /** The HTTP status of the site, if it answered. */
     status: number | null;
     durationMs: number;
 }
 
 /**
- * Whether a verification run may call this endpoint: a hosted read with an example, a POST that says `effect: read` too, that works
- * without a credential, or with one that a maintainer lent. A run never uses a connection of a caller. @param auth of the package
+ * Whether a verification run may call this endpoint. It must be a hosted read with an example (a POST that declares `effect: read` counts).
+ * It must work without a credential or with one that a maintainer lent. A run never uses the connection of a caller. @param auth of the
+ * package
  */
 export function isVerifiable(endpoint: Endpoint, auth: readonly PackageAuth[], isLent = false): boolean {
     const { hosted, effect, examples } = endpoint;
@@ -48,25 +49,26 @@ export interface ExampleToCall {
     params: JsonObject;
 }
 
-/** The endpoints that a run may call. */
+/** The endpoints of a version that a run may call. */
 export interface VersionToVerify {
     inOrder: Iterable<Endpoint>;
     auth: readonly PackageAuth[];
-    /** Whether a maintainer lent a connection for an endpoint; absent: nobody did. */
+    /** Whether a maintainer lent a connection for an endpoint; absent: nobody lent one. */
     isLent?: (endpoint: Endpoint) => boolean;
 }
 
-/** A run's calls are chosen by its number, from 1, and by the endpoints that failed before. */
+/** The facts that decide which calls a run makes: its number, from 1, and the endpoints that failed before. */
 interface RunPlace {
     run: number;
     missed: readonly string[];
 }
 
 /**
- * Chooses the calls of a run: the first example of each endpoint that may be called, in the order of the package. If they are too many for
- * one run, each run begins further on than the one before, so that all come to their turn; what was missed is called again first, so
- * that failures in a row are seen in a large package too.
- * @param most calls that a run has time for; half of them are what was missed, and each run begins half of them further on
+ * Chooses the calls of a run: the first example of each endpoint that may be called, in the order of the package. If these are too many for
+ * one run, each run starts further along than the previous one, so that all are called in turn. Endpoints that failed before are called
+ * first, so that consecutive failures are noticed in a large package too.
+ * @param most number of calls that a run has time for; up to half of them are earlier failures, and each run starts half of them further
+ * along
  */
 export function callsOf({ inOrder, auth, isLent }: VersionToVerify, { run, missed }: RunPlace, most = MAX_CALLS): ExampleToCall[] {
     const all: ExampleToCall[] = [];
@@ -82,7 +84,7 @@ export function callsOf({ inOrder, auth, isLent }: VersionToVerify, { run, misse
     return [...again, ...inTurn].slice(0, most);
 }
 
-/** Failures on our side, of a credential that was lent, or of a site that limits our rate. */
+/** Failures that were caused by Routebook, by a lent credential, or by a rate limit of the site. */
 const SAYS_NOTHING: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
     'CONCURRENCY_LIMITED',
     'CONNECTION_REQUIRED',
@@ -97,13 +99,13 @@ const SAYS_NOTHING: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
     'VERSION_NOT_FOUND',
 ]);
 
-/** Turns the outcome of a hosted fetch into a verdict about the schema. */
+/** Converts the outcome of a hosted fetch into a verdict about the schema. */
 export function verdictOf(outcome: FetchOutcome): FindingVerdict {
     if (outcome.ok) return 'passed';
     return outcome.isCallers === true || SAYS_NOTHING.has(outcome.code) ? 'unknown' : 'failed';
 }
 
-/** The outcome of a run with this many calls: one failure fails it, and all calls must pass. */
+/** The outcome of a run with this many calls. It fails if one call fails, and passes only if all calls pass. */
 export function outcomeOf(findings: readonly Pick<Finding, 'verdict'>[], calls: number): RunOutcome {
     if (calls === 0) return 'nothing';
     if (findings.some(({ verdict }) => verdict === 'failed')) return 'failed';

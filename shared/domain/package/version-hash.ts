@@ -3,8 +3,8 @@ import canonicalize from 'canonicalize';
 import type { PackageDocument } from '../types.ts';
 
 /**
- * The `version_hash` of a package (docs/api.md, "Registry"): SHA-256, in hex, of its canonical JSON (RFC 8785) as UTF-8. The order of keys
- * and the spelling of numbers do not matter. `document` is the package as it is stored, without `version`, `version_hash` and `published_at`.
+ * The `version_hash` of a package (docs/api.md, "Registry"): the hex SHA-256 of its canonical JSON (RFC 8785) in UTF-8. The order of keys
+ * and the spelling of numbers do not matter. `document` is the stored package, without `version`, `version_hash` and `published_at`.
  */
 export function versionHash(document: PackageDocument): string {
     const text = canonicalize(document);

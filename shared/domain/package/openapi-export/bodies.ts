@@ -31,8 +31,8 @@ export function bodyParamsOf({ params, bodyFormat }: Endpoint, inliner: Inliner)
 }
 
 /**
- * The responses of the site. The package's schema describes `data` of a hosted fetch: that is the answer itself only where nothing is
- * selected or joined from it, and where no list or plain value was wrapped.
+ * The responses of the site. The schema of a package describes `data` of a hosted fetch. That is the answer of the site itself only if
+ * nothing is selected or joined from it and no list or plain value was wrapped.
  */
 export function responsesOf({ method, response, pagination }: Endpoint, { inline }: Inliner): JsonObject {
     const said = { description: 'What the site answers.' };
@@ -73,7 +73,7 @@ const MEDIA_TYPES: Readonly<Record<BodyFormat, string>> = {
     ndjson: 'application/x-ndjson',
 };
 
-/** The site itself gets the bytes of a file; only our callers give name, type and base64. */
+/** The site receives the bytes of a file. Only callers of Routebook send name, type and base64. */
 const FILE: JsonObject = { type: 'string', contentMediaType: 'application/octet-stream' };
 
 function withFiles(schema: JsonObject, params: readonly Param[], inliner: Inliner): JsonObject {
@@ -95,12 +95,12 @@ function ofFile(param: Param, { text }: Inliner): JsonObject {
 
 interface Context {
     endpoint: Endpoint;
-    /** Of the body, by name. */
+    /** The body params by name. */
     params: ReadonlyMap<string, Param>;
     inliner: Inliner;
 }
 
-/** The schema of what a template becomes; `isSure`: it is there in every call. */
+/** The schema of the value that a template produces; `isSure`: every call contains the value. */
 function ofTemplate(template: Json, context: Context): { schema: JsonObject; isSure: boolean } {
     const { endpoint, params, inliner } = context;
     if (typeof template === 'string') {

@@ -3,12 +3,12 @@ import type { Endpoint, Json, JsonObject, Param, ParamStyle } from '../../types.
 import { isRequiredParam, schemaOfParam } from '../param-schema.ts';
 import { onlyPlaceholder, placeholdersIn, type QueryPair, type TemplateParts } from './places.ts';
 
-/** These are said by the media types of an operation; OpenAPI ignores them among parameters. */
+/** The media types of an operation describe these headers. OpenAPI ignores them among the parameters. */
 const SAID_ELSEWHERE: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization']);
 
 /**
- * Everything of a request but its body: placeholders of the path, the template's own query, query params, the carrier of pages, and
- * fixed headers. Each name stands once in its place, as OpenAPI demands; what the package says first wins.
+ * Everything of a request except its body: placeholders of the path, the template's own query, query params, the param of `pagination`, and
+ * fixed headers. OpenAPI allows each name only once per place; the first declaration of the package wins.
  */
 export function parametersOf(endpoint: Endpoint, { placeholders, query }: TemplateParts, inliner: Inliner): JsonObject[] {
     const byName = new Map(endpoint.params.map((param) => [param.name, param]));
@@ -42,7 +42,7 @@ function ofParam(endpoint: Endpoint, param: Param, inliner: Inliner): JsonObject
     return { ...parameter(name, place, isRequiredParam(param), schema), ...(place === 'query' ? STYLES[param.style] : {}) };
 }
 
-/** The styles in the words of OpenAPI, where they are not its default. */
+/** The styles in the terms of OpenAPI, if they are not its default. */
 const STYLES: Readonly<Record<ParamStyle, JsonObject>> = {
     repeat: {},
     brackets: {},
@@ -58,7 +58,7 @@ function ofPlaceholder(endpoint: Endpoint, name: string, param: Param | undefine
     return { ...parameter(name, 'path', true, schema), ...segments };
 }
 
-/** The pairs of one name in the template's own query. */
+/** The pairs with the same name in the template's own query. */
 function ofPairs(endpoint: Endpoint, pairs: readonly QueryPair[], params: ReadonlyMap<string, Param>, inliner: Inliner): JsonObject {
     const [{ name, value } = { name: '', value: '' }] = pairs;
     const filled = pairs.flatMap((pair) => placeholdersIn(`${pair.name}${pair.value}`));
@@ -71,7 +71,7 @@ function ofPairs(endpoint: Endpoint, pairs: readonly QueryPair[], params: Readon
     return parameter(name, 'query', true, { type: 'string', description: `Stands in the URL as ${shown}.` });
 }
 
-/** A param that only `pagination` names is a query param. */
+/** A param that only `pagination` declares is a query param. */
 function carrierOf({ pagination, params }: Endpoint): JsonObject[] {
     const name = pagination?.param;
     if (pagination === undefined || name === undefined || pagination.style === 'link') return [];
@@ -81,13 +81,13 @@ function carrierOf({ pagination, params }: Endpoint): JsonObject[] {
     return [parameter(name, 'query', false, { ...schema, description: `Tells the pages apart (${pagination.style}).` })];
 }
 
-/** The fixed headers and queries. */
+/** A fixed header or query param. */
 function fixed(name: string, place: 'query' | 'header', value: string | string[]): JsonObject {
     const type: JsonObject = typeof value === 'string' ? { type: 'string' } : { type: 'array', items: { type: 'string' } };
     return parameter(name, place, true, { ...type, enum: [value], default: value });
 }
 
-/** The description of a param, which is separate from its schema. */
+/** A parameter whose description is separate from its schema. */
 function parameter(name: string, place: 'path' | 'query' | 'header', required: boolean, described: JsonObject): JsonObject {
     const { description, ...schema } = described;
     return { name, in: place, required, ...(description === undefined ? {} : { description: description as Json }), schema };

@@ -3,12 +3,12 @@ import type { Endpoint } from '../../types.ts';
 
 /** A pair of the template's own query. */
 export interface QueryPair {
-    /** As the site reads them, placeholders and all. */
+    /** The decoded name, including placeholders. */
     name: string;
     value: string;
 }
 
-/** A URL template taken apart. */
+/** The parts of a URL template. */
 export interface TemplateParts {
     origin: string;
     /** Placeholders are unique: a second `{id}` becomes `{id_2}`. */
@@ -20,7 +20,7 @@ export interface TemplateParts {
 
 const PLACEHOLDER = /\{((?:prepare\.)?[A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** The one placeholder that a text consists of. */
+/** The placeholder that makes up the whole text; undefined for any other text. */
 export function onlyPlaceholder(text: string): string | undefined {
     return /^\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(text)?.[1];
 }
@@ -30,11 +30,11 @@ export function placeholdersIn(text: string): string[] {
     return [...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
 }
 
-/** Takes the URL of a checked package apart. */
+/** Splits the URL of a checked package into its parts. */
 export function takeApart({ url }: Endpoint): TemplateParts {
     const [, origin = '', path = '/', query = ''] = /^(https?:\/\/[^/?]+)([^?]*)\??(.*)$/s.exec(url) ?? [];
     const placeholders = new Map<string, string>();
-    /** By placeholder, the number that its next repetition tries first: a URL may repeat one some hundred times. */
+    /** For each placeholder, the number that its next repetition tries first. A URL may repeat a placeholder several hundred times. */
     const next = new Map<string, number>();
     const unique = path.replaceAll(PLACEHOLDER, (_whole, name: string) => {
         const own = firstFree(name, placeholders, next);
@@ -50,8 +50,8 @@ export function takeApart({ url }: Endpoint): TemplateParts {
 }
 
 /**
- * Gives every operation a place of its own under `paths`. Paths that differ in the names of placeholders alone count as one, and one
- * path has each method once: the second gets its name behind a `#`, which is never sent.
+ * Gives every operation a unique place under `paths`. OpenAPI treats paths that differ only in the names of placeholders as equal, and a
+ * path can have each method only once. The second operation therefore gets its name after a `#`, which is never sent.
  */
 export function createPlaces(): (method: string, parts: TemplateParts, name: string) => string {
     const keys = new Map<string, { path: string; origin: string; methods: Set<string> }>();

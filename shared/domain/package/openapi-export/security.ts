@@ -1,12 +1,15 @@
 import type { Endpoint, JsonObject, PackageAuth } from '../../types.ts';
 import { flowsOf, needOf } from '../auth.ts';
 
-/** The ways of a package to authenticate, as `components.securitySchemes`; undefined if it has none. */
+/** The authentication methods of a package as `components.securitySchemes`; undefined if it has none. */
 export function securitySchemesOf(auth: readonly PackageAuth[]): JsonObject | undefined {
     return auth.length === 0 ? undefined : Object.fromEntries(auth.map((entry) => [entry.id, schemeOf(entry)]));
 }
 
-/** Which of them a call takes: each alone is enough, and an empty one says that a call without is fine too. */
+/**
+ * The authentication methods that a call accepts. Each one alone is sufficient. An empty entry means that a call without credential is
+ * accepted too.
+ */
 export function securityOf(endpoint: Endpoint, auth: readonly PackageAuth[]): JsonObject[] {
     const need = needOf(endpoint, auth);
     if (need === 'none') return [];

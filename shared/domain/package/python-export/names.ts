@@ -1,4 +1,4 @@
-/** Names of one scope: no two are the same, and each may be one in Python. */
+/** The names of one scope. They are unique and valid in Python. */
 export interface Names {
     take(wanted: string): string;
 }
@@ -9,11 +9,13 @@ const KEYWORDS =
 
 export function createNames(taken: readonly string[]): Names {
     const used = new Set([...KEYWORDS.split(' '), ...taken]);
-    /** By what was wanted, the number of the next one: a schema may have thousands of names that are the same in letters of Python. */
+    /**
+     * For each wanted name, the number to try next. A schema may have thousands of names that are equal after their conversion to Python.
+     */
     const next = new Map<string, number>();
     return {
         take(wanted) {
-            // Two underscores before a name change it within a class.
+            // Python mangles names in a class that begin with two underscores.
             const plain = wanted.replaceAll(/[^A-Za-z0-9_]+/g, '_').replace(/^_+/, '');
             const first = plain === '' || /^\d/.test(plain) ? `p_${plain}` : plain;
             let name = first;

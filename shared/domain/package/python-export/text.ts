@@ -1,14 +1,14 @@
 import type { Json } from '../../types.ts';
 
-/** A scalar as Python writes it. */
+/** A scalar as a Python literal. */
 export function literal(value: Json): string {
     if (value === null) return 'None';
     if (typeof value === 'boolean') return value ? 'True' : 'False';
-    // Escapes of JSON are escapes of Python too.
+    // All escapes of JSON are valid in Python.
     return JSON.stringify(value);
 }
 
-/** Lines of a docstring; none without a text. */
+/** Lines of a docstring; empty if there is no text. */
 export function docstring(text: string, indent: number): string[] {
     const before = ' '.repeat(indent);
     const safe = text

@@ -3,19 +3,19 @@ import type { Json, JsonObject } from '../../types.ts';
 import { createNames, type Names } from './names.ts';
 import { docstring, literal } from './text.ts';
 
-/** Types of one file. */
+/** The types of one file. */
 export interface PythonTypes {
     /**
-     * The type of the values that fit a schema without references, never narrower than it.
-     * @param name of the dataclass, where it is an object with known fields
-     * @param objects how objects are written: received ones as dataclasses, sent ones as mappings
+     * The type of the values that match a schema without references. The type is never narrower than the schema.
+     * @param name of the dataclass, if the value is an object with known fields
+     * @param objects how objects are written: as dataclasses if they are received, as mappings if they are sent
      */
     of(schema: Json | undefined, name: string, objects?: 'dataclass' | 'Mapping'): string;
     /** Lines of all dataclasses so far. */
     classes(): string[];
 }
 
-/** @param names of the file, where classes are named too */
+/** @param names the names of the file, which include those of classes */
 export function createTypes(names: Names): PythonTypes {
     const classes: string[] = [];
 
@@ -72,7 +72,7 @@ export function createTypes(names: Names): PythonTypes {
     return { of: (schema, name, objects = 'dataclass') => typeOf(schema, name, objects), classes: () => classes };
 }
 
-/** Most characters of a class name. It is built from the names of all parent fields, and nested classes contain it. */
+/** Maximum length of a class name in characters. It is built from the names of all parent fields, and nested classes contain it. */
 const MOST_NAME = 100;
 
 const SCALARS: ReadonlyMap<Json, string> = new Map([
@@ -83,7 +83,7 @@ const SCALARS: ReadonlyMap<Json, string> = new Map([
     ['null', 'None'],
 ]);
 
-/** Objects that are described in parts, as one; undefined if a part is no object. */
+/** Merges the parts of an object schema into one; undefined if a part is not an object. */
 function mergeSchemas(schema: JsonObject, parts: readonly Json[]): JsonObject | undefined {
     const { allOf: _allOf, ...own } = schema;
     let whole: JsonObject = { ...own };
@@ -118,7 +118,7 @@ function union(types: readonly string[]): string {
     return distinct.length === others.length || whole.startsWith('Optional[') ? whole : `Optional[${whole}]`;
 }
 
-/** A field's part of a class's name. */
+/** The part of a class name that a field contributes. */
 function capital(key: string): string {
     const plain = key.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/(?:^|_)([A-Za-z0-9])/g, (_, first: string) => first.toUpperCase());
     return plain.replaceAll('_', '');

@@ -67,7 +67,7 @@ function checkObtainUrl({ obtain_url: url }: AuthDraft, at: Path, report: Report
         report.add([...at, 'obtain_url'], 'INVALID_VALUE', 'This has to be a page: a URL with https and without user name.');
 }
 
-/** The hosts of these URLs are checked where the domain is known (`offDomainAuthHosts`). */
+/** The hosts of these URLs are checked later, when the domain is known (`offDomainAuthHosts`). */
 function checkOAuth({ type, oauth2 }: AuthDraft, at: Path, report: Report, isPortAllowed: (port: number) => boolean): void {
     if (type === undefined) return;
     if (type !== 'oauth2') {
@@ -83,13 +83,13 @@ function checkOAuth({ type, oauth2 }: AuthDraft, at: Path, report: Report, isPor
         report.add([...at, 'oauth2', 'authorization_url'], 'REQUIRED', 'For authorization_code there is a page where people consent.');
     for (const field of ['authorization_url', 'token_url', 'revocation_url'] as const) {
         const url = oauth2[field];
-        // Without a domain any host passes here.
+        // Without a domain, `checkUrl` accepts any host.
         if (url !== undefined)
             checkUrl(url, [...at, 'oauth2', field], report, { registrable: undefined, isPortAllowed }, { placeholders: false });
     }
 }
 
-/** The test of a credential is a read without required params. */
+/** The endpoint that tests a credential must be a read without required params. */
 function checkTest({ test }: AuthDraft, at: Path, report: Report, endpoints: NonNullable<PackageDraft['endpoints']>): void {
     if (test === undefined) return;
     const tested = endpoints.find((endpoint) => endpoint?.name === test);
@@ -106,7 +106,7 @@ function checkTest({ test }: AuthDraft, at: Path, report: Report, endpoints: Non
         add(`The endpoint ${quoted(test)} has required params, and a test has no values for them.`);
 }
 
-/** A call that needs a credential must be able to send one. */
+/** An endpoint that requires a credential must be able to send one. */
 function checkNeed({ auth: need, url }: EndpointDraft, at: Path, report: Report, entries: readonly AuthDraft[]): void {
     if (entries.length === 0) {
         if (need === 'required' || need === 'optional')

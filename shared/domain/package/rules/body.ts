@@ -7,7 +7,9 @@ import { type Path, quoted, type Report } from './report.ts';
 import type { Subject } from './subject.ts';
 import { checkTextBody } from './text-body.ts';
 
-/** The template of the body. It needs a method with a body, and each placeholder has a body param and each body param a placeholder. */
+/**
+ * The template of the body. It requires a method with a body. Each placeholder requires a body param, and each body param a placeholder.
+ */
 export function checkBody(subject: Subject): void {
     const { draft, at, report, params } = subject;
     if (draft.body_required === false && !params.some((param) => param.draft.source === 'body')) {
@@ -70,7 +72,7 @@ function findPlaceholders(value: Json, at: Path, found: (name: string, at: Path)
     for (const [key, item] of entries) findPlaceholders(item, [...at, key], found);
 }
 
-/** A form has names with plain values, or with several of them. */
+/** The template of a form consists of names with plain values or lists of plain values. */
 function checkFormTemplate(body: Json, at: Path, report: Report): void {
     if (!isObject(body)) {
         report.add(at, 'INVALID_TYPE', 'The template of a form is an object of field names.');

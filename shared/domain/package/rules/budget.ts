@@ -4,13 +4,13 @@ import { createPatternBudget, createPatternWork, type PatternBudget, type Patter
 /** The budget for checking one package. */
 export interface Budget {
     patterns: PatternBudget;
-    /** For validating defaults and examples. */
+    /** Work limit for validating defaults and examples. */
     work: PatternWork;
-    /** Schemas that the package may still have, with references resolved. */
+    /** Remaining number of schemas that the package may contain, after references are resolved. */
     nodes: number;
 }
 
-/** Creates the budget of one package. */
+/** Creates the budget for one package. */
 export function createBudget(): Budget {
     return { patterns: createPatternBudget(), work: createPatternWork(), nodes: MAX_PACKAGE_NODES };
 }

@@ -15,9 +15,7 @@ import type {
     ResponseType,
 } from '../../types.ts';
 
-/**
- * A package as the rules read it: the fields that have the right type. Everything else is left out and reported.
- */
+/** A package after the rules have read it. It contains the fields of the right type. All other fields are left out and reported. */
 export interface ParamFields {
     name: string;
     source: ParamSource;
@@ -38,7 +36,7 @@ export interface PrepareFields {
 }
 export type StepDraft = Partial<PrepareFields>;
 
-/** One step, or a list of steps; `undefined` for one that could not be read. */
+/** One step, or a list of steps; `undefined` for a step that could not be read. */
 export interface PrepareDraft {
     steps: (StepDraft | undefined)[];
     isList: boolean;

@@ -12,7 +12,7 @@ import { checkResponse } from './response.ts';
 import type { Subject } from './subject.ts';
 import { checkUrl, type UrlContext } from './urls.ts';
 
-/** Every rule of an endpoint; each adds what it finds, and none relies on another having found nothing. */
+/** All rules of an endpoint. Each adds the problems that it finds. No rule relies on the success of another. */
 const RULES: readonly ((subject: Subject) => void)[] = [
     checkEndpointUrl,
     checkPrepare,
@@ -33,7 +33,7 @@ const RULES: readonly ((subject: Subject) => void)[] = [
     checkExamples,
 ];
 
-/** Reports everything that is wrong with one endpoint beyond the types of its fields. */
+/** Reports all problems of one endpoint apart from the types of its fields. */
 export function checkEndpoint(draft: EndpointDraft, at: Path, report: Report, urls: UrlContext, budget: Budget): void {
     const kind = draft.kind ?? 'api_call';
     const params = (draft.params ?? []).flatMap((param, index) =>

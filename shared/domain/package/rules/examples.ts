@@ -4,7 +4,7 @@ import type { Subject } from './subject.ts';
 import { reportSecret } from './tree.ts';
 import { checkValue } from './values.ts';
 
-/** An example is a valid call: known params only, each valid, and all required ones. */
+/** An example must be a valid call: known params only, all of them valid, and all required params present. */
 export function checkExamples({ draft, at, report, params, slots, budget }: Subject): void {
     const names = new Set(params.map((param) => param.draft.name));
     for (const [index, example] of (draft.examples ?? []).entries()) {

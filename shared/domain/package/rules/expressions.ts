@@ -1,10 +1,10 @@
-// The slim build leaves out the parsers and the HTTP client of the whole one, 15 MB of memory in each process.
+// The slim build omits the parsers and the HTTP client of the full build, which take 15 MB of memory in each process.
 import { load } from 'cheerio/slim';
 import jmespath from 'jmespath';
 import { LRUCache } from 'lru-cache';
 
 declare module 'jmespath' {
-    /** The parser's result, which the published types leave out. */
+    /** The parser's result. The published types omit it. */
     interface ExpressionNode {
         type: string;
         name?: unknown;
@@ -16,10 +16,10 @@ declare module 'jmespath' {
 type ExpressionNode = ReturnType<typeof jmespath.compile>;
 
 export const MAX_LENGTH = 1000;
-/** Expressions in all selects of a package. */
+/** Maximum number of expressions in all selects of a package. */
 export const MAX_EXPRESSIONS = 10_000;
 
-/** The functions of JMESPath; the parser takes any name and fails only when it runs. */
+/** The functions of JMESPath. The parser accepts any name, and an unknown function only fails at run time. */
 const FUNCTIONS: ReadonlySet<string> = new Set(
     (
         'abs avg ceil contains ends_with floor join keys length map max max_by merge min min_by not_null reverse sort sort_by ' +
@@ -27,10 +27,10 @@ const FUNCTIONS: ReadonlySet<string> = new Set(
     ).split(' '),
 );
 
-/** Faults by kind and text: packages repeat their selectors, and compiling one costs up to 1 ms. */
+/** Faults by kind and text. Packages repeat selectors, and compiling one takes up to 1 ms. */
 const checked = new LRUCache<string, { fault: string | undefined }>({ max: 1000 });
 
-/** A sentence that says why a JMESPath expression is invalid, or undefined. */
+/** A sentence that says why a JMESPath expression is invalid; undefined if it is valid. */
 export function expressionFault(expression: string): string | undefined {
     return check('jmespath', expression, () => {
         try {
@@ -42,7 +42,7 @@ export function expressionFault(expression: string): string | undefined {
     });
 }
 
-/** A sentence that says why a CSS selector is invalid, or undefined. */
+/** A sentence that says why a CSS selector is invalid; undefined if it is valid. */
 export function selectorFault(selector: string): string | undefined {
     return check('selector', selector, () => {
         try {
@@ -54,7 +54,7 @@ export function selectorFault(selector: string): string | undefined {
     });
 }
 
-/** Selectors are compiled before the page is read, so an empty page is enough. */
+/** Selectors are compiled before the page is read, so an empty page is sufficient. */
 const EMPTY_PAGE = load('');
 
 function check(kind: string, source: string, find: () => string | undefined): string | undefined {
@@ -68,7 +68,7 @@ function check(kind: string, source: string, find: () => string | undefined): st
     return fault;
 }
 
-/** Walks without recursion: an expression of 1,000 characters can nest as deep. */
+/** Walks without recursion, because an expression of 1,000 characters can have a similar depth. */
 function unknownFunction(expression: ExpressionNode): boolean {
     const waiting: unknown[] = [expression];
     for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {

@@ -1,8 +1,8 @@
 import { type Path, quoted, type Report } from './report.ts';
 
 /**
- * Words in a field's name that say it would carry credentials, or a recipe for getting past a site's protection. A package
- * documents routes and does not evade, so there is no such field, and the answer says why rather than "unknown".
+ * Words in the name of a field that suggest that the field contains credentials, or instructions to bypass the protection of a site. The
+ * format has no such fields. The error message explains this instead of calling the field unknown.
  */
 const FORBIDDEN_WORDS: readonly string[] = [
     'cookie',
@@ -36,7 +36,7 @@ const FORBIDDEN_WORDS: readonly string[] = [
     'ja3',
 ];
 
-/** Whether a field of this name would carry what packages may not carry. */
+/** Whether the name of a field suggests content that packages may not contain. */
 function isForbiddenField(name: string): boolean {
     const plain = name
         .slice(0, 200)

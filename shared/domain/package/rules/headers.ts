@@ -11,8 +11,8 @@ export const MAX_HEADERS = 50;
 export const MAX_HEADER_NAME = 100;
 
 /**
- * Header names that a package may not set (docs/api.md, "Schema packages"), in small letters, with why. `*` at an end stands for the rest of a
- * name. The first row that fits is the answer.
+ * Lower-case names of headers that a package may not set (docs/api.md, "Schema packages"), with the reason. A trailing `*` matches the rest
+ * of a name. The first matching row applies.
  */
 const FORBIDDEN: readonly { names: readonly string[]; why: string }[] = [
     {
@@ -84,7 +84,7 @@ const FORBIDDEN: readonly { names: readonly string[]; why: string }[] = [
     { names: ['authorization', 'www-authenticate', '*-authorization', '*-authenticate'], why: 'it carries a credential' },
 ];
 
-/** Parts of a name, between hyphens or underscores, that only headers with credentials have. */
+/** Parts of a header name, separated by hyphens or underscores, that only headers with credentials have. */
 const CREDENTIAL_PARTS: ReadonlySet<string> = new Set([
     'apikey',
     'auth',
@@ -108,25 +108,28 @@ const CREDENTIAL_PARTS: ReadonlySet<string> = new Set([
     'xsrf',
 ]);
 
-/** The content types that a body of each format may be announced as; of multipart none, since its boundary is ours. */
+/**
+ * The content types that a package may declare for the body of each format. It may declare none for multipart, because we choose the
+ * boundary.
+ */
 const CONTENT_TYPES: Record<Exclude<BodyFormat, 'multipart'>, RegExp> = {
     json: contentTypePattern('application\\/(?:[a-z0-9.-]{1,100}\\+)?json'),
     form: contentTypePattern('application\\/x-www-form-urlencoded'),
     xml: contentTypePattern('(?:application|text)\\/(?:[a-z0-9.-]{1,100}\\+)?xml'),
     ndjson: contentTypePattern('(?:application|text)\\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines|json)'),
-    // Whatever has no format of its own.
+    // All content types that do not belong to another format.
     text: contentTypePattern(
         '(?!multipart\\/|application\\/x-www-form-urlencoded|[^;]*[/+](?:json|xml)\\b)[a-z]{1,20}\\/[a-z0-9.+-]{1,100}',
     ),
 };
 
-/** Of a media type, in UTF-8. */
+/** Matches a media type, optionally with the charset UTF-8. */
 function contentTypePattern(essence: string): RegExp {
     return new RegExp(`^${essence}(?:\\s{0,3};\\s{0,3}charset="?utf-8"?)?$`, 'i');
 }
 
 interface Sending {
-    /** The format in which it sends its body, `undefined` when it sends none. */
+    /** The body format of the endpoint; `undefined` if it sends no body. */
     body: BodyFormat | undefined;
     /** Names of the values that `prepare` extracts. */
     extracted: ReadonlySet<string>;
@@ -149,7 +152,7 @@ export function checkHeaders(headers: JsonObject, at: Path, report: Report, send
     }
 }
 
-/** Headers that prove that a page of the site was opened before; a package has no value for these, only the page has. */
+/** Headers whose value comes from an earlier page of the site. A package cannot contain such a value. */
 const TOKENS_OF_PAGES: ReadonlySet<string> = new Set(['x-csrf-token', 'x-csrftoken', 'x-xsrf-token']);
 
 function isWhollyPrepared(value: unknown): boolean {
@@ -157,9 +160,9 @@ function isWhollyPrepared(value: unknown): boolean {
 }
 
 /**
- * Why a package may not set a header of this name, nor let callers set it; undefined if it may.
- * @param name in small letters
- * @param options.isCredential `auth` names the header for credentials of callers
+ * Why a package may not set a header of this name, or let callers set it; undefined if it may.
+ * @param name in lower case
+ * @param options.isCredential whether `auth` uses the header for credentials of callers
  */
 export function headerNameFault(
     name: string,
@@ -171,7 +174,7 @@ export function headerNameFault(
             message: `The name of a header is a token of at most ${MAX_HEADER_NAME} letters, digits and signs such as the hyphen.`,
         };
     }
-    // Many servers read every sign but letters and digits as a hyphen: `x_forwarded_for` reaches them as X-Forwarded-For.
+    // Many servers treat every character except letters and digits as a hyphen. They read `x_forwarded_for` as X-Forwarded-For.
     const hyphened = name.replaceAll(/[^0-9a-z]/g, '-');
     const row = FORBIDDEN.find(({ names }) => names.some((pattern) => fits(hyphened, pattern)));
     const why = row?.why ?? (!isCredential && namesCredential(name) ? 'it carries a credential' : undefined);
@@ -191,7 +194,7 @@ function namesCredential(name: string): boolean {
     );
 }
 
-/** Words before `key` in the names of headers with keys: `x-api-key`, `x-access-key`. */
+/** Words that precede `key` in the names of headers with keys: `x-api-key`, `x-access-key`. */
 const KEY_OWNERS: ReadonlySet<string> = new Set('api app access private secret auth client consumer rapidapi subscription x'.split(' '));
 
 function checkValue(name: string, value: unknown, at: Path, report: Report, { body, extracted }: Sending): void {
@@ -210,7 +213,8 @@ function checkValue(name: string, value: unknown, at: Path, report: Report, { bo
         report.add(at, 'INVALID_VALUE', 'A header takes no placeholders but {prepare.name}; all else is sent exactly as written.');
     }
     for (const extract of new Set(preparedIn(value))) checkExtracted(extract, extracted, at, report);
-    // A value alone says little: beside its name `x-service: key=…` can be told from a word. Where the name is refused, that says it all.
+    // The scan needs the name: `x-service: key=…` is recognisable as a key, the value alone may look like a word. If the name is refused
+    // already, the value is not reported as well.
     if (!report.has(at, 'FORBIDDEN_FIELD')) reportSecret(at, 'This header', `${name}: ${value.slice(0, 200)}`, report);
     if (name === 'content-type') checkContentType(value, at, report, body);
 }

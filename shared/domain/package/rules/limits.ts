@@ -11,7 +11,7 @@ import { MAX_DESCRIPTION, MAX_ENDPOINTS, MAX_EXAMPLES, MAX_PARAMS, MAX_STEPS, MA
 import { MAX_LEVELS, MAX_VALUES } from './tree.ts';
 import { MAX_PAIRS, MAX_PLACEHOLDERS } from './urls.ts';
 
-/** The limits of the package format in words, for authors of packages. They come from the constants that the rules use. */
+/** The limits of the package format in words, for authors of packages. They are generated from the constants that the rules use. */
 export const LIMITS_IN_WORDS = [
     `A package has at most ${formatCount(MAX_ENDPOINTS)} endpoints, ${formatCount(MAX_PARAMS)} params, ${formatCount(MAX_VALUES)} values, ${formatCount(MAX_LEVELS)} levels of nesting and ${formatCount(MAX_EXPRESSIONS)} expressions in its selects, of ${formatCount(MAX_LENGTH)} characters each.`,
     `A title has at most ${formatCount(MAX_TITLE)} characters, a description ${formatCount(MAX_DESCRIPTION)}, a URL ${formatCount(MAX_URL)}, with ${formatCount(MAX_PLACEHOLDERS)} placeholders and ${formatCount(MAX_PAIRS)} pairs in its query.`,

@@ -8,7 +8,7 @@ import type { Subject } from './subject.ts';
 import { PROTOTYPE_KEYS } from './tree.ts';
 import { fitsSchema } from './values.ts';
 
-/** PUT, PATCH and DELETE are writes whatever is declared, and following pages repeats the request, which only a read may. */
+/** PUT, PATCH and DELETE are always writes. Only reads may follow pages, because following pages repeats the request. */
 export function checkEffect({ draft, at, report, effect }: Subject): void {
     if (draft.method !== undefined && isWritingMethod(draft.method) && draft.effect === 'read') {
         report.add([...at, 'effect'], 'INVALID_VALUE', `A ${draft.method} request always writes: declare write or leave effect out.`);
@@ -21,7 +21,7 @@ export function checkEffect({ draft, at, report, effect }: Subject): void {
     }
 }
 
-/** The fields without which a style cannot find its next page. */
+/** The fields that each style requires to find the next page. */
 const NEEDED: Record<PaginationStyle, readonly ('param' | 'next')[]> = {
     page: ['param'],
     offset: ['param'],
@@ -29,7 +29,7 @@ const NEEDED: Record<PaginationStyle, readonly ('param' | 'next')[]> = {
     link: [],
 };
 
-/** `next` as an expression is checked beside `select`, whose language it shares. */
+/** If `next` is an expression, it is checked together with `select`, which uses the same language. */
 export function checkPagination(subject: Subject): void {
     const { draft, at, report, params } = subject;
     const { pagination } = draft;
@@ -55,8 +55,8 @@ export function checkPagination(subject: Subject): void {
 }
 
 /**
- * A walk that begins with a number its own param does not take would end after the first page, and nobody would hear of it. A caller
- * gives what is required, and a default comes before `start`; that has been held against the schema already.
+ * If the param of `pagination` does not accept its first number, a walk would silently end after the first page. A required param comes
+ * from the caller, and a default takes precedence over `start`. Both have already been checked against the schema.
  */
 function checkStart({ at, report, slots, budget }: Subject, carrier: ParamDraft | undefined, start: number): void {
     const slot = slots.get(carrier?.name ?? '');
@@ -69,13 +69,13 @@ function checkStart({ at, report, slots, budget }: Subject, carrier: ParamDraft 
     );
 }
 
-/** Nor would anybody hear of a walk that counts on from what is no number. */
+/** A walk that cannot count on from its default would also end silently. */
 function checkDefault({ report }: Subject, { draft, at }: Subject['params'][number]): void {
     if (draft.default === undefined || stepFrom(draft.default, 0) !== undefined) return;
     report.add([...at, 'default'], 'INVALID_VALUE', 'Pages are counted from this default, so it has to be a whole number.');
 }
 
-/** Results can be counted only where there is going to be an array. */
+/** Results can be counted only if the response contains an array. */
 export function checkBilling({ draft, at, report }: Subject): void {
     const { billing, response } = draft;
     const path = billing?.results ?? DEFAULT_RESULTS;

@@ -14,7 +14,7 @@ import { PROTOTYPE_KEYS, reportSecret } from './tree.ts';
 import { PLACEHOLDER_NAME, placeholdersOf } from './urls.ts';
 import { checkValue, type Slot } from './values.ts';
 
-/** Every placeholder has a param with source path, and every such param a placeholder. */
+/** Every placeholder requires a param with source path, and every such param a placeholder. */
 export function checkPlaceholders({ draft, at, report, params }: Subject): void {
     if (draft.url === undefined) return;
     const placeholders = placeholdersOf(draft.url);
@@ -37,7 +37,7 @@ export function checkPlaceholders({ draft, at, report, params }: Subject): void 
     }
 }
 
-/** Names, schemas, defaults and examples of the params; fills in `slots`. */
+/** Checks names, schemas, defaults and examples of the params. Fills in `slots`. */
 export function checkParams(subject: Subject): void {
     const { params, report, slots } = subject;
     const seen = new Set<string>();
@@ -67,16 +67,16 @@ export function checkParams(subject: Subject): void {
             const value = param[field];
             if (value === undefined) continue;
             checkValue(value, slot, [...at, field], report, subject.budget);
-            // A package may not send values that callers may not send.
+            // A package may not contain values that callers may not send.
             const unfit = jsonProblem({ [name ?? '']: value });
             if (unfit !== undefined) report.add([...at, field], unfit.code, `A call with this value would be refused. ${unfit.message}`);
-            // A value alone says little: beside the name api_key it can be told from a word.
+            // The scan needs the name: next to the name api_key, a value is recognisable as a key that alone may look like a word.
             if (typeof value === 'string') reportSecret([...at, field], 'This value', `${name ?? ''}=${value.slice(0, 200)}`, report);
         }
     }
 }
 
-/** Schemas of one endpoint's params that have to be compiled; each call may give all of these params. */
+/** Maximum number of schemas of one endpoint's params that need compiling. A single call may contain all of these params. */
 export const MAX_COMPILED = 30;
 
 const TOO_MANY_COMPILED = `At most ${MAX_COMPILED} params of an endpoint have schemas with more than types, enums, bounds, patterns and plain items; make some simpler.`;
@@ -128,7 +128,7 @@ function checkPlace(subject: Subject, param: ParamDraft, at: Path): void {
         report.add([...at, 'schema', 'type'], 'INVALID_VALUE', `A value of type ${type} cannot be sent from this source.`);
 }
 
-/** Header params follow the rules of fixed headers, which they never replace. */
+/** Header params follow the rules of fixed headers. They never replace fixed headers. */
 function checkHeaderName({ draft, report, params }: Subject, name: string | undefined, at: Path): void {
     if (name === undefined) return;
     const lower = name.toLowerCase();
@@ -147,7 +147,7 @@ function checkHeaderName({ draft, report, params }: Subject, name: string | unde
         report.add([...at, 'name'], 'DUPLICATE_NAME', 'Another param is this header too; names of headers do not differ by case.');
 }
 
-/** A style says how several values are written, which only a query and the fields of a form have. */
+/** A style defines how several values are written. Only a query and the fields of a form can have several values. */
 function checkStyle({ draft, report, bodyFormat }: Subject, { source, style, schema }: ParamDraft, at: Path): void {
     if (style === undefined) return;
     const isField = source === 'body' && bodyFormat === 'form' && draft.body === undefined;

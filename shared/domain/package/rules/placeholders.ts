@@ -1,18 +1,18 @@
 import type { PackageDraft } from './drafts.ts';
 import type { Path, Report } from './report.ts';
 
-/** Texts that tools and authors write where a description is still to come. */
+/** Texts that tools and authors write where the description is missing. */
 const PLACEHOLDER =
     /\bsay here what\b|\bdrafted from a recording\b|^\W*lorem ipsum\b|^\W*(?:todo|tbd|fixme|to be (?:written|described|filled in)|(?:a |your |some )?description (?:goes )?here|(?:write|add|put) (?:a |your |the )?(?:description|text) here)\W*$|^<[^<>]{0,100}>$|^\{\{[^{}]{0,100}\}\}$/i;
-/** Longer texts were written by a person. */
+/** A longer text, in characters, is never treated as a placeholder. */
 const LONGEST = 300;
 
-/** Whether a text is still to be written. */
+/** Whether a text is only a placeholder. */
 export function isPlaceholder(text: string): boolean {
     return text.length <= LONGEST && PLACEHOLDER.test(text.trim());
 }
 
-/** Refuses titles and descriptions that are still to be written: callers and agents choose by them. */
+/** Refuses titles and descriptions that are only placeholders, because callers and agents choose endpoints by them. */
 export function checkPlaceholders({ title, description, auth = [], endpoints = [] }: PackageDraft, report: Report): void {
     const check = (text: string | undefined, at: Path, wanted: string) => {
         if (text !== undefined && isPlaceholder(text))

@@ -8,10 +8,10 @@ import type { Subject } from './subject.ts';
 import { PROTOTYPE_KEYS } from './tree.ts';
 import { checkUrl, placeholdersOf } from './urls.ts';
 
-/** Values that one step may extract. */
+/** Maximum number of values that one step may extract. */
 export const MAX_EXTRACTS = 20;
 
-/** The steps that could be read, each with its place in the package. */
+/** The steps that could be read, each with its path in the package. */
 export function stepsOfDraft({ prepare }: EndpointDraft, at: Path): { draft: StepDraft; at: Path }[] {
     if (prepare === undefined) return [];
     return prepare.steps.flatMap((draft, place) =>
@@ -24,7 +24,7 @@ export function extractedBy(draft: EndpointDraft): Set<string> {
     return new Set(stepsOfDraft(draft, []).flatMap((step) => Object.keys(step.draft.extract ?? {})));
 }
 
-/** The steps before a call: their URLs, the form of the last one, and what they extract. */
+/** Checks the steps before a call: their URLs, the form of the last step, and the extracted values. */
 export function checkPrepare(subject: Subject): void {
     const { draft, at, report, urls } = subject;
     const steps = stepsOfDraft(draft, at);
@@ -46,7 +46,7 @@ export function checkPrepare(subject: Subject): void {
     checkNames(subject, known);
 }
 
-/** Every placeholder of a step is a path or query param, or was extracted before. */
+/** Every placeholder of a step must be a path or query param, or a value that an earlier step extracted. */
 function checkStepPlaceholders({ params, report }: Subject, url: string, known: ReadonlySet<string>, at: Path): void {
     const [path = ''] = url.split('?', 1);
     for (const name of placeholdersOf(url)) {
@@ -75,7 +75,7 @@ function checkStepPlaceholders({ params, report }: Subject, url: string, known: 
 
 const PLAIN: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean']);
 
-/** Whether a query param has texts, numbers and booleans alone. */
+/** Whether a query param accepts only texts, numbers and booleans. */
 function isPlain({ schema, style = 'repeat' }: ParamDraft): boolean {
     if (schema === undefined) return style === 'repeat';
     if (!isObject(schema)) return false;
@@ -84,7 +84,7 @@ function isPlain({ schema, style = 'repeat' }: ParamDraft): boolean {
     return [type].flat().every((one) => PLAIN.has(one));
 }
 
-/** Reports a placeholder whose value nothing extracts. */
+/** Reports a placeholder whose value no step extracts. */
 export function checkExtracted(name: string, known: ReadonlySet<string>, at: Path, report: Report, by = 'prepare'): void {
     if (known.has(name)) return;
     report.add(at, 'TEMPLATE_MISMATCH', `The placeholder ${quoted(`{prepare.${name}}`)} needs a value of this name that ${by} extracts.`);
@@ -107,7 +107,9 @@ function checkExtracts(extract: object, at: Path, known: Set<string>, report: Re
     }
 }
 
-/** One value: an expression or a selector, whichever the page is for, an entry of `select` for HTML, or a cookie. */
+/**
+ * Checks one extracted value: an expression or a selector, depending on the type of the page; an entry of `select` for HTML; or a cookie.
+ */
 function checkExtract(entry: unknown, at: Path, report: Report): void {
     if (typeof entry === 'string') {
         const fault = expressionFault(entry) === undefined ? undefined : selectorFault(entry);
@@ -129,7 +131,7 @@ function checkCookie({ cookie, ...rest }: Record<string, unknown>, at: Path, rep
         report.add([...at, 'cookie'], 'INVALID_VALUE', 'This is the name of a cookie: a token of at most 100 letters, digits and signs.');
 }
 
-/** The action of a form replaces the url, and forms know two methods. */
+/** The action of a form replaces `url`, and forms support only two methods. */
 function checkForm({ draft, at, report }: Subject): void {
     if (draft.url !== undefined && placeholdersOf(draft.url).length > 0) {
         report.add(
@@ -142,7 +144,7 @@ function checkForm({ draft, at, report }: Subject): void {
         report.add([...at, 'method'], 'INVALID_VALUE', `No form is sent by ${draft.method}: with prepare.form use GET or POST.`);
 }
 
-/** In a body `"{prepare.name}"` is what was extracted, so no body param is called that. */
+/** In a body, `"{prepare.name}"` stands for an extracted value, so no body param may have such a name. */
 function checkNames({ params, at, report, draft, bodyFormat }: Subject, known: ReadonlySet<string>): void {
     for (const { draft: param, at: place } of params) {
         const isTaken = param.source === 'body' && param.name?.startsWith('prepare.') === true && known.has(param.name.slice(8));

@@ -2,24 +2,24 @@ import type { Detail, DetailCode } from '../../../refusals.ts';
 import { escapePointer } from '../../json/json-bounds.ts';
 import { findSecrets } from '../secrets-scan.ts';
 
-/** A place in a package: keys and indices from the outermost object. */
+/** A place in a package: keys and indices, beginning at the outermost object. */
 export type Path = readonly (string | number)[];
 
 /** The problems of one package. At most `MAX_PROBLEMS` are reported, so that the answer stays readable. */
 export interface Report {
     readonly problems: Detail[];
     add(path: Path, code: DetailCode, message: string): void;
-    /** Adds what was found elsewhere, with pointers that are whole. */
+    /** Adds problems that were found elsewhere. Their pointers are already complete. */
     addAll(found: readonly Detail[]): void;
-    /** Whether this was said of this place before. */
+    /** Whether a problem with this code was already reported for this path. */
     has(path: Path, code: DetailCode): boolean;
-    /** Whether looking for more is of no use. */
+    /** Whether the report takes no more problems. */
     isFull(): boolean;
 }
 
 const MAX_PROBLEMS = 500;
 
-/** Begins with no problems. */
+/** Creates an empty report. */
 export function createReport(): Report {
     const problems: Detail[] = [];
     return {
@@ -40,17 +40,17 @@ export function createReport(): Report {
     };
 }
 
-/** The JSON pointer of `path`. A key that looks like a secret, or is unreadable, is not repeated. */
+/** The JSON pointer of `path`. Keys that look like a secret or are unreadable are not repeated. */
 export function pointerTo(path: Path): string {
     return path.map((step) => `/${typeof step === 'number' ? step : escapePointer(printable(step))}`).join('');
 }
 
-/** A name from a package as a message may repeat it. */
+/** A name from a package in the form in which a message may repeat it. */
 export function quoted(name: string): string {
     return `"${printable(name)}"`;
 }
 
-/** Most steps of pointers are words of the format itself, which are no secrets and need not be searched for any. */
+/** Most steps of pointers are field names of the format itself. They are no secrets and are not scanned. */
 const PLAIN_WORD = /^[a-z_]{1,14}$/;
 
 function printable(text: string): string {

@@ -7,7 +7,7 @@ import { createReport, type Path, pointerTo, quoted, type Report } from './repor
 import { checkHtmlSelect, checkJsonSelect } from './select.ts';
 import type { Subject } from './subject.ts';
 
-/** `select` and `schema` of the response, and the expressions of `pagination`. */
+/** Checks `select` and `schema` of the response, and the expressions of `pagination`. */
 export function checkResponse({ draft, at, report, budget }: Subject): void {
     const { response, pagination } = draft;
     const place = [...at, 'response'];
@@ -22,12 +22,12 @@ export function checkResponse({ draft, at, report, budget }: Subject): void {
     checkPageExpressions(pagination ?? {}, response?.type, [...at, 'pagination'], report);
 }
 
-/** Whether answers of a type are selected from by CSS selectors. */
+/** Whether CSS selectors select from answers of this type. */
 function isMarkup(type: ResponseType | undefined): boolean {
     return type === 'html' || type === 'xml';
 }
 
-/** Without a declared type the content type decides later, so a select is fine when it is one for JSON or one for HTML. */
+/** Without a declared type, the content type decides at run time. So `select` must be valid for JSON or for HTML. */
 function checkSelect(select: unknown, type: ResponseType | undefined, at: Path, report: Report): void {
     if (type === 'text' || type === 'binary')
         report.add(at, 'INVALID_VALUE', `A ${type} answer has no parts to select: leave select out, or set another type.`);
@@ -35,7 +35,7 @@ function checkSelect(select: unknown, type: ResponseType | undefined, at: Path, 
     else checkJsonSelect(select, at, report);
 }
 
-/** The fields that only some types have. */
+/** Checks fields that only some types have. */
 function checkFormat({ type, charset, csv, sse }: Partial<ResponseFields>, at: Path, report: Report): void {
     if (charset !== undefined && type === 'binary')
         report.add([...at, 'charset'], 'INVALID_VALUE', 'Bytes of type binary are not decoded: leave charset out.');
@@ -55,7 +55,7 @@ function checkFormat({ type, charset, csv, sse }: Partial<ResponseFields>, at: P
     }
 }
 
-/** Whether browsers know an encoding by this name (WHATWG). */
+/** Whether browsers know an encoding with this name (WHATWG). */
 function isEncoding(label: string): boolean {
     try {
         new TextDecoder(label);
@@ -65,7 +65,7 @@ function isEncoding(label: string): boolean {
     }
 }
 
-/** An invalid `select` with lists or objects is meant for HTML, since JSON's never has them. */
+/** If an invalid `select` has lists or objects, it was written for HTML, because a `select` for JSON never has them. */
 function isMadeForHtml(select: unknown, at: Path): boolean {
     if (isObject(select) && Object.values(select).some((entry) => typeof entry === 'object')) return true;
     const attempt = createReport();
@@ -73,7 +73,7 @@ function isMadeForHtml(select: unknown, at: Path): boolean {
     return attempt.problems.length === 0;
 }
 
-/** Without a declared type it is fine when it is one of the two. */
+/** Without a declared type, the expression must be valid for JSON or for HTML. */
 function checkNext(next: string, type: ResponseType | undefined, at: Path, report: Report): void {
     const asExpression = expressionFault(next);
     const asSelector = selectorFault(next);

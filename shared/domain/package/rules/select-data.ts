@@ -3,7 +3,7 @@ import type { Path, Report } from './report.ts';
 
 const FORMS = ['table', 'microdata', 'assign', 'json'] as const;
 
-/** The fields of each form of an entry that reads data inside a page, beside `type` and `decimal`. */
+/** The fields of each form of an entry that reads data in a page, in addition to `type` and `decimal`. */
 const FIELDS: Readonly<Record<(typeof FORMS)[number], readonly string[]>> = {
     table: ['table'],
     microdata: ['microdata', 'path', 'type', 'decimal'],
@@ -14,12 +14,12 @@ const FIELDS: Readonly<Record<(typeof FORMS)[number], readonly string[]>> = {
 const VARIABLE = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*$/;
 const MAX_NAME = 200;
 
-/** Whether an entry of `select` for HTML reads data inside the page: JSON, microdata or a table. */
+/** Whether an entry of `select` for HTML reads data in the page: JSON, microdata or a table. */
 export function isDataEntry(entry: object): boolean {
     return FORMS.some((form) => Object.hasOwn(entry, form));
 }
 
-/** Checks an entry that reads data. `type` and `decimal` are checked as in every entry. */
+/** Checks an entry that reads data. `type` and `decimal` are checked like those of every entry. */
 export function checkDataEntry(entry: Record<string, unknown>, at: Path, report: Report): void {
     const form = FORMS.find((one) => Object.hasOwn(entry, one)) ?? 'json';
     for (const [key, value] of Object.entries(entry)) {

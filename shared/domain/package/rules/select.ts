@@ -7,7 +7,7 @@ import { checkDataEntry, isDataEntry } from './select-data.ts';
 const MAX_OUTPUTS = 200;
 const MAX_NESTING = 8;
 
-/** One JMESPath expression, or a map from the name of an output to one. */
+/** Checks a JMESPath expression, or a map from output names to expressions. */
 export function checkJsonSelect(select: unknown, at: Path, report: Report): void {
     if (typeof select === 'string') {
         refuseIf(expressionFault(select), at, report);
@@ -22,7 +22,10 @@ export function checkJsonSelect(select: unknown, at: Path, report: Report): void
     }
 }
 
-/** A map in the form of cheerio's `extract`: selectors, `{selector, value, type, decimal}`, lists of one of these, and maps inside `value`. */
+/**
+ * Checks a map in the format of cheerio's `extract`: selectors, `{selector, value, type, decimal}`, lists of one of these, and nested maps
+ * in `value`.
+ */
 export function checkHtmlSelect(select: unknown, at: Path, report: Report): void {
     checkMap(select, at, report, 1);
 }
@@ -40,7 +43,7 @@ function checkMap(map: unknown, at: Path, report: Report, level: number): void {
     for (const [name, entry] of Object.entries(map).slice(0, MAX_OUTPUTS)) checkEntry(entry, [...at, name], report, level);
 }
 
-/** One entry of such a map, without maps inside. */
+/** Checks one entry of such a map, which may not contain maps. */
 export function checkHtmlEntry(entry: unknown, at: Path, report: Report): void {
     checkDescriptor(entry, at, report, MAX_NESTING);
 }
@@ -83,7 +86,7 @@ function checkDescriptor(entry: unknown, at: Path, report: Report, level: number
 
 const FIELDS: ReadonlySet<string> = new Set(['selector', 'value', 'type', 'decimal']);
 
-/** `type` and `decimal`: to what a value is converted, and how the page writes numbers. */
+/** Checks `type` and `decimal`: the type to which a value is converted, and the decimal separator of the page. */
 function checkConversion({ value, type, decimal }: Record<string, unknown>, at: Path, report: Report): void {
     const isType = SELECTED_TYPES.some((known) => known === type);
     if (type !== undefined && !isType)
@@ -96,7 +99,7 @@ function checkConversion({ value, type, decimal }: Record<string, unknown>, at: 
         report.add([...at, 'decimal'], 'INVALID_VALUE', 'decimal says how numbers are written: use it with type number or integer.');
 }
 
-/** Properties through which an element reaches the rest of the page, or code: none of them is a value. */
+/** Properties that lead from an element to the rest of the page, or to code. They are not values. */
 const NO_VALUES: ReadonlySet<string> = new Set(
     (
         'constructor prototype __proto__ hasOwnProperty toString valueOf isPrototypeOf cloneNode parent parentNode children childNodes ' +

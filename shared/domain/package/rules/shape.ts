@@ -4,16 +4,16 @@ import { unknownField } from './forbidden-fields.ts';
 import type { Path, Report } from './report.ts';
 
 /**
- * Readers turn an unknown value into a typed one or report why not. What is wrong is left out of the result, so that the rules
- * behind see well-typed drafts and every problem of a package is found in one pass.
+ * A reader turns an unknown value into a typed one or reports the reason. Invalid parts are left out of the result. So the later rules
+ * receive well-typed drafts, and one pass finds every problem of a package.
  */
 export interface Reader<T> {
     (value: unknown, at: Path, report: Report): T | undefined;
-    /** The JSON Schema of the field (draft 7, which editors support best); never stricter than the rule. */
+    /** The JSON Schema of the field (draft 7, which editors support best). It is never stricter than the rule. */
     schema: JsonObject;
 }
 
-/** How to check one field; `orNull`: null means absent. */
+/** How to read one field; `orNull`: null means absent. */
 export interface Field<T> {
     read: Reader<T>;
     /** Description for editors and the OpenAPI document. */
@@ -24,7 +24,7 @@ export interface Field<T> {
 
 export type Fields<T> = { readonly [K in keyof T]-?: Field<T[K]> };
 
-/** An object of known fields; each field that is unknown, missing or ill-typed is reported. */
+/** Reads an object with known fields. Reports each field that is unknown, missing or of the wrong type. */
 export function objectOf<T extends object>(fields: Fields<T>): Reader<Partial<T>> {
     const known = new Map<string, Field<unknown>>(Object.entries(fields));
     return reader(schemaOf(known), (value, at, report) => {
@@ -64,7 +64,7 @@ function schemaOf(known: ReadonlyMap<string, Field<unknown>>): JsonObject {
     };
 }
 
-/** A schema without a type takes null already. */
+/** A schema without a type already accepts null. */
 function nullable(schema: JsonObject): JsonObject {
     return typeof schema['type'] === 'string' ? { ...schema, type: [schema['type'], 'null'] } : schema;
 }
@@ -73,12 +73,12 @@ function reader<T>(schema: JsonObject, read: (value: unknown, at: Path, report: 
     return Object.assign(read, { schema });
 }
 
-/** The same reader, with more in its JSON Schema: what rules behind it demand. */
+/** The same reader, with additions to its JSON Schema that describe later rules. */
 export function withDescription<T>(read: Reader<T>, more: JsonObject): Reader<T> {
     return reader({ ...read.schema, ...more }, (value, at, report) => read(value, at, report));
 }
 
-/** Reads a list. Rejected items become `undefined`, so that indices stay correct. Items beyond `max` are reported, not read. */
+/** Reads a list. Rejected items become `undefined`, so that indices stay correct. Items beyond `max` are reported but not read. */
 export function listOf<T>(item: Reader<T>, limits: { min?: number; max: number; of: string }): Reader<(T | undefined)[]> {
     const { min, max } = limits;
     const schema = { type: 'array', items: item.schema, ...(min !== undefined && { minItems: min }), maxItems: max };
@@ -95,7 +95,7 @@ export function listOf<T>(item: Reader<T>, limits: { min?: number; max: number; 
     });
 }
 
-/** A text of one line, or of several with `multiline`; control characters are reported by the walk over the whole package. */
+/** Reads a text of one line, or of several with `multiline`. The walk over the whole package (`checkTree`) reports control characters. */
 export function text(limits: { max: number; empty?: boolean; multiline?: boolean; pattern?: RegExp; hint?: string }): Reader<string> {
     const { max, empty = false, multiline = false } = limits;
     const pattern = limits.pattern?.source ?? (multiline ? '' : '^[^\\t\\r\\n]*$');
@@ -114,7 +114,9 @@ export function text(limits: { max: number; empty?: boolean; multiline?: boolean
     });
 }
 
-/** Reads one of these words. @returns a reader that reports INVALID_VALUE for others, INVALID_TYPE for what is no text */
+/**
+ * Reads one of the given words. @returns a reader that reports INVALID_VALUE for other words and INVALID_TYPE for values that are not text
+ */
 export function oneOf<T extends string>(values: readonly T[]): Reader<T> {
     return reader({ type: 'string', enum: [...values] }, (value, at, report) => {
         const found = values.find((candidate) => candidate === value);
@@ -132,7 +134,10 @@ export const flag: Reader<boolean> = reader({ type: 'boolean' }, (value, at, rep
     return undefined;
 });
 
-/** Reads a whole number from `min` to `max`. @returns a reader that reports INVALID_VALUE for others, INVALID_TYPE for no number */
+/**
+ * Reads a whole number from `min` to `max`. @returns a reader that reports INVALID_VALUE for other numbers and INVALID_TYPE for values that
+ * are not numbers
+ */
 export function wholeNumber(min: number, max: number): Reader<number> {
     return reader({ type: 'integer', minimum: min, maximum: max }, (value, at, report) => {
         if (typeof value !== 'number') {

@@ -41,7 +41,7 @@ import {
     withDescription,
 } from './shape.ts';
 
-// The fields of a package (docs/api.md, "Schema packages") as tables. They also generate its JSON Schema.
+// The fields of a package (docs/api.md, "Schema packages") as tables. The JSON Schema of packages is generated from them.
 
 export const MAX_ENDPOINTS = 500;
 export const MAX_PARAMS = 2000;
@@ -55,7 +55,7 @@ const MAX_EXPRESSION = 1000;
 const MAX_COLUMNS = 1000;
 
 const description = (about: string) => ({ read: text({ max: MAX_DESCRIPTION, empty: true, multiline: true }), about });
-/** A JSON Schema, which has rules of its own. */
+/** A JSON Schema. It is checked by its own rules. */
 const jsonSchema = withDescription(anyJson, { type: ['object', 'boolean'] });
 const select = withDescription(anyJson, { type: ['object', 'string'] });
 
@@ -136,7 +136,7 @@ const BILLING: Fields<BillingFields> = {
     results: {
         read: text({
             max: 200,
-            // Whatever JSON can have for a key, `@graph` and `2024` too, except the dot, which is ours.
+            // Any JSON key, including `@graph` and `2024`. The dot is our separator.
             pattern: /^[^.\p{Cc}]+(?:\.[^.\p{Cc}]+)*$/u,
             hint: 'This is a dotted path into data, such as items or page.items, without empty steps.',
         }),
@@ -334,5 +334,5 @@ const PACKAGE: Fields<PackageFields> = {
     },
 };
 
-/** Reads a whole package into a draft and reports every field that does not belong. */
+/** Reads a whole package into a draft and reports every unknown or invalid field. */
 export const readPackage = objectOf(PACKAGE);

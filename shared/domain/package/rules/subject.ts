@@ -12,13 +12,13 @@ export interface Subject {
     report: Report;
     urls: UrlContext;
     budget: Budget;
-    /** The params that could be read, each with its index. */
+    /** The params that could be read, each with its path. */
     params: readonly { draft: ParamDraft; at: Path }[];
-    /** The validator of each param by name; built by the rule for params, used by the rule for examples. */
+    /** What each param accepts, by name. The rule for params fills this map; the rule for examples reads it. */
     slots: Map<string, Slot>;
-    /** `undefined` where the method could not be read. */
+    /** `undefined` if the method could not be read. */
     effect: Effect | undefined;
     bodyFormat: BodyFormat;
-    /** Whether anything stands in a body: body params or a template. */
+    /** Whether the request has a body: body params or a template. */
     sendsBody: boolean;
 }

@@ -1,14 +1,14 @@
 import { replacePlaceholders, type TextFormat, textPlaceholders } from '../../fetch/text-template.ts';
 import { type Path, quoted, type Report } from './report.ts';
 
-/** A text template. Its placeholders must be at places where the format can escape them. */
+/** Checks a text template. Placeholders are allowed only where the format can escape them. */
 export function checkTextBody(template: string, format: TextFormat, at: Path, report: Report): void {
     if (template.trim() === '') report.add(at, 'INVALID_VALUE', 'The template of a body may not be empty.');
     if (format === 'ndjson') checkLines(template, at, report);
     if (format === 'xml') checkXml(template, at, report);
 }
 
-/** Each line is JSON once its placeholders are filled: quotes around one would not hold. */
+/** Each line must be JSON once its placeholders are filled, so a placeholder may not be inside quotes. */
 function checkLines(template: string, at: Path, report: Report): void {
     const lines = replacePlaceholders(template, '"P"').split('\n');
     const broken = lines.findIndex((line) => line.trim() !== '' && !isJson(line));
@@ -29,7 +29,7 @@ function isJson(text: string): boolean {
     }
 }
 
-/** Escaping holds in texts and in quoted values of attributes alone. */
+/** Escaping works only in text and in quoted attribute values. */
 function checkXml(template: string, at: Path, report: Report): void {
     for (let open = template.indexOf('<'); open !== -1; ) {
         const { bare, end } = markupAt(template, open);
@@ -53,7 +53,7 @@ const SECTIONS = [
     ['<!', '>'],
 ] as const;
 
-/** The markup that begins at a `<`: where it ends, and its text without the quoted values of attributes. */
+/** The markup that begins at a `<`: where it ends, and its text without the quoted attribute values. */
 function markupAt(template: string, open: number): { bare: string; end: number } {
     const section = SECTIONS.find(([begin]) => template.startsWith(begin, open));
     if (section !== undefined) {

@@ -3,14 +3,17 @@ import { textProblem } from '../../text/text-rule.ts';
 import { findSecrets } from '../secrets-scan.ts';
 import type { Path, Report } from './report.ts';
 
-/** Bounds of a whole package (docs/api.md, "Schema packages"). Levels count nested objects and arrays, the package itself as 1. */
+/** Limits of a whole package (docs/api.md, "Schema packages"). Levels count nested objects and arrays; the package itself is level 1. */
 export const MAX_LEVELS = 32;
-/** 500 endpoints with 300 values each; publishing happens in the process that answers everybody else too. */
+/**
+ * Sufficient for 500 endpoints with 300 values each. The limit exists because publishing runs in the process that also answers all other
+ * requests.
+ */
 export const MAX_VALUES = 150_000;
 export const TOO_MANY_VALUES = `The package has more than ${MAX_VALUES} values; publish fewer endpoints or smaller schemas.`;
 const MAX_TEXT = 65_536;
 
-/** Keys that would reach an object's prototype in careless code, here or in a caller's. */
+/** Keys that would reach the prototype of an object in careless code, of Routebook or of a caller. */
 export const PROTOTYPE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 interface Frame {
@@ -21,8 +24,8 @@ interface Frame {
 }
 
 /**
- * Looks at every key and value of a package, whatever its shape: levels, texts, numbers, prototype keys, secrets. Answers
- * whether the rules behind may look at it: what is too deep, too large or no JSON is not walked any further. Does not recurse.
+ * Checks every key and value of a package of any shape: levels, texts, numbers, prototype keys, secrets. Returns false if the package is
+ * too deep, too large or not JSON; the other rules must then not read it. Does not recurse.
  */
 export function checkTree(value: unknown, report: Report): boolean {
     const waiting: Frame[] = [{ value, key: '', level: 0, parent: undefined }];
@@ -58,7 +61,8 @@ export function checkTree(value: unknown, report: Report): boolean {
             waiting.push({ value: (here as Record<string | number, unknown>)[key], key, level, parent: frame });
         }
     }
-    // Keys and types repeat: one look at every different text together costs a tenth. Which one it is matters only when there is something.
+    // Keys and types repeat, so scanning all distinct texts together takes a tenth of the time. Only if that finds a secret are the texts
+    // scanned one by one.
     if (findSecrets([...new Set(texts.map(({ text }) => text))].join('\n')) !== undefined) {
         for (const { frame, subject, text } of texts) {
             if (report.isFull()) break;
@@ -79,7 +83,7 @@ function checkScalar(frame: Frame, report: Report): boolean {
         report.add(pathTo(frame), 'INVALID_TYPE', 'This is no JSON value.');
         return false;
     }
-    // `1e999` is well-formed JSON and parses to Infinity, which no JSON can say back.
+    // `1e999` is well-formed JSON but parses to Infinity, which JSON cannot express.
     if (!Number.isFinite(value)) report.add(pathTo(frame), 'INVALID_VALUE', 'This number is too large to hold.');
     return true;
 }
@@ -100,7 +104,7 @@ function checkKeys(frame: Frame, keys: readonly string[], report: Report): void 
     }
 }
 
-/** Says that there is a secret, and of which kind, never what it is. */
+/** Reports that a text contains a secret and of which kind. The message never contains the secret. */
 export function reportSecret(path: Path, subject: string, text: string, report: Report): void {
     const secret = findSecrets(text);
     if (secret === undefined || report.has(path, 'SECRET_DETECTED')) return;

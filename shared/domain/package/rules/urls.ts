@@ -1,25 +1,25 @@
 import { isOnDomain } from '../../site/site-name.ts';
 import type { Path, Report } from './report.ts';
 
-/** Where a package may point: its domain (absent if `site` is wrong) and the ports that EGRESS_ALLOW covers. */
+/** The allowed targets of a package: its domain (absent if `site` is invalid) and the ports that EGRESS_ALLOW contains. */
 export interface UrlContext {
     registrable: string | undefined;
     isPortAllowed(port: number): boolean;
 }
 
-/** Names of the placeholders of a URL template, in order, each once; with `prepare.` before those that are extracted. */
+/** Names of the placeholders of a URL template, in order and without repetitions. Names of extracted values begin with `prepare.`. */
 export function placeholdersOf(template: string): string[] {
     return [...new Set([...template.matchAll(PLACEHOLDER)].map((match) => match[1] ?? ''))];
 }
 
-/** Names that can be placeholders of a URL. */
+/** Valid names of placeholders in a URL. */
 export const PLACEHOLDER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Placeholders and pairs of the query in one URL: exports describe each of them, with all that their param says. */
+/** Maximum number of placeholders and query pairs in one URL. Exports describe each of them in full. */
 export const MAX_PLACEHOLDERS = 100;
 export const MAX_PAIRS = 200;
 
-/** Refuses URLs that hold far more parts than any site has. */
+/** Refuses URLs with many more parts than any site has. */
 function checkParts(template: string, at: Path, report: Report): void {
     const placeholders = [...template.matchAll(PLACEHOLDER)].length;
     if (placeholders > MAX_PLACEHOLDERS)
@@ -40,8 +40,8 @@ function pathEnd(template: string): number {
 const PLACEHOLDER = /\{((?:prepare\.)?[A-Za-z_][A-Za-z0-9_]{0,63})\}/g;
 
 /**
- * The rules of docs/api.md, "Schema packages" for a URL (template): absolute, in canonical form, without user info, fragment and dot segments,
- * placeholders in path and query only, and a host on the site's own registrable domain.
+ * Checks the rules of docs/api.md, "Schema packages" for a URL (template): absolute, in canonical form, without user info, fragment and dot
+ * segments, placeholders in path and query only, and a host on the site's own registrable domain.
  */
 export function checkUrl(
     template: string,
@@ -58,7 +58,7 @@ export function checkUrl(
     const authority = start[2] ?? '';
     const faults = FAULTS.filter(({ applies }) => applies(template, authority, placeholders));
     for (const { message } of faults) report.add(at, 'INVALID_VALUE', message);
-    // Behind these faults the parser would read another host than a person does.
+    // With these faults, the parser would find another host than a person reads.
     if (faults.some((fault) => fault.hidesHost)) return;
     checkParts(template, at, report);
     const url = parseFilled(template);
@@ -95,7 +95,7 @@ const FAULTS: readonly Fault[] = [
         message: 'A brace has no counterpart. A placeholder is {name}, with a name of letters, digits and underscores.',
     },
     {
-        // `%{x}` with the value 2e would become a dot when it is decoded.
+        // With the value 2e, `%{x}` would become a dot after decoding.
         applies: (template) => /%(?![0-9A-Fa-f]{2})/.test(template),
         message: 'A percent sign must be followed by two hex digits. Write a literal percent sign as %25.',
     },
@@ -124,7 +124,7 @@ function fill(template: string): string {
     return template.replaceAll(PLACEHOLDER, 'P');
 }
 
-/** The URL parser repairs tabs, backslashes, upper case and default ports. A repaired URL differs from what the author wrote. */
+/** The URL parser silently fixes tabs, backslashes, upper case and default ports. The result then differs from what the author wrote. */
 function checkForm(template: string, url: URL, at: Path, report: Report, isFaulty: boolean): void {
     if (isFaulty || url.href === fill(template)) return;
     report.add(

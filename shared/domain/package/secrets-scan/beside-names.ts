@@ -1,7 +1,7 @@
-/** One form of credential that the scan knows. */
+/** One form of credential that the scan recognises. */
 export interface KnownForm {
     kind: string;
-    /** Global, so that `confirm` can check every match: its first group, if there is one. */
+    /** Global, so that `confirm` can check every match. It checks the first group, if there is one. */
     pattern: RegExp;
     confirm?: (match: string) => boolean;
 }
@@ -9,7 +9,7 @@ export interface KnownForm {
 const CREDENTIAL_NAME =
     '(?:api[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|bearer[_-]?token|refresh[_-]?token|id[_-]?token|client[_-]?secret|secret[_-]?key|app[_-]?secret|private[_-]?key|password|passwd|secret)';
 
-/** Names that say whose key or token it is: of whatever else is called key or token a text may speak. */
+/** Names that say whose key or token the value is. A text may mention other keys and tokens without containing one. */
 const OWNED_NAME =
     '(?:(?:api|access|app|auth|client|consumer|private|rapidapi|secret|subscription)[ _-]?key|' +
     '(?:access|api|app|auth|authenticity|bearer|csrf|csrf[ _-]?middleware|id|login|oauth|refresh|remember|remember[ _-]?me|request[ _-]?verification|security|session|user|xsrf)[ _-]?token|' +
@@ -20,15 +20,15 @@ const SESSION_NAME = '(?:sess(?:ion)?(?:[ _-]?(?:id|key))?|sid|cookie)';
 const COOKIE_NAME =
     '(?:cf_clearance|__cf_bm|_abck|ak_bmsc|bm_sz|datadome|incap_ses_[0-9]{1,6}|visid_incap_[0-9]{1,9}|aws-waf-token|PHPSESSID|JSESSIONID|ASP\\.NET_SessionId|connect\\.sid|laravel_session|session[_-]?id)';
 
-/** The sign between a name and its value, in text as in JSON; a sentence has `is` or nothing there. */
+/** The sign between a name and its value, in text and in JSON. A sentence has `is` or nothing there. */
 const SIGN = '["\']?\\s{0,3}[=:]\\s{0,3}["\'`]?';
 const SAYS = '["\'`]?(?:[ \\t]{0,3}[=:])?[ \\t]{1,3}(?:is[ \\t]{1,3})?["\'`]?';
 const SIGN_OR_IS = `(?:${SIGN}|["'\`]?[ \\t]{1,3}is[ \\t]{1,3}["'\`]?)`;
 
-/** A page token tells a page and no person, whether it is written in one word or in two. */
+/** A page token identifies a page, not a person, whether it is written as one word or as two. */
 const NO_PAGE = '(?<!(?:page|next|continuation|cursor|sync|resume|previous|prev)[ \\t])';
 
-/** Credentials that only the name beside them gives away: the surer the name, the less their own form has to say. */
+/** Credentials that only an adjacent name reveals. The more specific the name, the less the value itself has to look like a credential. */
 export const BESIDE_NAMES: readonly KnownForm[] = [
     {
         kind: 'a credential beside its name',
@@ -37,7 +37,7 @@ export const BESIDE_NAMES: readonly KnownForm[] = [
     },
     {
         kind: 'a credential beside its name',
-        // `pass` is a verb too, and `pwd` the folder that one is in.
+        // `pass` is also a verb, and `pwd` also the current folder.
         pattern: new RegExp(
             `(?<![A-Za-z])(?:(?:${OWNED_NAME}|pwd|pass|passcode|passphrase)${SIGN_OR_IS}|pass(?:word|wd|code|phrase)${SAYS})([^\\s"'&{}<>,;()/~.][^\\s"'&{}<>,;()]{7,99})`,
             'gi',
@@ -46,7 +46,7 @@ export const BESIDE_NAMES: readonly KnownForm[] = [
     },
     {
         kind: 'a credential beside its name',
-        // These words have other meanings too: only what nobody writes by hand behind them counts.
+        // These words have other meanings too, so they count only before a value that nobody writes by hand.
         pattern: /(?<![A-Za-z0-9_-])(?:(?:token|auth)["']?\s{0,3}[=:]|key["']?\s{0,3}=)\s{0,3}["']?([A-Za-z0-9_~.+/-]{16,200})/gi,
         confirm: hasTokenRun,
     },
@@ -74,7 +74,7 @@ export const BESIDE_NAMES: readonly KnownForm[] = [
     },
 ];
 
-/** Whether there is a digit in it; ASCII alone. */
+/** Whether a text contains an ASCII digit. */
 export function hasDigit(text: string): boolean {
     return /[0-9]/.test(text);
 }
@@ -83,28 +83,31 @@ function hasLetterAndDigit(text: string): boolean {
     return hasDigit(text) && /[A-Za-z]/.test(text);
 }
 
-/** Eight letters and digits in a row, both among them: `8-character` and `iso-8601` are words. */
+/** Whether a text has eight letters and digits in a row, including both kinds. `8-character` and `iso-8601` are words. */
 function hasMixedRun(text: string): boolean {
     return (text.match(/[A-Za-z0-9]{8,}/g) ?? []).some(hasLetterAndDigit);
 }
 
-/** Sixteen letters and digits in a row, both among them: slugs and paths have shorter words, and names of types one number. */
+/**
+ * Whether a text has sixteen letters and digits in a row, including both kinds. Slugs and paths have shorter words, and names of types have
+ * one number.
+ */
 export function hasTokenRun(text: string): boolean {
     return !ADDRESS.test(text) && (text.match(/[A-Za-z0-9]{16,}/g) ?? []).some((run) => hasLetterAndDigit(run) && !TYPE_NAME.test(run));
 }
 
-/** `CheckoutSessionV2Input`: words joined by their capitals, and at most one short number. */
+/** `CheckoutSessionV2Input`: words joined by their capitals, with at most one short number. */
 const TYPE_NAME = /^[A-Za-z][a-z]+(?:[A-Z][a-z]+)*(?:V?[0-9]{1,2}(?:[A-Z][a-z]+)*)?$/;
 
-/** A contract on a chain, which is called token there and is public. */
+/** The address of a contract on a blockchain. It is called a token but is public. */
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
-/** Letters in a row that are no word of a sentence. */
+/** Whether a text has a run of letters that is too long for a word of a sentence. */
 function hasLongWord(text: string): boolean {
     return /[A-Za-z0-9]{16}/.test(text) && !/^(?:your|my|the|some|example|insert)/i.test(text);
 }
 
-/** `YOUR_SESSION` holds the place of a value. */
+/** `YOUR_SESSION` is a placeholder for a value. */
 function isNotPlaceholder(text: string): boolean {
     return !/^[A-Z]+(?:_[A-Z]+)+$/.test(text);
 }

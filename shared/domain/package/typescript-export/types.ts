@@ -1,21 +1,21 @@
 import { isObject } from '../../json/schema/structure.ts';
 import type { Json, JsonObject } from '../../types.ts';
 
-/** How a value that the schema leaves open is written, and whether objects may have fields that the schema does not name. */
+/** The type of values that the schema leaves open, and whether objects may have fields that the schema does not name. */
 export interface Side {
     open: 'Json' | 'CallValue';
     takesOthers: boolean;
 }
 
-/** A call may use everything that its schema allows. */
+/** Types of params. A call may use everything that its schema allows. */
 export const SENT: Side = { open: 'CallValue', takesOthers: true };
-/** Of what a site answers, the named fields are offered alone. */
+/** Types of answers. Only the fields that the schema names are offered. */
 export const RECEIVED: Side = { open: 'Json', takesOthers: false };
 
 /**
- * The TypeScript type of the values that fit a schema without references. What types cannot say (bounds, patterns, conditions) is
- * left out, so that the type is never narrower than the schema.
- * @param indent spaces before the line where the type begins
+ * The TypeScript type of the values that match a schema without references. Types omit what they cannot express (bounds, patterns,
+ * conditions), so the type is never narrower than the schema.
+ * @param indent number of spaces before the line where the type begins
  */
 export function typeOf(schema: Json | undefined, side: Side, indent = 0): string {
     if (!isObject(schema)) return schema === false ? 'never' : side.open;
@@ -36,12 +36,12 @@ export function typeOf(schema: Json | undefined, side: Side, indent = 0): string
     return said.length === 1 ? (said[0] ?? side.open) : said.map((part) => `(${part})`).join(' & ');
 }
 
-/** A name as it is written where a field is declared. */
+/** The name of a field as its declaration spells it. */
 export function fieldName(name: string): string {
     return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 }
 
-/** Lines of a comment before what it describes; none without a text. */
+/** Lines of a comment above a declaration; empty if there is no text. */
 export function comment(text: Json | undefined, indent: number): string[] {
     const before = ' '.repeat(indent);
     const lines =
@@ -55,7 +55,7 @@ export function comment(text: Json | undefined, indent: number): string[] {
     return [`${before}/**`, ...lines.map((line) => `${before} * ${line}`.trimEnd()), `${before} */`];
 }
 
-/** The type of the schema without `allOf`, `anyOf` and `oneOf`. */
+/** The type of a schema without its `allOf`, `anyOf` and `oneOf`. */
 function ownType(schema: JsonObject, side: Side, indent: number): string {
     const { const: only, enum: values, type } = schema;
     if (only !== undefined) return literal(only, side);
