@@ -1,6 +1,6 @@
 import { type Batch, type BatchOptions, openBatch } from './batch.ts';
 
-/** Batches of their own for each key, as long as something of it waits or is under way: none waits for another key's. */
+/** Opens separate batches for each key, for as long as items of the key wait or run. So no item waits for a batch of another key. */
 export function openBatchByKey<Item, Verdict>(
     options: BatchOptions<Item, Verdict> & { keyOfBatch(item: Item): string },
 ): Pick<Batch<Item, Verdict>, 'add'> {

@@ -1,22 +1,22 @@
-/** Rows in one statement. */
+/** Maximum number of rows in one statement. */
 const CHUNK = 1000;
 
 interface BatchWriter<Row> {
-    /** Adds a row; never waits and never fails. Rows beyond the limit are dropped, the oldest first. */
+    /** Adds a row. Never waits and never fails. Beyond the limit, the oldest rows are dropped. */
     record(row: Row): void;
-    /** Writes all rows so far; never fails. */
+    /** Writes all rows so far. Never fails. */
     flush(): Promise<void>;
-    /** Writes the rest and stops. */
+    /** Writes the remaining rows and stops. */
     close(): Promise<void>;
 }
 
 interface BatchWriterOptions<Row> {
     write(rows: Row[]): Promise<void>;
-    /** How long a row waits at most, in milliseconds. */
+    /** Maximum wait of a row, in milliseconds. */
     everyMs: number;
-    /** Rows kept in memory while the database does not take them. */
+    /** Maximum number of rows in memory while the database is unreachable. */
     maxRows: number;
-    /** Runs once for every failed write. */
+    /** Runs once for each failed write. */
     onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -73,7 +73,7 @@ export function openBatchWriter<Row>({ write, everyMs, maxRows, onError }: Batch
     return {
         record(row) {
             waiting.push(row);
-            // Cuts at twice the limit, so once in maxRows rows instead of for each row.
+            // Cuts only at twice the limit, so that a cut happens once in maxRows rows instead of for each row.
             if (waiting.length > 2 * maxRows) waiting = waiting.slice(-maxRows);
             schedule();
         },

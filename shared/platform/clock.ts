@@ -1,9 +1,9 @@
 /**
- * Wall time as the product sees it. In production the offset is 0; tests move it together with the database's
- * `app_now()` and the offset that the limits' scripts get, so that "31 days later" is one call.
+ * The wall time of the product. In production the offset is 0. Tests change it together with the database's `app_now()` and the offset of
+ * the limits' scripts, so that a single call moves all clocks by, for example, 31 days.
  */
 export interface Clock {
-    /** Milliseconds since the epoch, offset included. */
+    /** Milliseconds since the epoch, including the offset. */
     now(): number;
     /** Milliseconds added to real time. */
     offsetMs: number;

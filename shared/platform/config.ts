@@ -6,51 +6,51 @@ import type { EmbeddingsSettings } from './embedder.ts';
 import { shippedReserved } from './reserved-names.ts';
 import { ConfigFault, type Env, SettingsReader, type StripeSettings } from './settings-reader.ts';
 
-/** All settings, validated and frozen. Times are milliseconds, prices are dollars. */
+/** All settings, validated and frozen. Times are in milliseconds, prices in dollars. */
 export interface Config {
     port: number;
     host: string | undefined;
-    /** Without a trailing slash; `undefined`: `http://localhost:<port>` once the port is known. */
+    /** Without a trailing slash. `undefined`: `http://localhost:<port>` once the port is known. */
     publicUrl: string | undefined;
     databaseUrl: string | undefined;
     /** A replica of the database, for lists, search, find and trends. */
     databaseReplicaUrl: string | undefined;
-    /** Redis of queue and limits, unless one of them has its own below; undefined: both are in PostgreSQL. */
+    /** Redis for the queue and limits, unless one of the two following settings overrides it; undefined: PostgreSQL holds both. */
     redisUrl: string | undefined;
-    /** Redis of the queue: jobs and their replies. */
+    /** Redis for the queue: jobs and their replies. */
     redisQueueUrl: string | undefined;
-    /** Redis of the limits: rate-limit windows, leases and the register of workers. */
+    /** Redis for the limits: rate-limit windows, leases and the registry of workers. */
     redisLimitsUrl: string | undefined;
-    /** Concurrent upstream calls of one worker. */
+    /** Maximum number of concurrent upstream calls of one worker. */
     workerConcurrency: number;
-    /** Largest share of a worker's slots that jobs may take. */
+    /** Maximum share of a worker's slots that jobs may take. */
     workerJobShare: number;
-    /** Days that params and results of jobs are stored after their end. */
+    /** Number of days for which params and results of jobs are stored after their end. */
     resultsKeepDays: number;
     metricsPort: number | undefined;
     fetchTimeoutMs: number;
     shutdownGraceMs: number;
     egressAllow: readonly EgressAllowEntry[];
-    /** Fixed DNS answers: host name to addresses; guarded like any other answer. */
+    /** Fixed DNS answers: host name to addresses. They are checked like any other DNS answer. */
     egressHosts: ReadonlyMap<string, readonly string[]>;
     egressProxyUrl: string | undefined;
-    /** Name servers for proofs of claims, as `address:port`; empty: those of the system. */
+    /** Name servers for proofs of claims, as `address:port`; empty: the name servers of the system. */
     claimResolvers: readonly string[];
     trustProxy: number;
-    /** Connections that one client address may have open, and may open per second; 0: no limit. */
+    /** Maximum number of open connections, and of new connections per second, of one client address; 0: no limit. */
     clientConnections: number;
     clientConnectionsPerSecond: number;
-    /** The first key encrypts, all keys decrypt; empty: the keys are in the database. */
+    /** The first key encrypts, all keys decrypt; empty: the database contains the keys. */
     secretKeys: readonly SecretKey[];
     dataDir: string;
     demo: boolean;
     /** Whether starter packages are verified daily. */
     starterVerify: boolean;
-    /** Domains that need a proof or an operator to publish: the built-in list with the changes of RESERVED_DOMAINS. */
+    /** Domains whose publishers need a proof or an operator: the built-in list with the changes of RESERVED_DOMAINS. */
     reservedDomains: NameList;
-    /** OAuth clients of the operator, by site. */
+    /** OAuth clients that the operator registered, by site. */
     oauthClients: OAuthClients;
-    /** Ranks by meaning beside words; undefined: by words alone. */
+    /** The server for ranking by meaning in addition to words; undefined: ranking uses words only. */
     embeddings: EmbeddingsSettings | undefined;
     logLevel: string;
     cost: { perRequest: number; perSecond: number; perGb: number };
@@ -61,27 +61,27 @@ export interface Config {
     mail: { smtpUrl: string | undefined; from: string | undefined };
     stripe: StripeSettings | undefined;
     otelEndpoint: string | undefined;
-    // The rest are constants. Only tests use other values.
-    /** Time for the headers of a request to arrive, and then for its body (docs/api.md, "Requests and answers"). */
+    // The following values are constants in production. Only tests use others.
+    /** Timeout for the headers of a request, and again for its body (docs/api.md, "Requests and answers"). */
     arrivalMs: number;
-    /** Browse requests per second that a process serves however busy it is. */
+    /** Number of browse requests per second that a process serves under any load. */
     browsedPerSecond: number;
-    /** Requests without a valid key per second and client address; further ones are delayed. */
+    /** Number of requests without a valid key per second and client address. Further requests are delayed. */
     cheapPerSecond: number;
-    /** Wrong keys per second that a process handles like any other call. */
+    /** Number of invalid keys per second that a process handles like any other call. */
     guessesPerSecond: number;
-    /** Open connections of one process; further ones wait in the kernel. */
+    /** Maximum number of open connections of one process. Further connections wait in the kernel. */
     maxConnections: number;
-    /** Binary logarithm of scrypt's cost for new passwords. */
+    /** Binary logarithm of the scrypt cost of new passwords. */
     passwordCost: number;
-    /** Prefix of every key in Redis. The braces keep all keys in one slot of a cluster. */
+    /** Prefix of all keys in Redis. The braces put all keys in one slot of a cluster. */
     keyPrefix: string;
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 /**
- * Reads the settings of docs/operations.md; the only reader of the environment.
- * @throws ConfigFault with a line for every wrong value at once.
+ * Reads the settings of docs/operations.md. Only this function reads the environment.
+ * @throws ConfigFault with one line for each invalid value.
  */
 export function readConfig(env: Env = process.env): Config {
     const read = new SettingsReader(env);
@@ -103,7 +103,7 @@ export function readConfig(env: Env = process.env): Config {
         shutdownGraceMs: read.integer('SHUTDOWN_GRACE_MS', { least: 0, most: 600_000, fallback: fetchTimeoutMs + 2000 }),
         ...egressSettings(read),
         trustProxy,
-        // Behind a proxy every connection is the proxy's own.
+        // Behind a proxy, every connection comes from the proxy.
         clientConnections: read.integer('CLIENT_CONNECTIONS', { least: 0, most: 10_000, fallback: trustProxy > 0 ? 0 : 512 }),
         clientConnectionsPerSecond: read.integer('CLIENT_CONNECTIONS_PER_SECOND', {
             least: 0,
@@ -133,7 +133,7 @@ export function readConfig(env: Env = process.env): Config {
         },
         stripe: read.stripe(),
         otelEndpoint: read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'], 'http://collector.example:4318'),
-        // Checked ten times a second, so that each connection is closed within 15 s.
+        // Node checks ten times a second, so each connection is closed within 15 s.
         arrivalMs: 14_500,
         browsedPerSecond: 200,
         cheapPerSecond: 2500,
@@ -151,8 +151,8 @@ export function readConfig(env: Env = process.env): Config {
 export type EgressSettings = Pick<Config, 'egressAllow' | 'egressHosts' | 'egressProxyUrl'>;
 
 /**
- * Reads only the settings of the egress guard, for the command line, which calls sites like a worker.
- * @throws ConfigFault with a line for every wrong value at once.
+ * Reads only the settings of the egress guard. The command line uses it, because it calls sites like a worker.
+ * @throws ConfigFault with one line for each invalid value.
  */
 export function readEgressSettings(env: Env = process.env): EgressSettings {
     const read = new SettingsReader(env);
@@ -169,10 +169,7 @@ function egressSettings(read: SettingsReader): EgressSettings {
     };
 }
 
-/**
- * Requires DATABASE_URL, for a process that starts no database of its own.
- * @throws ConfigFault if DATABASE_URL is not set.
- */
+/** Requires DATABASE_URL, for a process that does not start its own database. @throws ConfigFault if DATABASE_URL is not set. */
 export function requireDatabase(config: Config): Config & { databaseUrl: string } {
     const { databaseUrl } = config;
     if (databaseUrl !== undefined) return { ...config, databaseUrl };

@@ -5,15 +5,18 @@ export interface ConnectionLog {
     error(fields: object, message: string): void;
 }
 
-/** Reports the status of a connection or operation. An outage logs one line at its beginning and one at its end, not one for each attempt. */
+/**
+ * Logs changes in the status of a connection or operation. An outage logs one line when it begins and one when it ends, not one for each
+ * attempt.
+ */
 export interface ConnectionStatus {
-    /** Call with every error. */
+    /** Call this with every error. */
     down(error: unknown): void;
-    /** Call whenever it works. */
+    /** Call this after every success. */
     up(): void;
 }
 
-/** Creates the connection log of a part. @param part name of the connection in the log, e.g. `redis replies` */
+/** Creates the status log of a connection. @param part its name in the log, for example `redis replies` */
 export function watchConnection(log: ConnectionLog, part: string): ConnectionStatus {
     let since: number | undefined;
     return {

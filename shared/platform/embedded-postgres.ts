@@ -11,24 +11,24 @@ import type { LifecycleLog } from './lifecycle.ts';
 const DATABASE = 'routebook';
 
 export interface EmbeddedPostgres {
-    /** For `pg` and knex: a unix socket in a folder of our own, no password, no TCP. */
+    /** URL for `pg` and knex: a unix socket in a private folder, without password and TCP. */
     url: string;
-    /** Fast shutdown. Resolves when the server is gone; later calls do the same. */
+    /** Stops the server (fast shutdown). Resolves when the server has exited. Later calls do the same. */
     stop(): Promise<void>;
 }
 
 interface EmbeddedPostgresOptions {
-    /** The data folder (DATA_DIR); made where it is missing. */
+    /** The data folder (DATA_DIR). It is created if it does not exist. */
     dataDir: string;
     log: LifecycleLog;
-    /** False for tests only: nothing is forced to the disk. */
+    /** False only in tests: the server does not force data to the disk. */
     durable?: boolean;
 }
 
 /**
- * Starts PostgreSQL on the cluster of a data folder, with an empty database `routebook` at the first start. Clears what a killed
- * process left, and recovers its data.
- * @throws Error of one line: folder in use (with its path and the pid), no binaries for this platform, a server that does not start
+ * Starts PostgreSQL on the cluster of a data folder. The first start creates an empty database `routebook`. Cleans up after a killed
+ * process and recovers its data.
+ * @throws an Error of one line: the folder is in use (with its path and the pid), no binaries for this platform, the server does not start
  */
 export async function startEmbeddedPostgres({ dataDir, log, durable = true }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
     mkdirSync(dataDir, { recursive: true });
@@ -56,7 +56,7 @@ export async function startEmbeddedPostgres({ dataDir, log, durable = true }: Em
     }
 }
 
-/** The URL of the server that runs on this data folder; undefined if none runs or it is not ready. */
+/** The URL of the server that runs on this data folder; undefined if no server runs or it is not ready. */
 export function findRunning(dataDir: string): string | undefined {
     try {
         const home = findHome(realpathSync(dataDir));
@@ -97,7 +97,7 @@ async function createDatabase(socketFolder: string): Promise<void> {
     }
 }
 
-/** In pg the host in the query wins; the one before it makes the text a URL for every parser. */
+/** For pg, the host in the query takes precedence. The first host makes the text a valid URL for every parser. */
 function urlOf(socketFolder: string, database: string): string {
     return `postgresql://${USER}@localhost:${PORT}/${database}?host=${encodeURIComponent(socketFolder)}`;
 }

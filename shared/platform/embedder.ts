@@ -1,24 +1,24 @@
 import { isObject } from '../domain/json/schema/structure.ts';
 import { VERSION } from './version.ts';
 
-/** A server of the OpenAI embeddings form. */
+/** A server with the OpenAI embeddings API. */
 export interface EmbeddingsSettings {
-    /** Its route for embeddings. */
+    /** The URL of its embeddings route. */
     url: string;
     key: string | undefined;
     model: string;
-    /** Tasks of searches that are sent to it in a minute at most, by all processes together. */
+    /** Maximum number of search tasks that all processes together send to it in a minute. */
     perMinute: number;
 }
 
 export interface Embedder {
     model: string;
-    /** One vector for each text, all of one size. @throws where the server does not answer so in time */
+    /** Returns one vector for each text, all of the same size. @throws if the server does not return them in time */
     embed(texts: readonly string[], timeoutMs: number): Promise<number[][]>;
 }
 
 const MOST_BYTES = 1024 * 1024;
-/** The most numbers that pgvector takes. */
+/** Maximum number of dimensions of a pgvector column. */
 const MOST_NUMBERS = 16_000;
 
 export function createEmbedder({ url, key, model }: EmbeddingsSettings): Embedder {

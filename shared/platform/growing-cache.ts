@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * Creates an LRU cache that allocates memory as it grows. With `max` LRUCache allocates 40 bytes for each possible entry at the start.
- * @param most number of entries
+ * Creates an LRU cache that allocates memory as it grows. With `max`, LRUCache allocates 40 bytes for each possible entry at the start.
+ * @param most maximum number of entries
  * @param ttlMs milliseconds until an entry expires; absent: never
  */
 export function growingCache<Key extends string | number, Value extends object | number | boolean>(

@@ -6,11 +6,11 @@ export interface LifecycleLog {
     error(fields: object, message: string): void;
 }
 
-/** The resources of a process, which close in reverse order. Register each close directly after its open. */
+/** The resources of a process, which are closed in reverse order. Register each close immediately after the open. */
 export interface Cleanup {
     /** @param options.timeoutMs how long this close may take before the next one begins (default 10 s) */
     add(name: string, close: () => Promise<void> | void, options?: { timeoutMs?: number }): void;
-    /** Closes all resources, the last opened first. Never throws: a close that fails or takes too long is logged. */
+    /** Closes all resources, the last opened first. Never throws. Logs each close that fails or takes too long. */
     close(): Promise<void>;
 }
 
@@ -36,17 +36,17 @@ export function createCleanup(log: LifecycleLog): Cleanup {
 }
 
 export interface Run {
-    /** Opens all resources and registers each close. After a failure the opened ones are closed. */
+    /** Opens all resources and registers each close. After a failure, the opened resources are closed. */
     start(cleanup: Cleanup): Promise<void>;
-    /** For all closes together, in milliseconds. */
+    /** Time limit for all closes together, in milliseconds. */
     graceMs: number;
     log: LifecycleLog;
 }
 
 /**
- * The life of a process: start, run until SIGINT or SIGTERM, close in reverse within the grace time, exit 0. It exits 1 when the start
- * fails (one line on stderr; an error with `lines` prints each), when something was thrown that nobody caught, or when the grace time
- * ran out. A second signal exits at once, as a shell expects it: 130 or 143. Never resolves: it ends in `process.exit`.
+ * Runs the life cycle of a process: start, wait for SIGINT or SIGTERM, close in reverse order within the grace time, exit 0. Exits 1 if the
+ * start fails (prints one line on stderr, or each of the error's `lines`), if an error was not caught, or if the grace time ran out. A
+ * second signal exits at once with the code that a shell expects: 130 or 143. Never resolves, because it ends in `process.exit`.
  */
 export async function runUntilSignal({ start, graceMs, log }: Run): Promise<never> {
     const cleanup = createCleanup(log);
@@ -67,7 +67,7 @@ export async function runUntilSignal({ start, graceMs, log }: Run): Promise<neve
     }
     await stop.requested;
     const isInTime = await within(graceMs, async () => {
-        // An interrupted start finishes first. Only then are all its resources registered.
+        // An interrupted start finishes first, because only then are all its resources registered.
         await started.catch(() => undefined);
         await cleanup.close();
     });
@@ -76,8 +76,8 @@ export async function runUntilSignal({ start, graceMs, log }: Run): Promise<neve
 }
 
 /**
- * On Ctrl-C the terminal signals every process of the group, and npm forwards its own copy shortly after. Only a later signal is a
- * second request.
+ * On Ctrl-C, the terminal signals every process of the group, and npm forwards its own copy shortly after. Only a signal after this time,
+ * in milliseconds, is a second request.
  */
 const ECHO_MS = 250;
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -108,7 +108,7 @@ function linesOf(error: unknown): string[] {
     return [lines.filter((line) => line !== '').join(' ')];
 }
 
-/** Whether the work ended in time. @throws what the work throws until then */
+/** Whether the work ended in time. @throws errors that the work throws within that time */
 async function within(limitMs: number, work: () => Promise<void>): Promise<boolean> {
     const timer = new AbortController();
     const working = work();

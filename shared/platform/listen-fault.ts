@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { ConfigFault } from './settings-reader.ts';
 
-/** Which setting a server's port comes from, what it is, and where it listens; without a host on every interface. */
+/** The setting that defines the port of a server, the port, and the host; without a host, the server listens on all interfaces. */
 export interface Place {
     name: 'PORT' | 'METRICS_PORT';
     port: number;
@@ -11,15 +11,12 @@ export interface Place {
 
 /** Ports that every user may listen on. */
 const USUAL = { PORT: 8080, METRICS_PORT: 9464 } as const;
-/** Codes of the addresses and names that this machine does not have. */
+/** Error codes for addresses and names that this machine does not have. */
 const NOT_HERE = ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'];
-/** How many ports above a taken one are tried. */
+/** Number of higher ports that are tried after a taken one. */
 const TRIED = 100;
 
-/**
- * Turns an error of `listen` into one that names the setting to change, with a free port; other errors come
- * back as it is.
- */
+/** Converts an error of `listen` into one that names the setting to change and a free port. Returns all other errors unchanged. */
 export async function listenFault(error: unknown, place: Place): Promise<unknown> {
     const { name, port } = place;
     const { code = '', syscall } = error as NodeJS.ErrnoException;
@@ -31,7 +28,7 @@ export async function listenFault(error: unknown, place: Place): Promise<unknown
     return error;
 }
 
-/** The first port above that is free, and the one behind it too, where `npm start` has the demo shop. */
+/** The next higher port that is free, where the following port is free too, because `npm start` uses that one for the demo shop. */
 async function freePortAbove({ name, port, host }: Place): Promise<number> {
     let isBeforeFree = false;
     for (let tried = port + 1; tried <= Math.min(port + TRIED, 65_535); tried++) {

@@ -3,8 +3,8 @@ import pino, { type Logger } from 'pino';
 export type Log = Logger;
 
 /**
- * One JSON line an event on stdout (or `destination`). Keys, params and upstream bodies are never given to it; the
- * redaction below is the second line of defence for headers that a library may hand over whole.
+ * Creates a log with one JSON line per event on stdout (or `destination`). Callers never log keys, params and upstream bodies. The
+ * redaction below also covers headers that a library may log as a whole.
  */
 export function createLog(level: string, destination?: pino.DestinationStream): Log {
     const options: pino.LoggerOptions = {

@@ -1,19 +1,19 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Config } from './config.ts';
 
-/** Every metric of docs/operations.md, "Monitoring", by the part that emits it. The only place of names, help texts and labels. */
+/** All metrics of docs/operations.md, "Monitoring", by the part that emits them. Only this file defines names, help texts and labels. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-// prom-client exposes these three as gauges whose names end in _total, which `promtool check metrics` refuses.
+// prom-client exposes these three as gauges whose names end in _total. `promtool check metrics` refuses such names.
 const MISNAMED_DEFAULTS = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
-/** Of routes, of which there are a hundred: each bucket is a hundred series. */
+/** Buckets of route durations. There are a hundred routes, so each bucket adds a hundred series. */
 const ROUTE_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
 
 /**
- * A registry with all metrics of the process, but for the gauges of shared state and the times of fetches: these are registered where an
- * API begins (api/health/shared-gauges.ts), since a worker would show a 0 that nobody measured.
+ * Creates a registry with all metrics of the process, except the gauges of shared state and the durations of fetches. An API process
+ * registers those (api/health/shared-gauges.ts), because a worker would report 0 for a value that it does not measure.
  */
 export function createMetrics(config: Pick<Config, 'metricsMaxSites'>) {
     const registry = new Registry();
@@ -75,10 +75,7 @@ export function createMetrics(config: Pick<Config, 'metricsMaxSites'>) {
     };
 }
 
-/**
- * Bounds the `site` label: the first `max` registered sites keep their names, all others, and sites that are not
- * registered, share `other`.
- */
+/** Limits the values of the `site` label. The first `max` registered sites keep their names. All other sites share the value `other`. */
 function siteLabels(max: number): (site: string | undefined) => string {
     const known = new Set<string>();
     return (site) => {

@@ -1,5 +1,5 @@
 /**
- * node:http as CommonJS has it. An import reads all of its exports, and that of WebSocket loads Node's own fetch and streams of the web,
- * which an API does not need: 2 MB of each.
+ * The CommonJS exports of node:http. An import statement would read all exports. Reading WebSocket loads Node's fetch and web streams,
+ * which take 2 MB each and which an API does not need.
  */
 export const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');

@@ -2,14 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { BatchClosed, WaitedTooLong } from './batch.ts';
 
 /**
- * The effect of a failed statement. `unsent`: it never reached the database. `unknown`: it may be committed, but its answer is missing.
- * `undone`: rolled back because of another transaction. `fault`: the statement itself is wrong.
+ * The effect of a failed statement. `unsent`: it never reached the database. `unknown`: it may have been committed, but its answer was
+ * lost. `undone`: it was rolled back because of another transaction. `fault`: the statement itself is wrong.
  */
 export type Failure = 'unsent' | 'unknown' | 'undone' | 'fault';
 
 const UNSENT = new Set([
     ...['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', '57P03', '53300'],
-    // The server rejects all connections: a closed or replaced database, or a password change.
+    // The server rejects all connections, because the database was closed or replaced or the password changed.
     ...['55000', '3D000', '28000', '28P01'],
 ]);
 const UNDONE = new Set(['40001', '40P01', '55P03']);
@@ -27,14 +27,14 @@ export function failureOf(error: unknown): Failure {
     return error instanceof Error && LOST_WORDS.test(error.message) ? 'unknown' : 'fault';
 }
 
-/** Whether an error comes from the connection or the server, and not from the statement. */
+/** Whether an error was caused by the connection or the server, not by the statement. */
 export function isOutage(error: unknown): boolean {
     return failureOf(error) !== 'fault';
 }
 
 /**
- * Retries work until its result is known, for at most `patienceMs`; then it rejects with the last error.
- * `mayBeDone` means that an earlier try may be committed, so the work must check first.
+ * Retries work until its result is known, for at most `patienceMs`. Then it rejects with the last error. `mayBeDone` means that an earlier
+ * attempt may have been committed, so the work must check first.
  */
 export async function retryUntilKnown<T>(patienceMs: number, work: (mayBeDone: boolean) => Promise<T>): Promise<T> {
     const end = performance.now() + patienceMs;
@@ -44,7 +44,7 @@ export async function retryUntilKnown<T>(patienceMs: number, work: (mayBeDone: b
             return await work(mayBeDone);
         } catch (error) {
             const failure = failureOf(error);
-            // An earlier try that is still committing shows itself as a duplicate.
+            // An earlier attempt that is still committing appears as a duplicate.
             const isDuplicate = mayBeDone && error instanceof Error && 'code' in error && error.code === '23505';
             if ((failure === 'fault' && !isDuplicate) || performance.now() + wait > end) throw error;
             mayBeDone ||= failure === 'unknown';
@@ -53,10 +53,10 @@ export async function retryUntilKnown<T>(patienceMs: number, work: (mayBeDone: b
     }
 }
 
-/** Nobody who asks waits longer for a database. */
+/** Maximum time for retries, in milliseconds. No caller waits longer for the database. */
 const PATIENCE_MS = 1000;
 
-/** Does work of one transaction again while others roll it back, for at most a second; then it rejects with the last error. */
+/** Retries a transaction while other transactions cause its rollback, for at most a second. Then it rejects with the last error. */
 export async function untilDone<T>(work: () => Promise<T>): Promise<T> {
     const end = performance.now() + PATIENCE_MS;
     for (let wait = 10; ; wait = Math.min(2 * wait, 200)) {

@@ -3,7 +3,7 @@ import { type Phrases, readPhrases } from '../domain/find/phrases.ts';
 
 let known: Phrases | undefined;
 
-/** The phrase dictionary, as it is shipped. Read on first use. */
+/** The phrase dictionary of the release. It is read on first use. */
 export function shippedPhrases(): Phrases {
     if (known !== undefined) return known;
     const read = readPhrases(dataFile('phrases.txt'), dataFile('english-words.txt'));

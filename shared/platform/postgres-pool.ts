@@ -3,17 +3,20 @@ import { type ConnectionLog, watchConnection } from './connection-log.ts';
 
 interface PoolOptions {
     url: string;
-    /** Its name in the log and in pg_stat_activity. */
+    /** The name of the pool in the log and in pg_stat_activity. */
     part: string;
     log: ConnectionLog;
     max: number;
     /** How long a query may wait for a connection, and then for its answer, in milliseconds each. */
     timeoutMs: number;
-    /** Server settings of each connection, e.g. `-c synchronous_commit=off`. */
+    /** Server settings of each connection, for example `-c synchronous_commit=off`. */
     settings?: string;
 }
 
-/** A bare pg pool for what needs neither transactions nor a query builder. Nothing connects before the first query; close with `end()`. */
+/**
+ * Opens a plain pg pool, for code that needs neither transactions nor a query builder. It connects on the first query. Close it with
+ * `end()`.
+ */
 export function openPool({ url, part, log, max, timeoutMs, settings }: PoolOptions): pg.Pool {
     const pool = new pg.Pool({
         connectionString: url,

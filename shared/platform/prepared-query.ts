@@ -2,23 +2,23 @@ import { createHash } from 'node:crypto';
 import type { Db } from './db.ts';
 
 /**
- * A statement of the hot path: parsed and planned once a connection. `$1` for values. An array is unpacked by `unnest((select $1::…))`:
- * where the server sees its length while it plans, it takes each length for a plan of its own and plans again every time (600 µs of
- * the server's time for a card instead of 130).
+ * A statement of the hot path, which is parsed and planned once per connection. Placeholders are `$1` and so on. An array is expanded by
+ * `unnest((select $1::…))`: if the server sees the length of the array while it plans, it treats each length as a plan of its own and plans
+ * every time (600 µs of server time for a card instead of 130).
  */
 export interface PreparedQuery {
-    /** Unique among all statements; another text needs another name. */
+    /** Unique among all statements. A different text requires a different name. */
     name: string;
     text: string;
 }
 
-/** SQLSTATEs of a pooler that gives each statement another connection (PgBouncer in transaction mode, before 1.21). */
+/** SQLSTATEs of a pooler that may run each statement on a different connection (PgBouncer in transaction mode, before 1.21). */
 const UNKNOWN_STATEMENT = new Set(['26000', '42P05']);
 let canPrepare = true;
 
 /**
- * Runs a prepared query: the server plans it once a connection. The text holds no `?`.
- * @param timeoutMs after it the connection is given up, since its answer may still come
+ * Runs a prepared query, which the server plans once per connection. The text must not contain `?`.
+ * @param timeoutMs after this time the connection is closed, because its answer may still arrive
  */
 export async function runPrepared<Row>(
     db: Db,
@@ -28,7 +28,7 @@ export async function runPrepared<Row>(
 ): Promise<Row[]> {
     const isNamed = canPrepare;
     try {
-        // Values beside the text spare knex its search for placeholders.
+        // With separate values, knex does not search the text for placeholders.
         return await rowsOf<Row>(db, { text, values, ...(isNamed && { name }) }, timeoutMs);
     } catch (error) {
         if (!isNamed || !(error instanceof Error && 'code' in error && UNKNOWN_STATEMENT.has(String(error.code)))) throw error;
@@ -41,21 +41,24 @@ async function rowsOf<Row>(db: Db, { text, ...options }: { text: string; values:
     return (await db.raw<{ rows: Row[] }>(text).options(options).timeout(timeoutMs)).rows;
 }
 
-/** A statement composed of parts. `:name`, in lower case, is a placeholder for a value. */
+/** A statement that is composed of parts. `:name`, in lower case, is a placeholder for a value. */
 interface Composed {
     text: string;
     values: Readonly<Record<string, unknown>>;
-    /** PostgreSQL's type of each value. */
+    /** The PostgreSQL type of each value. */
     types: Readonly<Record<string, string>>;
 }
 
-/** Runs a composed statement whose best plan depends on its values. The server plans it each time, which takes a millisecond. */
+/** Runs a composed statement whose best plan depends on its values. The server plans it every time, which takes a millisecond. */
 export async function runPlanned<Row>(db: Db, composed: Composed): Promise<Row[]> {
     const { text, values } = number(composed, (place, type) => `cast($${place} as ${type})`);
     return (await db.raw<{ rows: Row[] }>(text).options({ values })).rows;
 }
 
-/** Runs a composed statement whose plan is the same whatever its values are, planned once a connection; of few forms, since each is kept. */
+/**
+ * Runs a composed statement whose plan does not depend on its values. It is planned once per connection. Use it only for statements with
+ * few variants, because the connection keeps each of them.
+ */
 export async function runComposed<Row>(db: Db, composed: Composed, timeoutMs: number): Promise<Row[]> {
     const { text, values } = number(composed, (place, type) => `(select cast($${place} as ${type}))`);
     const name = `composed_${createHash('sha256').update(text).digest('base64url').slice(0, 16)}`;

@@ -1,13 +1,13 @@
-/** Where a Redis primary is found, and how it is spoken to, of `redis+sentinel://user:password@h1,h2:26379/name/0`. */
+/** The parts of `redis+sentinel://user:password@h1,h2:26379/name/0`: how to find a Redis primary, and how to connect to it. */
 interface SentinelUrl {
     sentinels: { host: string; port: number }[];
-    /** Of the primary, as the Sentinels call it. */
+    /** The name of the primary at the Sentinels. */
     name: string;
-    /** Of the primary. */
+    /** The user name at the primary. */
     username: string | undefined;
     password: string | undefined;
     db: number;
-    /** Of the Sentinels: `?sentinel_username=…&sentinel_password=…`. */
+    /** The user name at the Sentinels: `?sentinel_username=…&sentinel_password=…`. */
     sentinelUsername: string | undefined;
     sentinelPassword: string | undefined;
     /** `rediss+sentinel:`: TLS to the primary and to the Sentinels. */
@@ -19,12 +19,12 @@ const WHOLE = /^(rediss?)\+sentinel:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/([^/?#]+)(?:
 const SENTINEL = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9]([a-z0-9._-]*[a-z0-9])?))(?::(\d{1,5}))?$/i;
 const OPTIONS = ['sentinel_username', 'sentinel_password'];
 
-/** Whether Sentinels say where this Redis is. */
+/** Whether the URL refers to Sentinels. */
 export function isSentinelUrl(url: string): boolean {
     return /^rediss?\+sentinel:/i.test(url);
 }
 
-/** Reads a URL with several hosts, which `URL` does not take; undefined if it is none. */
+/** Parses a URL with several hosts, which `URL` rejects; undefined if it is not such a URL. */
 export function parseSentinelUrl(url: string): SentinelUrl | undefined {
     const [, scheme = '', user, hosts = '', name = '', db, query = ''] = WHOLE.exec(url) ?? [];
     const sentinels = hosts.split(',').map(parseSentinel);
@@ -43,7 +43,7 @@ export function parseSentinelUrl(url: string): SentinelUrl | undefined {
             isEncrypted: scheme.toLowerCase() === 'rediss',
         };
     } catch {
-        // A percent sign that encodes nothing.
+        // A percent sign is not followed by two hex digits.
         return undefined;
     }
 }

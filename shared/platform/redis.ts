@@ -4,18 +4,18 @@ import { type ConnectionLog, watchConnection } from './connection-log.ts';
 import { isSentinelUrl, parseSentinelUrl } from './redis-url.ts';
 
 /**
- * A fixed short delay between reconnects, also while Redis loads its file. With the default back-off the first job after a 30 s outage
- * waited 7.8 s, with this delay 7 ms.
+ * A short, fixed delay between reconnects, in milliseconds, also while Redis loads its file. With the default back-off, the first job after
+ * a 30 s outage waited 7.8 s; with this delay it waits 7 ms.
  */
 const RETRY_MS = 200;
-/** A connection that awaits a reply and receives nothing for this long is reopened (goal R5: detection within 3 s). */
+/** A connection that waits for a reply and receives nothing for this long, in milliseconds, is reopened (goal R5: detection within 3 s). */
 const SILENCE_MS = 2500;
 
 /**
- * `producer`: serves callers. Commands wait for the first connection attempt, so that a new process refuses no calls. Later they fail
- * immediately without a connection. Guard commands by a stall detector (stall-detector.ts).
- * `worker`: commands wait for the connection without a limit, and are sent again after a reconnect.
- * `reader`: blocking reads. A read fails with its connection, so that the reader can continue from its last position.
+ * `producer`: serves callers. Commands wait for the first connection attempt, so that a new process refuses no calls. Later, they fail
+ * immediately without a connection. Guard commands with a stall detector (stall-detector.ts). `worker`: commands wait for the connection
+ * without a timeout, and are sent again after a reconnect. `reader`: blocking reads. A read fails with its connection, so that the reader
+ * can continue from its last position.
  */
 type RedisProfile = 'producer' | 'worker' | 'reader';
 
@@ -26,8 +26,8 @@ const PROFILES: Record<RedisProfile, CommonRedisOptions> = {
 };
 
 /**
- * Opens a connection that always reconnects; close it with `disconnect()`. `part` is its name in the log and in CLIENT LIST. With a URL
- * of Sentinels each attempt asks them for the primary again, so that it follows a failover.
+ * Opens a connection that always reconnects. Close it with `disconnect()`. `part` is its name in the log and in CLIENT LIST. With a URL of
+ * Sentinels, each attempt asks them for the primary again, so that the connection follows a failover.
  */
 export function openRedis(url: string, profile: RedisProfile, part: string, log: ConnectionLog): Redis {
     const options = {
@@ -39,7 +39,7 @@ export function openRedis(url: string, profile: RedisProfile, part: string, log:
         keepAlive: 5000,
         connectionName: `routebook-${part.replaceAll(' ', '-')}`,
         replyMapping: 'legacy' as const,
-        // A server that answers this was the primary and is now a replica. The host name or the Sentinels lead to the new primary.
+        // A server that answers READONLY was the primary and is now a replica. The host name or the Sentinels lead to the new primary.
         reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
     };
     const redis = isSentinelUrl(url) ? new Redis({ ...throughSentinels(url), ...options }) : new Redis(url, options);
@@ -53,10 +53,10 @@ export function openRedis(url: string, profile: RedisProfile, part: string, log:
     return redis;
 }
 
-/** How long one Sentinel may take to answer, in milliseconds; then the next is asked. */
+/** Timeout for the answer of one Sentinel, in milliseconds. After it, the next Sentinel is asked. */
 const SENTINEL_MS = 1000;
 
-/** @throws where the URL is wrong, which the settings exclude */
+/** @throws if the URL is invalid, which the validation of settings excludes */
 function throughSentinels(url: string): RedisOptions {
     const found = parseSentinelUrl(url);
     if (found === undefined) throw new Error('not a URL of Sentinels');
@@ -75,17 +75,17 @@ export function hashTag(keyPrefix: string): string {
     return keyPrefix.startsWith('{') ? keyPrefix : `{${keyPrefix}}`;
 }
 
-/** Flush functions of connections that collect the commands of a turn. */
+/** The flush functions of connections that collect the commands of a turn. */
 const senders = new WeakMap<Redis, () => void>();
 
-/** Sends the collected commands now instead of at the end of the turn, for callers that batch by themselves. */
+/** Sends the collected commands at once instead of at the end of the turn, for callers that batch by themselves. */
 export function sendNow(redis: Redis): void {
     senders.get(redis)?.();
 }
 
 /**
- * Writes the commands of one turn of the event loop together. One system call for each command took a tenth of the API's CPU under load.
- * An idle loop turns immediately, so a single command does not wait.
+ * Writes all commands of one turn of the event loop together. One system call for each command took a tenth of the API's CPU under load.
+ * When the loop is idle, the turn ends immediately, so a single command does not wait.
  */
 function writeOncePerTurn(redis: Redis): void {
     const stream: Writable = redis.stream;

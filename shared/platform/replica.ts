@@ -3,7 +3,7 @@ import { type ConnectionLog, watchConnection } from './connection-log.ts';
 import { type Db, openDb } from './db.ts';
 import { openPool } from './postgres-pool.ts';
 
-/** Asks a question that only reads, of the replica or of the primary. */
+/** Runs a read-only query, on the replica or on the primary. */
 export type Read = <Answer>(question: (db: Db) => Promise<Answer>) => Promise<Answer>;
 
 interface Replica {
@@ -11,20 +11,20 @@ interface Replica {
     close(): Promise<void>;
 }
 
-/** A replica that is further behind than this, in milliseconds, is not asked. */
+/** Maximum lag of the replica, in milliseconds. With more lag, the primary is used. */
 const NEAR_MS = 1000;
 const WATCH_EACH_MS = 200;
-/** Timeout for asking the primary and the replica for their positions, in milliseconds each. */
+/** Timeout for reading the log positions of the primary and of the replica, in milliseconds each. */
 const WATCH_MS = 500;
 
 /**
- * Opens a standby. It is asked while it has replayed what the primary had written at some moment of the last second; otherwise, and where
- * it fails, the primary is asked.
+ * Opens a replica. A query runs on the replica if the replica has replayed everything that the primary had written at some time within the
+ * last second. Otherwise, and if the replica fails, the query runs on the primary.
  */
 export function openReplica(options: {
     url: string;
     primaryUrl: string;
-    /** For the questions that the replica does not answer. */
+    /** For queries that do not run on the replica. */
     primary: Db;
     name: string;
     poolSize: number;
@@ -58,25 +58,25 @@ export function openReplica(options: {
     };
 }
 
-/** Where the write-ahead log of the primary ended, in bytes, and when. */
+/** The end of the primary's write-ahead log, in bytes, and when it was read. */
 interface Mark {
     at: number;
     end: number;
 }
 
-/** Compares both logs five times a second: unlike the time of the last transaction this is right while nothing is written, too. */
+/** Compares both logs five times a second. Unlike the time of the last transaction, this is also correct while nothing is written. */
 function watchLag({ url, primaryUrl, log }: { url: string; primaryUrl: string; log: ConnectionLog }) {
     const open = (part: string, from: string) => openPool({ url: from, part, log, max: 1, timeoutMs: WATCH_MS });
     const [primary, replica] = [open('postgres log end', primaryUrl), open('postgres replica lag', url)];
     let marks: Mark[] = [];
-    /** The latest moment whose writes the replica has. */
+    /** The latest time up to which the replica has all writes. */
     let provenAt = Number.NEGATIVE_INFINITY;
 
     async function look(): Promise<void> {
         const at = performance.now();
         const written = await primary.query<{ end: number }>("select (pg_current_wal_lsn() - '0/0')::float8 as end");
         marks = [...marks.filter((mark) => at - mark.at <= NEAR_MS), { at, end: written.rows[0]?.end ?? Number.POSITIVE_INFINITY }];
-        // A standby that was promoted goes its own way, which the primary's log does not tell.
+        // A promoted standby writes its own log, so comparing it with the primary's log means nothing.
         const replayed = await replica.query<{ end: number | null }>(
             "select case when pg_is_in_recovery() then (pg_last_wal_replay_lsn() - '0/0')::float8 end as end",
         );
@@ -93,7 +93,7 @@ function watchLag({ url, primaryUrl, log }: { url: string; primaryUrl: string; l
     })();
     return {
         isNear: () => performance.now() - provenAt <= NEAR_MS,
-        /** Distrusts the replica until both were checked again. */
+        /** Stops using the replica until both logs have been compared again. */
         forget() {
             provenAt = Number.NEGATIVE_INFINITY;
         },

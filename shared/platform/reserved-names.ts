@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { type NameList, readNames } from '../domain/site/name-list.ts';
 
-/** Domains that need proof or an operator, as they are shipped. */
+/** Domains whose publishers need a proof or an operator, as shipped. */
 export const shippedReserved = (): NameList => shipped('reserved-domains.txt');
 
-/** Hosts that serve their users' content. */
+/** Hosts that serve content of their users. */
 export const userContentHosts = (): NameList => shipped('user-content-hosts.txt');
 
-/** Mail providers where anybody gets an address. */
+/** Mail providers at which anybody can get an address. */
 export const publicMailProviders = (): NameList => shipped('public-mail-providers.txt');
 
 const lists = new Map<string, NameList>();
 
-/** Read on first use: the command line reads settings too, and is published without these files. */
+/** Read on first use, because the command line reads settings too but is published without these files. */
 function shipped(name: string): NameList {
     const known = lists.get(name);
     if (known !== undefined) return known;

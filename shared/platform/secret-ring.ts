@@ -10,9 +10,9 @@ export async function findDatabaseKey(db: Db): Promise<SecretKey | undefined> {
 
 /** Reads the key ring, and creates a missing one. Processes that start together get the same ring. */
 export async function makeDatabaseKey(db: Db, { id, bytes }: { id: string; bytes: Buffer }): Promise<SecretKey> {
-    if (bytes.length !== KEY_BYTES) throw new RangeError(`a key has ${KEY_BYTES} bytes`);
+    if (bytes.length !== KEY_BYTES) throw new RangeError(`a key must have ${KEY_BYTES} bytes`);
     await db('secret_ring').insert({ id, key: bytes }).onConflict().ignore();
     const key = await findDatabaseKey(db);
-    if (key === undefined) throw new Error('the key ring is missing from the database');
+    if (key === undefined) throw new Error('the database contains no key ring');
     return key;
 }

@@ -6,33 +6,36 @@ import { findDatabaseKey, makeDatabaseKey } from './secret-ring.ts';
 import { bytesInTurns, stepsInTurns } from './turns.ts';
 
 /**
- * Keys for encryption and signatures: SECRET_KEYS, or a ring in the database if it is not set. A purpose is one of few constant names.
- * Long texts take several turns of the event loop. Each method rejects with the database's error where the ring has to be read from it
- * and it is away.
+ * Keys for encryption and signatures: SECRET_KEYS, or a key ring in the database if it is not set. Purposes are a few constant names. Long
+ * texts take several turns of the event loop. Each method rejects with the database's error if the ring has to be read from an unreachable
+ * database.
  */
 export interface Secrets {
-    /** Whether SECRET_KEYS is set. A ring in the database protects nothing from who reads the database. */
+    /** Whether SECRET_KEYS is set. A key ring in the database does not protect against people who can read the database. */
     readonly isConfigured: boolean;
-    /** Encrypts for one purpose, by the first key of the ring. */
+    /** Encrypts for one purpose, with the first key of the ring. */
     seal(plain: Buffer | string, purpose: string): Promise<Buffer>;
-    /** Undefined if no key of the ring opens it. */
+    /** Decrypts; undefined if no key of the ring can. */
     open(sealed: Buffer, purpose: string): Promise<Buffer | undefined>;
-    /** A 32-byte HMAC by the first key of the ring. */
+    /** A 32-byte HMAC with the first key of the ring. */
     hmac(text: string, purpose: string): Promise<Buffer>;
-    /** Whether any key of the ring made this HMAC; holds across a rotation. */
+    /** Whether any key of the ring made this HMAC. Stays true across a key rotation. */
     isHmac(mac: Buffer, text: string, purpose: string): Promise<boolean>;
-    /** Whether the first key of the ring sealed it; otherwise it is to be wrapped again. */
+    /** Whether the first key of the ring encrypted it. Otherwise it has to be encrypted again. */
     isCurrent(sealed: Buffer): Promise<boolean>;
 }
 
 interface SecretsOptions {
     db: Db;
-    /** SECRET_KEYS; empty: the ring is in the database. */
+    /** SECRET_KEYS; empty: the database contains the key ring. */
     keys: readonly SecretKey[];
     log: Pick<Log, 'warn'>;
 }
 
-/** The database is asked once: for its ring when the first text needs one, beside SECRET_KEYS when a text names a key that is not there. */
+/**
+ * The database is read at most once: for its ring when the first text needs it, or, if SECRET_KEYS is set, when a text refers to an unknown
+ * key.
+ */
 export function createSecrets({ db, keys, log }: SecretsOptions): Secrets {
     const [first, ...others] = keys;
     const configured = first === undefined ? undefined : createKeyRing([first, ...others]);
@@ -46,7 +49,7 @@ export function createSecrets({ db, keys, log }: SecretsOptions): Secrets {
         const key = await makeDatabaseKey(db, { id: `db-${randomBytes(4).toString('hex')}`, bytes: randomBytes(KEY_BYTES) });
         return createKeyRing([key]);
     });
-    /** Of the time before SECRET_KEYS was set. */
+    /** The key from the time before SECRET_KEYS was set. */
     const former = once(async () => {
         const key = await findDatabaseKey(db);
         return key && createKeyRing([key]);
@@ -74,7 +77,7 @@ export function createSecrets({ db, keys, log }: SecretsOptions): Secrets {
     };
 }
 
-/** Keeps what was read, and reads again where that failed. */
+/** Caches the result of a successful read. Repeats a failed read. */
 function once<T>(read: () => Promise<T>): () => Promise<T> {
     let asked: Promise<T> | undefined;
     return () => {

@@ -16,7 +16,7 @@ export interface StripeSettings {
     apiBase: string | undefined;
 }
 
-/** One or more settings are wrong; each line names the setting, its fault and an example. */
+/** One or more settings are invalid. Each line names the setting, the problem and an example. */
 export class ConfigFault extends Error {
     readonly lines: string[];
 
@@ -29,11 +29,11 @@ export class ConfigFault extends Error {
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Of the server that the form is named for. */
+/** The model of OpenAI, whose API the server implements. */
 const DEFAULT_MODEL = 'text-embedding-3-small';
 const STRIPE_NAMES = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'STRIPE_PRICE_STARTER', 'STRIPE_PRICE_PRO'] as const;
 
-/** Reads settings and collects all faults, so that a person can fix them together. */
+/** Reads settings and collects all faults, so that people can fix them together. */
 export class SettingsReader {
     readonly #env: Env;
     readonly #faults: string[] = [];
@@ -46,7 +46,7 @@ export class SettingsReader {
         if (this.#faults.length > 0) throw new ConfigFault(this.#faults);
     }
 
-    /** An empty value counts as not set: that is how compose files and CI write "nothing". */
+    /** An empty value counts as not set, because compose files and CI systems express "not set" like this. */
     #value(name: string): string | undefined {
         const value = this.#env[name]?.trim();
         return value === '' ? undefined : value;
@@ -103,7 +103,7 @@ export class SettingsReader {
         return this.#fault(name, `must be ${what}`, example);
     }
 
-    /** A server of the OpenAI embeddings form, by its base URL or by its route. */
+    /** A server with the OpenAI embeddings API, given by its base URL or by its embeddings route. */
     embeddings(): EmbeddingsSettings | undefined {
         const url = this.url('EMBEDDINGS_URL', ['http:', 'https:'], 'https://models.example/v1');
         const model = this.text('EMBEDDINGS_MODEL', /^[!-~]{1,200}$/, 'a name without spaces', DEFAULT_MODEL) ?? DEFAULT_MODEL;
@@ -118,14 +118,14 @@ export class SettingsReader {
     host(name: string, example: string): string | undefined {
         const value = this.#value(name);
         const isName = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i;
-        // hapi takes no zones (`fe80::1%eth0`).
+        // hapi accepts no zone ids (`fe80::1%eth0`).
         if (value === undefined || isName.test(value) || (isIP(value) !== 0 && !value.includes('%'))) return value;
         return this.#fault(name, 'must be a host name or an address without brackets to listen on', example);
     }
 
     /**
-     * The message never repeats the value: URLs of databases carry passwords.
-     * @param options.mayLackHost a unix socket's URL has none (`postgresql://user@/name?host=/dir`)
+     * The message never repeats the value, because database URLs contain passwords.
+     * @param options.mayLackHost the URL of a unix socket has no host (`postgresql://user@/name?host=/dir`)
      */
     url(name: string, protocols: readonly string[], example: string, { mayLackHost = false } = {}): string | undefined {
         const value = this.#value(name);
@@ -134,7 +134,7 @@ export class SettingsReader {
         if (!beginnings.some((beginning) => value.toLowerCase().startsWith(beginning))) {
             return this.#fault(name, `must be a URL that begins with ${beginnings.join(' or ')}`, example);
         }
-        // The parser takes the first word behind any number of slashes for a host, and none if a user stands before it.
+        // The parser takes the first word after any number of slashes as the host, and rejects a user without a host.
         const whole = mayLackHost ? value.replace(/^([a-z]+:\/\/[^/?#]*@|[a-z]+:\/\/)(?=[/?]|$)/i, '$1socket') : value;
         if (/^[a-z]+:\/\/[^/\\?#]/i.test(whole) && URL.canParse(whole)) return value;
         return this.#fault(name, 'must be a URL with a host, and a port up to 65535 if any', example);
@@ -154,7 +154,7 @@ export class SettingsReader {
         return undefined;
     }
 
-    /** One Redis, or one per role. It is a fault if only one role would be in PostgreSQL, which nobody wants. */
+    /** One Redis, or one for each role. It is a fault if only one role would be in PostgreSQL, because nobody wants that. */
     redis(): Record<'redisUrl' | 'redisQueueUrl' | 'redisLimitsUrl', string | undefined> {
         const roles = ['REDIS_QUEUE_URL', 'REDIS_LIMITS_URL'] as const;
         const [alone, ...more] = roles.filter((name) => this.#value(name) !== undefined);
@@ -180,18 +180,18 @@ export class SettingsReader {
         return this.#fault(name, problem, 'redis+sentinel://10.0.0.1:26379,10.0.0.2:26379/routebook');
     }
 
-    /** Paths are appended, so the URL must end with its path. */
+    /** Paths are appended to the URL, so it may have no query or fragment. */
     publicUrl(name: string, example: string): string | undefined {
         const value = this.url(name, ['http:', 'https:'], example);
         if (value === undefined || /^[a-z]+:\/\/[^\s/\\?#@]+(\/[^\s\\?#]*)?$/i.test(value)) return value;
         return this.#fault(name, 'must be a URL without user, query, fragment and spaces', example);
     }
 
-    /** A mail address, alone or in angle brackets behind a name. */
+    /** A mail address, alone or in angle brackets after a name. */
     sender(name: string, example: string): string | undefined {
         const value = this.#value(name);
         const address = value === undefined ? undefined : (/^[^<>]*<([^<>]*)>$/.exec(value)?.[1] ?? value);
-        // Also at a machine without a dot in its name, as mail within one house has it.
+        // The domain may lack a dot, as in internal mail systems.
         if (address === undefined || /^[^\s@<>,]+@[^\s@<>,]+$/.test(address)) return value;
         return this.#fault(name, 'must be a mail address, alone or in angle brackets behind a name', example);
     }
@@ -229,7 +229,7 @@ export class SettingsReader {
         const value = this.#value(name);
         if (value === undefined) return [];
         const parsed = parseSecretKeys(value);
-        // No example: people would copy it, and a published key protects nothing.
+        // No example, because people would copy it, and a published key protects nothing.
         if (!parsed.ok) this.#faults.push(`${name}: ${parsed.problem}; make one with: openssl rand -base64 32`);
         return parsed.ok ? parsed.keys : [];
     }
@@ -250,7 +250,7 @@ export class SettingsReader {
         return hosts;
     }
 
-    /** The text of a file of Markdown. */
+    /** The text of a Markdown file. */
     markdown(name: string): string | undefined {
         const text = this.#file(name, 'legal/terms.md')?.text;
         if (text === undefined || /^# \S/.test(text)) return text;
@@ -288,7 +288,7 @@ export class SettingsReader {
             if (read !== undefined) return read;
             this.#fault(name, `must be a file of JSON such as ${shape}, which ${path} is not`, 'oauth-clients.json');
         } catch {
-            // The message of a parser may repeat a secret.
+            // The message of the JSON parser may repeat a secret.
             this.#fault(name, `must be a file of JSON that can be read, which ${path} is not`, 'oauth-clients.json');
         }
         return new Map();

@@ -4,9 +4,9 @@ import { parentPort, type Transferable, Worker } from 'node:worker_threads';
 interface SideThread {
     /**
      * Runs a task in the thread.
-     * @param owner each owner's tasks run in order, and one owner's queue delays no other owner
-     * @param moved buffers that go over to the thread instead of being copied
-     * @throws SideThreadFailure if the task was given up, or the thread broke
+     * @param owner the tasks of one owner run in order; the queue of one owner does not delay other owners
+     * @param moved buffers that are transferred to the thread instead of copied
+     * @throws SideThreadFailure if the task was aborted or the thread failed
      */
     run<Answer>(owner: string, task: unknown, moved?: readonly Transferable[]): Promise<Answer>;
 }
@@ -14,7 +14,7 @@ interface SideThread {
 /** The thread could not do its task. */
 export class SideThreadFailure extends Error {}
 
-/** A message of the thread: that it is loaded, or what became of its task. */
+/** A message from the thread: it is ready, or its task ended. */
 type ThreadMessage = 'ready' | { answer: unknown } | { failed: string };
 
 interface Job {
@@ -24,15 +24,15 @@ interface Job {
     fail(error: Error): void;
 }
 
-/** A task that takes longer is given up together with its thread. */
+/** A task that takes longer, in milliseconds, is aborted together with its thread. */
 const TASK_MS = 30_000;
-/** An idle thread ends after this time, to free its memory. */
+/** An idle thread ends after this time, in milliseconds, to free its memory. */
 const IDLE_MS = 60_000;
 const HEAP_MB = 384;
 
-/** The thread starts with the first task. @param file calls `answerTasks` */
+/** Creates a thread that starts with the first task. @param file a module that calls `answerTasks` */
 export function createSideThread(file: URL): SideThread {
-    /** By owner; the next owner in turn is first. */
+    /** Jobs by owner. The owner whose turn is next comes first. */
     const waiting = new Map<string, Job[]>();
     let worker: Worker | undefined;
     let isReady = false;
@@ -50,7 +50,7 @@ export function createSideThread(file: URL): SideThread {
             next();
         });
         made.on('error', (error) => made === worker && end(new SideThreadFailure('the thread broke', { cause: error })));
-        // After the listeners, which would keep the process alive.
+        // Runs after the listeners are added, because adding them keeps the process alive.
         made.unref();
     }
 
@@ -90,7 +90,7 @@ export function createSideThread(file: URL): SideThread {
         running = undefined;
         isReady = false;
         void ended?.terminate();
-        // Fails one task for each failed start. Otherwise a thread that cannot load would restart for ever.
+        // Fails one task for each failed start. Otherwise a thread that cannot load would restart forever.
         if (failure !== undefined) (job ?? takeNext())?.fail(failure);
         if (waiting.size > 0) start();
     }
@@ -108,7 +108,7 @@ export function createSideThread(file: URL): SideThread {
     };
 }
 
-/** In the thread: answers each task by its function. */
+/** Runs in the thread. Answers each task with the result of a function. */
 export function answerTasks<Task>(act: (task: Task) => unknown): void {
     const say = (message: ThreadMessage) => parentPort?.postMessage(message);
     parentPort?.on('message', (task: Task) => {

@@ -1,9 +1,11 @@
-/** On a busy machine an answer may take this long without a fault, in milliseconds. */
+/** On a busy machine an answer may take this long, in milliseconds, without a fault. */
 const PATIENCE_MS = 1000;
-/** Limit after a stall, until the next answer. */
+/** The limit after a stall, in milliseconds, until the next answer. */
 const STALLED_MS = 200;
 const LOOK_MS = 50;
-/** Most time that counts between two checks. A longer gap is a long turn of this process, or a pause of the machine. */
+/**
+ * Maximum time that counts between two checks, in milliseconds. A longer gap means that this process had a long turn or the machine paused.
+ */
 const LONGEST_LOOK_MS = 4 * LOOK_MS;
 
 /** Detects a stalled connection: see `createStallDetector`. */
@@ -13,13 +15,13 @@ interface StallDetector {
 }
 
 /**
- * Rejects all pending requests when no answer arrived for a second, and after a stall, until the next answer, for 200 ms (goals R4, R5).
- * A timeout for each request would reject the last of a thousand concurrent ones although the server works at full speed, and would
- * need a timer for each.
+ * Rejects all pending requests when no answer has arrived for a second. After a stall the limit is 200 ms, until the next answer (goals R4,
+ * R5). A timeout for each request would reject the last of a thousand concurrent requests although the server works at full speed, and
+ * would need a timer for each.
  */
 export function createStallDetector(part: string): StallDetector {
     const pending = new Set<{ since: number; reject: (error: Error) => void }>();
-    /** Time that counted until the last check, in milliseconds. `since` and `heardAt` use this clock. */
+    /** The time that has counted until the last check, in milliseconds. `since` and `heardAt` use this clock. */
     let listenedMs = 0;
     let lookedAt = 0;
     let heardAt = 0;

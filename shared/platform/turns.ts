@@ -3,12 +3,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 export { nextTurn };
 
 /**
- * Characters or bytes of a long text that one turn of the event loop converts. Fresh memory is what costs: the kernel takes 20 to 60 ms
- * to provide 5 MB. So the pieces are written into one buffer, whose pages are provided turn by turn.
+ * Number of characters or bytes of a long text that one turn of the event loop converts. Fresh memory is the main cost: the kernel takes 20
+ * to 60 ms to provide 5 MB. So the pieces are written into one buffer, whose pages are provided turn by turn.
  */
 const PIECE = 512 * 1024;
 
-/** Runs work in steps; after each one others have their turn. */
+/** Runs work in steps. Other work of the event loop runs after each step. */
 export async function stepsInTurns<Result>(steps: Iterator<void, Result, void>): Promise<Result> {
     let step = steps.next();
     while (!step.done) {
@@ -18,7 +18,7 @@ export async function stepsInTurns<Result>(steps: Iterator<void, Result, void>):
     return step.value;
 }
 
-/** The bytes of a text; a long one takes several turns of the event loop. */
+/** The bytes of a text. A long text takes several turns of the event loop. */
 export async function bytesInTurns(text: string): Promise<Buffer> {
     if (text.length <= PIECE) return Buffer.from(text);
     const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
@@ -32,7 +32,7 @@ export async function bytesInTurns(text: string): Promise<Buffer> {
     return bytes;
 }
 
-/** The bytes that a text in base64 holds; a long one takes several turns of the event loop. */
+/** The bytes that a base64 text encodes. A long text takes several turns of the event loop. */
 export async function base64InTurns(text: string): Promise<Buffer> {
     if (text.length <= PIECE) return Buffer.from(text, 'base64');
     const bytes = Buffer.allocUnsafeSlow(Math.ceil((text.length * 3) / 4));
@@ -44,13 +44,13 @@ export async function base64InTurns(text: string): Promise<Buffer> {
     return bytes.subarray(0, written);
 }
 
-/** Bytes in base64, in a turn of their own where they are many. */
+/** Encodes bytes as base64, in a separate turn of the event loop if there are many. */
 export async function toBase64InTurns(bytes: Buffer): Promise<string> {
     if (bytes.length > PIECE) await nextTurn();
     return bytes.toString('base64');
 }
 
-/** The text of UTF-8 bytes, in a turn of their own where they are many. */
+/** Decodes UTF-8 bytes, in a separate turn of the event loop if there are many. */
 export async function textInTurns(bytes: Buffer): Promise<string> {
     if (bytes.length > PIECE) await nextTurn();
     return bytes.toString();
@@ -60,10 +60,10 @@ function isHighSurrogate(code: number): boolean {
     return code >= 0xd800 && code <= 0xdbff;
 }
 
-/** Characters after which other requests have their turn of the event loop. */
+/** Number of characters after which other requests get a turn of the event loop. */
 const TURN = 64 * 1024;
 
-/** The same parts of a long text, spread over turns of the event loop: to write one of 5 MB takes up to 0.1 s. */
+/** Yields the parts of a long text unchanged, over several turns of the event loop, because writing 5 MB at once takes up to 0.1 s. */
 export async function* inTurns(parts: AsyncIterable<string>): AsyncGenerator<string> {
     let written = 0;
     for await (const part of parts) {
@@ -75,7 +75,7 @@ export async function* inTurns(parts: AsyncIterable<string>): AsyncGenerator<str
     }
 }
 
-/** The results of `work` on each value, one after the other; after each long one others have their turn. */
+/** The results of `work` on each value, one after the other. Other requests get a turn of the event loop after each long result. */
 export async function eachInTurn<Value>(values: readonly Value[], work: (value: Value) => Promise<string>): Promise<string[]> {
     const texts: string[] = [];
     for (const value of values) {

@@ -1,6 +1,6 @@
 import { VERSION } from './version.ts';
 
-/** How we introduce ourselves to sites: name, version, and where their owners learn who we are. */
+/** The User-Agent with which we call sites: name, version, and a page about us for their owners. */
 export function userAgent(publicUrl: string): string {
     return `Routebook/${VERSION} (+${publicUrl}/abuse)`;
 }

@@ -1,4 +1,4 @@
 import { readFileSync } from 'node:fs';
 
-/** The release that runs, from package.json. */
+/** The running release, from package.json. */
 export const VERSION: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;

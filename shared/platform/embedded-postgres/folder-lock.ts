@@ -1,18 +1,18 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A process that was killed right now holds its lock for a moment. */
+/** How long to wait for the lock of a process that was just killed, in milliseconds. */
 const PATIENCE_MS = 500;
 
 /**
- * Takes the one lock of a folder. It is a lock of the operating system, held through SQLite, so it ends with this process, however
- * that ends.
- * @param name the folder's name in messages
- * @returns what releases it
- * @throws Error of one line, with the name and the pid, while another process holds it
+ * Takes the exclusive lock of a folder. It is a lock of the operating system, held through SQLite, so it ends with this process in all
+ * cases.
+ * @param name the name of the folder in messages
+ * @returns a function that releases the lock
+ * @throws an Error of one line, with the name and the pid, while another process holds the lock
  */
 export async function lockFolder(folder: string, name: string): Promise<() => void> {
-    // Node 22 and 24 warn of an experiment when they load it.
+    // Node 22 and 24 print a warning about an experimental feature when they load this module.
     const { DatabaseSync } = await import('node:sqlite');
     const database = new DatabaseSync(join(folder, 'lock'), { timeout: PATIENCE_MS });
     const holder = join(folder, 'lock.pid');

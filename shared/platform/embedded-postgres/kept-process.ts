@@ -2,10 +2,10 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events';
 
 /**
- * Starts a server that ends with this process, but not before it wants to. The server gets a session of its own, so that Ctrl-C in a
- * terminal does not reach it while we still drain. The shell around it holds the other end of a pipe: when this process ends, however
- * it ends, the pipe closes and the server gets SIGINT (which background commands of a shell ignore unless they ask for it: PostgreSQL
- * and Redis do). The returned process is the shell; it exits with the server's status. It does not keep our event loop alive.
+ * Starts a server that ends with this process, but not earlier. The server runs in a session of its own, so that Ctrl-C in a terminal does
+ * not reach it while this process still drains. A shell around the server holds the other end of a pipe. When this process ends for any
+ * reason, the pipe closes and the server gets SIGINT. (Background commands of a shell ignore SIGINT unless they handle it; PostgreSQL and
+ * Redis do.) The returned process is the shell, which exits with the status of the server. It does not keep our event loop alive.
  */
 export function spawnKept(
     program: string,
@@ -23,7 +23,7 @@ export function spawnKept(
     return kept;
 }
 
-/** Resolves when a kept process has ended, or could not be started at all. */
+/** Resolves when the process has ended or could not be started. */
 export async function hasExited(kept: ChildProcess): Promise<void> {
     await once(kept, 'exit').catch(() => undefined);
 }

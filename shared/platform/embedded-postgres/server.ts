@@ -14,7 +14,7 @@ export interface Setup {
     home: Home;
     binaries: Binaries;
     socketFolder: string;
-    /** False: nothing is forced to the disk. */
+    /** False: the server does not force data to the disk. */
     durable: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface Server {
     stop(): Promise<void>;
 }
 
-/** Makes an empty cluster where there is none. It gets its name when it is complete. */
+/** Creates an empty cluster if there is none. The folder gets its final name only when it is complete. */
 export async function initialise({ home, binaries, durable }: Omit<Setup, 'socketFolder'>): Promise<void> {
     if (existsSync(home.cluster)) return;
     const draft = `${home.cluster}.new`;
@@ -44,8 +44,8 @@ export async function initialise({ home, binaries, durable }: Omit<Setup, 'socke
 }
 
 /**
- * Starts the server of a cluster and waits until it takes connections. Right after a kill -9 the old server's children may hold its
- * shared memory for a moment: then it tries again, for up to 20 s.
+ * Starts the server of a cluster and waits until it accepts connections. Immediately after a kill -9, the old server's children may still
+ * hold its shared memory, so the start is retried for up to 20 s.
  */
 export async function startServer(setup: Setup): Promise<Server> {
     const { home } = setup;
@@ -59,7 +59,7 @@ export async function startServer(setup: Setup): Promise<Server> {
     }
 }
 
-/** @returns the running server, or the output of one that exited */
+/** @returns the running server, or the output of a server that exited */
 async function launch({ home, binaries, socketFolder, durable }: Setup): Promise<Server | string> {
     const size = existsSync(home.log) ? statSync(home.log).size : 0;
     const isFull = size > LOG_LIMIT;
@@ -97,7 +97,7 @@ function settings(socketFolder: string, durable: boolean): string[] {
         'timezone=UTC',
         'log_timezone=UTC',
         'jit=off',
-        // The server's log has its starts, stops and recoveries, but no statements and no rows of callers.
+        // The log of the server contains starts, stops and recoveries, but no statements and no rows of callers.
         'log_min_messages=log',
         'log_checkpoints=off',
         ...(durable ? [] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'wal_level=minimal', 'max_wal_senders=0']),

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { giveTo, type Home } from './home.ts';
 
-/** A socket's whole path may have 103 bytes on macOS and 107 on Linux: a data folder can be too deep for it, and so can TMPDIR. */
+/** The path of a socket may have 103 bytes on macOS and 107 on Linux. A data folder can be too deep for that, and so can TMPDIR. */
 const LONGEST_PARENT = 70;
 
 /**
- * Makes the folder of a home's socket, which only the server's user and root may enter: that takes the place of a password. A start
- * after a kill -9 uses the same one again. Where another user has a folder of this name, it gets a random one.
+ * Creates the folder for the socket of a home. Only the server's user and root may enter it, so no password is necessary. A start after a
+ * kill -9 uses the same folder again. If another user has a folder of this name, a random name is used.
  */
 export function openSocketFolder({ folder: home, account }: Home): string {
     const temporary = tmpdir();

@@ -2,37 +2,40 @@ import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:c
 import { availableParallelism } from 'node:os';
 import { type Asker, createPasswordQueue } from './queue.ts';
 
-/** Three rounds over blocks of 1 KiB: with 2^15 blocks 32 MiB, OWASP's equal of Argon2id at 19 MiB. */
+/** Three rounds over blocks of 1 KiB. With 2^15 blocks this takes 32 MiB, which OWASP considers equal to Argon2id with 19 MiB. */
 const ROUNDS = { r: 8, p: 3 } as const;
 const KEY_BYTES = 32;
 const MEMORY_BYTES = 64 * 1024 * 1024;
 
 export interface Passwords {
-    /** A salted hash that says how it was made. */
+    /** Returns a salted hash that contains its parameters. */
     hash(password: string, asker?: Asker): Promise<string>;
-    /** Whether the password matches the hash. Without a hash it is false after the same time, so that accounts cannot be enumerated. */
+    /**
+     * Whether the password matches the hash. Without a hash, the result is false after the same time, so that accounts cannot be
+     * enumerated.
+     */
     matches(password: string, hash: string | null | undefined, asker?: Asker): Promise<boolean>;
 }
 
 interface PasswordOptions {
-    /** Binary logarithm of the number of blocks, for new hashes; a hash that is known says its own. */
+    /** Binary logarithm of the number of blocks of new hashes. Existing hashes contain their own value. */
     cost: number;
-    /** Hashes that are computed at once: they take cores from everything else in this process. */
+    /** Number of hashes that are computed concurrently. They take cores from everything else in this process. */
     atOnce?: number;
-    /** Hashes of known browsers, and of strangers, that wait for their turn; more are refused. */
+    /** Maximum number of waiting hashes, of known browsers and of others each. Further requests are refused. */
     maxWaiting?: number;
 }
 
 const NOBODY: Asker = { client: '', account: '', isKnown: false };
 
 /**
- * The passwords of one process. A flood of sign-ins queues here and not in front of the API (shared/platform/passwords/queue.ts).
- * Both functions throw Refusal OVERLOADED where too many wait already.
+ * Hashes and checks passwords for one process. A flood of sign-ins waits in this queue, not in front of the API
+ * (shared/platform/passwords/queue.ts). Both functions throw Refusal OVERLOADED if too many requests wait already.
  */
 export function createPasswords(options: PasswordOptions): Passwords {
     const { cost, atOnce = Math.max(1, Math.floor(availableParallelism() / 2)), maxWaiting = 256 } = options;
     const line = createPasswordQueue({ atOnce, maxWaiting });
-    // No password has this hash: its key is shorter than any that is derived.
+    // No password has this hash, because its key is shorter than any derived key.
     const nobody = ['scrypt', cost, ROUNDS.r, ROUNDS.p, randomBytes(16).toString('base64url'), 'AA'].join('$');
 
     return {
@@ -53,7 +56,7 @@ export function createPasswords(options: PasswordOptions): Passwords {
     };
 }
 
-/** One spelling for what looks the same, whatever keyboard it was typed on. */
+/** Normalises the password, so that texts that look the same match, whatever keyboard they were typed on. */
 function derive(password: string, salt: Buffer, how: { log2N: number; r: number; p: number }): Promise<Buffer> {
     const options: ScryptOptions = { N: 2 ** how.log2N, r: how.r, p: how.p, maxmem: MEMORY_BYTES };
     return new Promise((resolve, reject) => {

@@ -1,23 +1,23 @@
 import { Refusal } from '../../refusals.ts';
 
-/** The source of a hash request, which decides its turn. */
+/** The source of a hash request. It decides the turn of the request. */
 export interface Asker {
-    /** The client's address, as limits count it. */
+    /** The address of the client, as rate limits count it. */
     client: string;
-    /** The account, by its user or its address. */
+    /** The account, identified by its user or its mail address. */
     account: string;
-    /** The browser signed in to this account before. */
+    /** Whether the browser has signed in to this account before. */
     isKnown: boolean;
 }
 
-/** Requests a minute up to which a client or account counts as rare. */
+/** A client or account with at most this many requests a minute counts as rare. */
 const RARELY = 5;
 const MINUTE_MS = 60_000;
-/** Longest wait. */
+/** Maximum wait, in milliseconds. */
 const PATIENCE_MS = 30_000;
 
 interface PasswordQueue {
-    /** @throws Refusal OVERLOADED, and what `work` throws */
+    /** @throws Refusal OVERLOADED, and all errors of `work` */
     run<Result>(asker: Asker, work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -29,7 +29,7 @@ interface Waiting {
     refuse(refusal: Refusal): void;
 }
 
-/** Three kinds take turns: known browsers, strangers who ask rarely, all strangers. */
+/** Three kinds of requests take turns: known browsers, rare strangers, all strangers. */
 const KINDS: readonly ((one: Waiting) => boolean)[] = [
     ({ asker }) => asker.isKnown,
     ({ asker, asksRarely }) => !asker.isKnown && asksRarely,
@@ -37,7 +37,7 @@ const KINDS: readonly ((one: Waiting) => boolean)[] = [
 ];
 
 /**
- * Creates the queue for password hashes, which need more CPU than a crowd of sign-ins leaves. In order of arrival every client would wait
+ * Creates the queue for password hashes. A crowd of sign-ins needs more CPU than there is. In order of arrival, every client would wait for
  * up to half a minute. So the newest request of each kind goes first, and a new client waits only for a few requests of repeat clients.
  */
 export function createPasswordQueue({ atOnce, maxWaiting }: { atOnce: number; maxWaiting: number }): PasswordQueue {
@@ -88,20 +88,20 @@ export function createPasswordQueue({ atOnce, maxWaiting }: { atOnce: number; ma
     };
 }
 
-/** The oldest request of the newest client, so that one client's requests stay in order. */
+/** The oldest request of the newest client, so that requests of one client stay in order. */
 function firstOf(group: readonly Waiting[]): Waiting {
     const newest = group.at(-1) as Waiting;
     return group.find(({ asker }) => asker.client === newest.asker.client) as Waiting;
 }
 
-/** The request to drop: the newest of the client that waits longest, frequent clients first. */
+/** The request to drop: the newest request of the client that has waited longest, frequent clients first. */
 function lastOf(group: readonly Waiting[]): Waiting {
     const often = group.filter(({ asksRarely }) => !asksRarely);
     const worst = often.length > 0 ? often : group;
     return worst.findLast(({ asker }) => asker.client === worst[0]?.asker.client) as Waiting;
 }
 
-/** How often each name was counted in this minute and the last one, this time included. */
+/** Counts how often each name occurred in the current and the previous minute, including this time. */
 function createMinuteCounts(): { count(name: string): number } {
     let [current, last] = [new Map<string, number>(), new Map<string, number>()];
     let endsAt = performance.now() + MINUTE_MS;

@@ -3,8 +3,8 @@ import type { ConnectionLog } from '../connection-log.ts';
 import { NO_TRACING, type Tracing } from '../tracing.ts';
 
 /**
- * Traces to the collector of OTEL_EXPORTER_OTLP_ENDPOINT. Without that setting nothing of OpenTelemetry is loaded.
- * @param service `service.name`, by which collectors tell processes apart
+ * Opens tracing to the collector of OTEL_EXPORTER_OTLP_ENDPOINT. Without that setting, OpenTelemetry is not loaded.
+ * @param service `service.name`, by which collectors distinguish processes
  */
 export async function openTracing(
     { otelEndpoint, shutdownGraceMs }: Pick<Config, 'otelEndpoint' | 'shutdownGraceMs'>,

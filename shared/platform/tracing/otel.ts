@@ -17,19 +17,19 @@ import { type ConnectionLog, type ConnectionStatus, watchConnection } from '../c
 import type { Span, SpanKind, Tracing, Traits } from '../tracing.ts';
 import { VERSION } from '../version.ts';
 
-/** Delay of a batch of ended spans. */
+/** Delay of a batch of ended spans, in milliseconds. */
 const DELAY_MS = 1000;
-/** Timeout of an export, including the exporter's retries. */
+/** Timeout of an export, including the exporter's retries, in milliseconds. */
 const EXPORT_MS = 5000;
-/** Spans to keep while the collector is slow or down, about 5 MiB. Others are dropped. */
+/** Maximum number of spans that wait while the collector is slow or down, about 5 MiB. Further spans are dropped. */
 const MOST_WAITING = 4096;
 const LARGEST_BATCH = 512;
-/** Time to flush the last spans when the process stops, if its grace time allows. */
+/** Time to export the last spans when the process stops, in milliseconds, if its grace time allows. */
 const FLUSH_MS = 1000;
 
 /**
- * Traces over OTLP/HTTP. Only this file knows OpenTelemetry, and it is loaded only where there is a collector. No instrumentation
- * patches our libraries: spans are where we put them, so that nothing of a caller or a site gets into them by itself (decision 12).
+ * Exports traces over OTLP/HTTP. Only this file uses OpenTelemetry, and it is loaded only if there is a collector. No instrumentation
+ * patches our libraries. Our code creates all spans, so that they contain data of a caller or a site only if we add it (decision 12).
  */
 export function traceTo({
     endpoint,
@@ -45,7 +45,7 @@ export function traceTo({
     const status = watchConnection(log, 'traces');
     const exporter = withStatus(new OTLPTraceExporter({ url: tracesUrl(endpoint), timeoutMillis: EXPORT_MS }), status);
     const resource = { 'service.name': service, 'service.version': VERSION, 'service.instance.id': randomUUID() };
-    // Everything is sampled, unless the caller's own trace is not: that is the provider's default.
+    // By default, the provider samples everything unless the trace of the caller is not sampled.
     const provider = new TracerProvider({
         resource: defaultResource().merge(resourceFromAttributes(resource)),
         spanProcessors: [
@@ -69,7 +69,7 @@ export function traceTo({
                 () => true,
             );
             const isInTime = await Promise.race([flushed, sleep(flushMs, false, { ref: false })]);
-            if (!isInTime) status.down(new Error(`the last spans were not taken within ${flushMs} ms`));
+            if (!isInTime) status.down(new Error(`the last spans were not exported within ${flushMs} ms`));
         },
     };
 }
@@ -134,10 +134,10 @@ class TracedSpan implements Span {
     }
 }
 
-/** W3C Trace Context: later versions may have more behind the flags, the first one not. */
+/** W3C Trace Context: later versions may append fields after the flags, version 00 may not. */
 const TRACEPARENT = /^(?!ff)([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 
-/** Where a trace goes on; a `traceparent` that breaks the rules begins a new one. */
+/** The context of the caller. An invalid `traceparent` begins a new trace. */
 function contextOf(parent: string | undefined): Context {
     const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(parent ?? '') ?? [];
     const context = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
@@ -145,20 +145,20 @@ function contextOf(parent: string | undefined): Context {
     return isOne ? trace.setSpanContext(ROOT_CONTEXT, context) : ROOT_CONTEXT;
 }
 
-/** Never the message, which may repeat input. */
+/** Never returns the message, which may repeat input. */
 function codeOf(error: unknown): string {
     if (!(error instanceof Error)) return 'INTERNAL';
     return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
-/** The setting is the base of all signals: traces have their path below it (OTLP exporter specification). */
+/** The setting is the base URL of all signals. Traces have a path below it (OTLP exporter specification). */
 function tracesUrl(endpoint: string): string {
     const url = new URL(endpoint);
     url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/v1/traces`;
     return url.href;
 }
 
-/** Wraps an exporter to log each outage once. */
+/** Wraps an exporter, so that each outage is logged once. */
 function withStatus(exporter: OTLPTraceExporter, status: ConnectionStatus): SpanExporter {
     return {
         export(spans, done) {
@@ -172,7 +172,7 @@ function withStatus(exporter: OTLPTraceExporter, status: ConnectionStatus): Span
     };
 }
 
-/** Without the collector's own words, which may be a page. */
+/** Omits the text of the collector's answer, which may be a whole page. */
 function reasonOf(error: Error | undefined): string {
     if (error === undefined) return 'the collector did not take the spans';
     const { message } = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
