@@ -28,7 +28,7 @@ import { createLatest, createVersions, type Latest, type Versions } from './stor
 import { createLists, type Lists } from './store/registry/search.ts';
 import { openUsage, type Usage } from './store/usage/usage.ts';
 
-/** Everything a process has opened; stories take from it what they need. */
+/** All resources that a process has opened. Functions use the parts that they need. */
 export interface App {
     readonly config: Config;
     readonly log: Log;
@@ -36,80 +36,83 @@ export interface App {
     readonly metrics: Metrics;
     readonly tracing: Tracing;
     readonly db: Db;
-    /** A few connections for browsing alone, whose statements are bounded in time: it is shed before anything else waits. */
+    /**
+     * A pool of few connections for browse requests only. Their statements have a timeout. Under load, browse requests are rejected before
+     * other requests have to wait.
+     */
     readonly browse: Db;
-    /** Reads what may be a second old, from the replica where there is one: lists, search, find and trends. */
+    /** For reads that may be a second old: lists, search, find and trends. Uses the replica if there is one. */
     readonly read: Read;
     readonly queue: Queue;
     readonly limits: Limits;
     readonly fleet: Fleet;
     readonly circuits: Circuits;
-    /** Whose turn it is to send something to a site. */
+    /** Decides when a request may be sent to a site. */
     readonly turns: Turns;
-    /** Endpoints that killed workers. */
+    /** Quarantined endpoints, which killed workers. */
     readonly quarantine: Quarantine;
     /** Keys for encryption and signatures. */
     readonly secrets: Secrets;
     readonly credits: Credits;
-    /** Idempotency keys and the answers kept under them. */
+    /** Idempotency keys and their stored answers. */
     readonly idempotency: Idempotency;
     readonly keys: Keys;
-    /** Connections for calls. */
+    /** Connections of callers, for calls. */
     readonly vault: Vault;
     readonly connectionUses: ConnectionUses;
-    /** Places in lists, sealed for callers. */
+    /** Encrypted list cursors. */
     readonly cursors: Cursors;
-    /** The latest version of a site, read again for every call, in one query a tick. */
+    /** The latest version of a site. It is read again for every call, in one query per tick. */
     readonly latest: Latest;
-    /** Immutable versions, cached. */
+    /** Immutable versions. They are cached. */
     readonly versions: Versions;
-    /** Sites by what callers look for. */
+    /** Searches sites by intent. */
     readonly lists: Lists;
-    /** Sites that one which was not found may have been meant to be. */
+    /** Finds sites with names similar to an unknown name. */
     readonly nearSites: NearSites;
-    /** Endpoints by task. */
+    /** Finds endpoints by task. */
     readonly finder: Finder;
-    /** Makes vectors of texts; undefined where EMBEDDINGS_URL is not set. */
+    /** Computes vectors of texts; undefined if EMBEDDINGS_URL is not set. */
     readonly embedder: Embedder | undefined;
-    /** All endpoints, the most used first. */
+    /** All endpoints, most used first. */
     readonly usedLists: UsedLists;
     /** Catalog reads for calls, one query per tick of the event loop. */
     readonly lookUps: LookUps;
     readonly usage: Usage;
     readonly lookUpSessions: LookUpSessions;
-    /** Where people reach this service; without a trailing slash. */
+    /** The public URL of this service, without a trailing slash. */
     publicUrl(): string;
-    /** Told once the port is known. */
+    /** Called once the port is known. */
     setPort(port: number): void;
     isDraining(): boolean;
-    /** From now on /readyz says no, so that no new traffic comes. */
+    /** Makes /readyz fail from now on, so that no new traffic arrives. */
     drain(): void;
-    /** Undoes the opening in reverse. */
+    /** Closes all parts in reverse order. */
     close(): Promise<void>;
 }
 
 interface AppOptions {
-    /** `api` listens for replies of the queue; `worker` only sends them. */
+    /** `api` listens for replies of the queue. `worker` only sends them. */
     role: 'api' | 'worker';
     log: Log;
     clock?: Clock;
     metrics?: Metrics;
-    /** Closed by its opener, after the app. */
+    /** The caller that opened it closes it, after the app. */
     tracing?: Tracing;
-    /** For each pool, and for statements of circuits; see DbOptions. */
+    /** Timeout for a connection of each pool, and for the statements of circuits, in milliseconds; see DbOptions. */
     acquireTimeoutMs?: number;
 }
 
-/** Connections that browsing may take, and how long one of its statements may run, in milliseconds. */
+/** Maximum number of connections for browse requests, and the timeout of their statements, in milliseconds. */
 const BROWSING = 6;
 const BROWSE_MS = 2000;
 
-/** Connections for money alone: however many wait for one to read something, holds, charges and releases find theirs. */
+/** Number of connections reserved for credits. Holds, charges and releases get a connection even if many readers wait. */
 const MOVING_CREDITS = 6;
 
 /**
- * Opens all parts over the database (and Redis where it is set). Nothing has to be up yet: each part connects when it is
- * first used, and again after an outage.
+ * Opens all parts over the database, and over Redis if it is configured. These may still be unreachable: each part connects on first use
+ * and reconnects after an outage.
  */
 export function openApp(
     config: Config & { databaseUrl: string },
@@ -158,7 +161,7 @@ export function openApp(
     const idempotency = createIdempotency(db, secrets);
     cleanup.add('idempotency', () => idempotency.close());
     const keys = openKeys(db, {
-        onError: (error) => log.warn({ part: 'keys', err: error }, 'when keys were last used could not be written'),
+        onError: (error) => log.warn({ part: 'keys', err: error }, 'the times of use of keys could not be written'),
     });
     cleanup.add('keys', () => keys.close());
     const usage = openUsage(db, { log });

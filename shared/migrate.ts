@@ -6,20 +6,20 @@ import { migrateQueue } from './coordination/queue/queue.ts';
 import { type Db, openDb } from './platform/db.ts';
 
 const FOLDER = fileURLToPath(new URL('../migrations', import.meta.url));
-/** The last commit that can bring a database of any older migration to 0156. */
+/** The last commit that can migrate a database from any older migration to 0156. */
 const LAST_BEFORE_BASELINE = '6699734';
 
-/** Brings the database at `url` up to date: our tables, and the queue's own schema beside them. */
+/** Migrates the database at `url`: our tables, and the schema of the queue. */
 export async function migrateAll(url: string): Promise<void> {
     await migrate(url);
     await migrateQueue(url);
 }
 
-/** Brings our tables up to date. @throws Error of one line if the database is too old for the baseline */
+/** Migrates our tables. @throws an Error of one line if the database is too old for the baseline */
 export async function migrate(url: string): Promise<void> {
     const db = openDb({ url, poolSize: 3, acquireTimeoutMs: 30_000, name: 'routebook-migrate' });
     try {
-        // Of several processes that start at once, one migrates and the others wait.
+        // If several processes start together, one migrates and the others wait.
         await db.transaction(async (lock) => {
             await lock.raw("select pg_advisory_xact_lock(hashtext('routebook migrate'))");
             await moveToBaseline(db);
@@ -30,7 +30,7 @@ export async function migrate(url: string): Promise<void> {
     }
 }
 
-/** Updates a database at migration 0156 or 0097 to the baseline (`migrations/1…`). Does nothing to others. */
+/** Moves a database at migration 0156 or 0097 to the baseline (`migrations/1…`). Does nothing to other databases. */
 async function moveToBaseline(db: Db): Promise<void> {
     if (!(await db.schema.hasTable('migrations'))) return;
     const [newest] = await db('migrations').max('name', { as: 'name' });

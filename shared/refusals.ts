@@ -1,18 +1,18 @@
 /**
- * The table of error codes, and the error class that carries a refusal to the edge of the API. Status, fault and retryability follow
+ * The table of error codes, and the error class that represents a refusal up to the API's answer. Status, fault and retryability follow
  * docs/api.md, "Errors". `GET /v1/errors` and the OpenAPI document are generated from this table.
  */
 
 export type Fault = 'caller' | 'service' | 'upstream' | 'schema';
 
-/** `reads`: retryable only when the endpoint's effect is `read`. */
+/** `reads`: retryable only if the effect of the endpoint is `read`. */
 export type Retryable = boolean | 'reads';
 
 interface RefusalEntry {
     status: number;
     fault: Fault;
     retryable: Retryable;
-    /** The meaning for a person; the default of the public message. */
+    /** An explanation for people. It is the default of the public message. */
     meaning: string;
 }
 
@@ -133,10 +133,9 @@ const TABLE = {
 
 export type RefusalCode = keyof typeof TABLE;
 
-/** Every code with its entry, in the order of the contract's table. */
+/** All codes with their entries, in the order of the contract's table. */
 export const REFUSALS: ReadonlyMap<RefusalCode, RefusalEntry> = new Map(Object.entries(TABLE) as [RefusalCode, RefusalEntry][]);
 
-/** The entry of `code`. */
 export function refusalEntry(code: RefusalCode): RefusalEntry {
     return TABLE[code];
 }
@@ -167,26 +166,26 @@ export interface Detail<Code extends string = DetailCode> {
     message: string;
 }
 
-/** One problem of an item of a batch: also with the code that the item alone would get. */
+/** One problem of a batch item. Its code may also be the one that the item would get in a call of its own. */
 export type ItemDetail = Detail<DetailCode | RefusalCode>;
 
 /** The optional fields of the error envelope. Everything here is public. */
 export interface RefusalExtras {
     details?: readonly ItemDetail[];
-    /** For batches: the number of all problems; `details` has the first ones. */
+    /** For batches: the total number of problems. `details` contains the first ones. */
     problems?: number;
-    /** Whole seconds. */
+    /** In whole seconds. */
     retryAfter?: number;
     upgradeTo?: string;
     upgradeUrl?: string;
-    /** How to connect the site, and where people get its credential. */
+    /** Where to connect the site, and where people get its credential. */
     connectUrl?: string;
     obtainUrl?: string;
     upstream?: { status: number; snippet: string };
     didYouMean?: string[];
     /** The site that was not found. Similar sites become `didYouMean` in the answer. */
     soughtSite?: string;
-    /** Overrides the table's `reads`, and the table for a write that may have been sent. */
+    /** Overrides `reads` of the table, and the table for a write that may have been sent. */
     retryable?: boolean;
     /** A field next to `error`, used only by the health route. */
     data?: object;
@@ -194,12 +193,12 @@ export interface RefusalExtras {
     headers?: Record<string, string>;
 }
 
-/** Thrown when the caller can do something about it; anything else that is thrown is a bug. The message is public. */
+/** Thrown if the caller can do something about the problem. Any other thrown error is a bug. The message is public. */
 export class Refusal extends Error {
     readonly code: RefusalCode;
     readonly extras: RefusalExtras;
 
-    /** @param message public, one sentence; the table's meaning when absent. `cause` is only logged. */
+    /** @param message public, one sentence; absent: the meaning in the table. `cause` is only logged. */
     constructor(code: RefusalCode, message?: string, extras: RefusalExtras = {}, options?: { cause?: unknown }) {
         super(message ?? TABLE[code].meaning, options);
         this.name = 'Refusal';

@@ -16,13 +16,13 @@ import { type Failed, nextCall, nextStepText } from './next-step.ts';
 import { type Agreement, type Agreements, findAgreement, questionOf } from './questions.ts';
 import { type AgentTool, type Arguments, DEFAULT_CHARACTERS } from './tool.ts';
 
-/** Everything that an agent server needs. */
+/** The configuration of an agent server. */
 export interface Served {
     tools: readonly AgentTool[];
     instructions: string;
     /** Calls the API with the key, limits and credits of the person who runs the agent. */
     ask: Ask;
-    /** Stores results that are too long. Absent: they are cut and the rest is lost. */
+    /** Stores results that are too long. Absent: results are cut and the rest is lost. */
     fullResults?: FullResults | undefined;
     /** Lets a person confirm the price of a write. Absent: nobody is asked. */
     agreements?: Agreements | undefined;
@@ -42,7 +42,7 @@ export function agentServer({ tools, ask, instructions, fullResults, agreements 
     return server;
 }
 
-/** Serves stored results as resources. They are readable by address and not listed. */
+/** Serves stored results as resources. Clients can read them by address, but lists do not contain them. */
 function serveFullResults(server: Server, fullResults: FullResults): void {
     server.setRequestHandler('resources/list', () => ({ resources: [] }));
     server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
@@ -83,7 +83,9 @@ function agreedCall(call: ApiCall, { credits, once }: Agreement): ApiCall {
     return { ...call, confirmed: credits, headers: { 'idempotency-key': once, ...call.headers } };
 }
 
-/** Returns the result as text and as an object, both within the budget; if it was cut, also the address of the full result. */
+/**
+ * Returns the result as text and as an object, both within the budget. If the result was cut, also returns the address of the full result.
+ */
 async function success(
     { isCheckedByRoute }: AgentTool,
     result: Record<string, unknown>,
@@ -111,18 +113,18 @@ function failure(apiError: ApiError, failed: Failed): CallToolResult {
         ...apiError,
         details: apiError.details && firstOf(apiError.details),
         what_to_do: nextStepText(apiError),
-        // The agent has its own call. A long one is not repeated.
+        // The agent knows the call that it made, so a long one is not repeated.
         next: JSON.stringify(next).length > MOST_NEXT ? null : next,
     };
     const text = JSON.stringify({ error });
     return { isError: true, content: [{ type: 'text', text }], structuredContent: JSON.parse(text) };
 }
 
-/** The characters of a failure's details, and of its next call, at most: together they are within the budget of a result. */
+/** Maximum length of the details of a failure, and of its next call, in characters. Both together fit the budget of a result. */
 const MOST_DETAILS = 4000;
 const MOST_NEXT = 3000;
 
-/** The first problems, of which a body may have thousands. */
+/** The first problems of a failure. A body may have thousands. */
 function firstOf(details: NonNullable<ApiError['details']>): NonNullable<ApiError['details']> {
     let left = MOST_DETAILS;
     return details.filter((detail) => {

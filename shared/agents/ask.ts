@@ -5,20 +5,20 @@ export interface ApiCall {
     query?: Record<string, string | number | boolean | undefined>;
     body?: unknown;
     headers?: Record<string, string>;
-    /** Credits that a person agreed to for this call. */
+    /** The credits that a person confirmed for this call. */
     confirmed?: number | undefined;
-    /** Whether it may be sent again if the answer was lost. */
+    /** Whether the call may be sent again if its answer was lost. */
     isRepeatable: boolean;
 }
 
-/** Resolves with the body of a success. @throws AskFailure with the error of the API */
+/** Resolves with the body of a successful answer. @throws AskFailure with the error of the API */
 export type Ask = (call: ApiCall) => Promise<Record<string, unknown>>;
 
 /** The fields of the error envelope that an agent needs. */
 export interface ApiError {
     code: string;
     message: string;
-    /** Who caused it: caller, upstream, schema or service. */
+    /** Who caused the error: caller, upstream, schema or service. */
     fault: string;
     retryable: boolean;
     retry_after?: number | undefined;

@@ -11,14 +11,17 @@ const LONGEST_TEXTS = [2000, 500, 120];
 const MOST_ITEMS = 512;
 /** Objects with at most this many fields are records, and keep all fields. */
 const FEWEST_FIELDS = 24;
-/** Characters written in the search for what fits. With a large budget the result may be somewhat shorter than allowed. */
+/**
+ * Maximum number of characters written during the search for a result that fits. With a large budget, the result may be slightly shorter
+ * than allowed.
+ */
 const MOST_WRITTEN = 400_000;
 const NOTE = 'cut to fit max_characters: ask for less with params, max_results or a narrower endpoint';
 
 /**
- * Writes a value as valid JSON of at most `most` characters. It first cuts long texts, then the ends of lists and large objects. If that
- * is not enough, the JSON itself is cut and returned as a text. Each cut is noted beside the value. The cost is bounded by `most` and the
- * number of field names.
+ * Writes a value as valid JSON of at most `most` characters. It first cuts long texts, then the ends of lists and large objects. If that is
+ * not enough, it cuts the JSON itself and returns it as a text. A note next to the value describes each cut. The cost is bounded by `most`
+ * and the number of field names.
  */
 export function fitToBudget(value: unknown, most: number): Fitted {
     const whole = writeJson(value, most);
@@ -57,8 +60,8 @@ function asText(json: string, most: number): string {
 }
 
 /**
- * The part of a value that could fit within `most` characters, counting two characters per value. The search for bounds then never reads
- * the rest again.
+ * The part of a value that could fit within `most` characters, counting two characters per value. The later search then never reads the
+ * rest.
  */
 function outlineOf(value: unknown, most: number): unknown {
     let left = most / 2;

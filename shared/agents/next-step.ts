@@ -45,7 +45,7 @@ export function nextStepText({ code, retryable, retry_after: seconds, details = 
     return [known, correct, again].filter((text) => text !== undefined).join(' ') || 'Do not repeat this call as it is.';
 }
 
-/** The next call after a failure; null if a person must act, or nothing helps. */
+/** The next call after a failure; null if a person must act, or no call helps. */
 export function nextCall(told: ApiError, { tool, args }: Failed): NextCall | null {
     const { code, retryable, retry_after: seconds, did_you_mean: [meant] = [] } = told;
     const { site, endpoint, intent, task } = args;

@@ -9,7 +9,7 @@ import {
 import { creditsToConfirm } from '../domain/accounts/confirm-above.ts';
 import type { ApiError } from './ask.ts';
 
-/** A call that a person agreed to, and its price in credits. */
+/** A call that a person confirmed, and its price in credits. */
 export interface Agreed {
     tool: string;
     args: Record<string, unknown>;
@@ -19,24 +19,24 @@ export interface Agreed {
 export interface Agreement {
     /** The credits that the person was asked about. */
     credits: number;
-    /** The idempotency key of a call without one: it happens once, however often the answer is sent. */
+    /** The idempotency key for a call without one. With it, the call runs only once, however often the confirmation is sent. */
     once: string;
 }
 
 /** Seals a question, so that the answer is valid only for this call at this price. */
 export interface Agreements {
     seal(agreed: Agreed): Promise<string>;
-    /** Undefined for another call or an expired question. */
+    /** Undefined if the confirmation is for another call or has expired. */
     open(state: string, call: Omit<Agreed, 'credits'>): Promise<Agreement | undefined>;
 }
 
-/** The protocol context of a call. Only the 2026 revision can carry a question in an answer. */
+/** The protocol context of a call. Only the 2026 revision supports a question within an answer. */
 type Request = ServerContext['mcpReq'];
 
 const CONNECT = 'connect';
 const CONFIRM = 'confirm';
 
-/** Finds the agreement that this request carries. */
+/** Finds the confirmation that this request contains. */
 export async function findAgreement(
     { inputResponses, requestState }: Request,
     call: Omit<Agreed, 'credits'>,
@@ -48,7 +48,7 @@ export async function findAgreement(
     return agreements?.open(state, call);
 }
 
-/** The modes in which the client can ask its person; undefined if it cannot ask. */
+/** The modes in which the client can ask its user; undefined if it cannot ask. */
 function elicitationOf({ envelope }: Request): { form?: unknown; url?: unknown } | undefined {
     const capabilities = (envelope as Record<string, ClientCapabilities | null> | undefined)?.[CLIENT_CAPABILITIES_META_KEY];
     const elicitation: unknown = capabilities?.elicitation;

@@ -4,19 +4,19 @@ import { estimateTokens } from '../domain/text/token-estimate.ts';
 import type { Effect, Endpoint, JsonObject } from '../domain/types.ts';
 import { type AgentTool, READS, WRITES } from './tool.ts';
 
-/** The parts of a site's version that its tools are built from. */
+/** The parts of a site's version from which its tools are built. */
 interface ToolSite {
     site: string;
     version: number;
-    /** Hosted ones, the best first. */
+    /** The hosted endpoints, best first. */
     endpoints: readonly Endpoint[];
 }
 
-/** The most tools of one list. */
+/** Maximum number of tools in one list. */
 const MOST_TOOLS = 100;
-/** The most tokens of a tool list as JSON, by o200k_base. */
+/** Maximum size of a tool list as JSON, in tokens of o200k_base. */
 const LIST_TOKENS = 10_000;
-/** The bytes of a token in English, which has fewer tokens than any other text: beyond them nothing is estimated. */
+/** Bytes per token in English, the language with the fewest tokens. A list with more bytes than the limit allows is not tokenized. */
 const LONGEST_TOKEN = 4;
 const SHORT_DESCRIPTION = 160;
 
@@ -24,14 +24,14 @@ const SHORT_DESCRIPTION = 160;
 export type SiteTool = Pick<AgentTool, 'name' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations'>;
 
 /**
- * Describes a tool for each endpoint. A list that is too long first loses output schemas, then long descriptions, then its last tools.
- * Schemas of a small package may expand to megabytes, so call it beside the event loop.
+ * Creates a tool for each endpoint. A list that is too long first loses output schemas, then long descriptions, then its last tools. The
+ * schemas of a small package may expand to megabytes, so call this in a thread.
  */
 export function siteTools(site: ToolSite): SiteTool[] {
     const inliner = createInliner();
     let left = LIST_TOKENS;
     const whole = site.endpoints.slice(0, MOST_TOOLS).map((endpoint) => {
-        // Schemas too large for any list are not inlined: a package may have 4 MiB of them.
+        // Schemas that are too large for any list are not inlined. A package may have 4 MiB of them.
         if (left <= 0) return plainTool(site, endpoint);
         const tool = toTool(site, endpoint, inliner);
         left -= tokensOf([tool]);
@@ -74,12 +74,12 @@ function plainTool({ site }: ToolSite, { name, description, effect }: Endpoint):
     };
 }
 
-/** The tool with what it does: a fetch of its endpoint. */
+/** Adds the implementation of a tool: a fetch of its endpoint. */
 export function runnable(tool: SiteTool, { site, version }: Pick<ToolSite, 'site' | 'version'>): AgentTool {
     return {
         ...tool,
         needsKey: true,
-        // Only the route compiles schemas of contributors, since it bounds the work.
+        // Only the API route compiles schemas of contributors, because it limits the work.
         isCheckedByRoute: true,
         async run(params, ask) {
             // Pins the version, so that a new publication cannot turn a read into a write.
@@ -113,13 +113,13 @@ function tokensOf(tools: readonly SiteTool[]): number {
     return least > LIST_TOKENS ? least : Math.max(least, estimateTokens(text));
 }
 
-/** Selects the endpoints of a list. */
+/** The criteria for the endpoints of a list. */
 export interface ToolChoice {
     names: readonly string[] | undefined;
     effect: Effect | undefined;
 }
 
-/** Sorts the best first: endpoints that work, then those used most lately. */
+/** Sorts endpoints, best first: those that work, then by recent use. */
 export function chooseEndpoints(
     endpoints: readonly Endpoint[],
     { names, effect }: ToolChoice,

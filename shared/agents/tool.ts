@@ -12,16 +12,16 @@ interface ToolHints {
     openWorldHint?: boolean;
 }
 
-/** One tool, as lists show it and as calls run it. */
+/** A tool, with its description for lists and its implementation for calls. */
 export interface AgentTool {
     name: string;
     description: string;
     inputSchema: JsonObject & { type: 'object' };
     outputSchema?: JsonObject & { type: 'object' };
     annotations: ToolHints;
-    /** Whether its routes require a key. */
+    /** Whether its API routes require a key. */
     needsKey: boolean;
-    /** Its arguments are params of an endpoint; the route validates them. */
+    /** Its arguments are params of an endpoint, which the API route validates. */
     isCheckedByRoute?: boolean;
     /** Returns the result; the caller cuts it to `max_characters`. @throws AskFailure */
     run(args: Arguments, ask: Ask): Promise<Record<string, unknown>>;
@@ -37,7 +37,7 @@ export const ADDS: ToolHints = { readOnlyHint: false, destructiveHint: false };
 /** The default of `max_characters`: about 2,500 tokens of JSON. */
 export const DEFAULT_CHARACTERS = 8000;
 
-/** Inputs of several tools. */
+/** Schemas of arguments that several tools share. */
 export const site = { type: 'string' } as const;
 export const endpoint = { type: 'string' } as const;
 export const params = { type: 'object' } as const;
@@ -45,12 +45,12 @@ export const text = { type: 'string' } as const;
 export const count = { type: 'integer' } as const;
 export const most = { max_characters: { type: 'integer', minimum: 500, maximum: 200_000 } } as const;
 
-/** A schema of arguments that allows no others. */
+/** A schema of arguments that allows no other arguments. */
 export function takes(properties: JsonObject, required: readonly string[]): JsonObject & { type: 'object' } {
     return { type: 'object', properties, required: [...required], additionalProperties: false };
 }
 
-/** A schema of results. No field is required, since failures have `error` instead. */
+/** A schema of results. No field is required, because failures have `error` instead. */
 export function gives(properties: JsonObject): JsonObject & { type: 'object' } {
     return { type: 'object', properties };
 }

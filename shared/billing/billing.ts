@@ -6,22 +6,22 @@ import { Refusal } from '../refusals.ts';
 
 type StripeSettings = NonNullable<Config['stripe']>;
 
-/** Payment through Stripe, where the operator configured it. */
+/** Payment through Stripe, if the operator configured it. */
 export interface Billing extends Pick<App, 'db' | 'secrets' | 'log' | 'clock' | 'publicUrl'> {
     settings: StripeSettings;
     /**
-     * Calls Stripe. Never call it inside a transaction: an answer may take long.
-     * @throws Refusal SERVICE_UNAVAILABLE if Stripe does not answer, or rejects our key.
+     * Calls Stripe. Never call it inside a transaction, because the answer may take long.
+     * @throws Refusal SERVICE_UNAVAILABLE if Stripe does not answer or rejects our key.
      */
     ask<Answer>(question: (stripe: Stripe) => Promise<Answer>): Promise<Answer>;
 }
 
-/** A page waits for Stripe, and Stripe waits for our answer to an event. */
+/** Timeout of a call, in milliseconds. A page waits for Stripe, and Stripe waits for our answer to an event. */
 const TIMEOUT_MS = 10_000;
 
 const clients = new WeakMap<StripeSettings, Promise<Stripe>>();
 
-/** Payment through Stripe; undefined if STRIPE_SECRET_KEY is not set. */
+/** Creates the payment through Stripe; undefined if STRIPE_SECRET_KEY is not set. */
 export function billingOf(app: Pick<App, 'config' | 'db' | 'secrets' | 'log' | 'clock' | 'publicUrl'>): Billing | undefined {
     const settings = app.config.stripe;
     if (settings === undefined) return undefined;
@@ -43,12 +43,12 @@ export function billingOf(app: Pick<App, 'config' | 'db' | 'secrets' | 'log' | '
     };
 }
 
-/** The price that Stripe bills a plan by. */
+/** The id of the Stripe price of a plan. */
 export function priceOf({ priceStarter, pricePro }: StripeSettings, plan: SoldPlan): string {
     return plan === 'starter' ? priceStarter : pricePro;
 }
 
-/** The plan of a price by our settings, whatever Stripe calls it. */
+/** The plan that our settings assign to a price, whatever its name at Stripe. */
 export function planOfPrice({ priceStarter, pricePro }: StripeSettings, priceId: string): SoldPlan | undefined {
     if (priceId === priceStarter) return 'starter';
     return priceId === pricePro ? 'pro' : undefined;

@@ -6,7 +6,7 @@ import { type Billing, priceOf } from './billing.ts';
 import { idOf } from './read-stripe.ts';
 import { catchUp, settleWorkspace } from './settle.ts';
 
-/** The price of an upgrade today, in cents: the new month minus the unused rest of the old one. */
+/** The price of an upgrade today, in cents: the new month minus the unused rest of the current one. */
 interface Due {
     amountCents: number;
     currency: string;
@@ -14,7 +14,7 @@ interface Due {
 
 export type Changed =
     | { ok: true }
-    /** The bank needs a confirmation or refused. Nothing changes until this invoice is paid; it expires after a day. */
+    /** The bank requires a confirmation or refused the payment. Nothing changes until this invoice is paid. It expires after a day. */
     | { ok: false; payAt: string | undefined };
 
 /** Asks Stripe for the price of an upgrade now. */
@@ -35,8 +35,8 @@ export async function previewUpgrade({ ask, settings }: Billing, subscription: S
 }
 
 /**
- * Changes the subscription. An upgrade starts a new month at once, if it can be paid. A downgrade, also to Free, starts when the paid
- * month ends; until then choosing the current plan again cancels it.
+ * Changes the subscription. An upgrade starts a new month at once, if it can be paid. A downgrade, also to Free, starts when the paid month
+ * ends. Until then, choosing the current plan cancels the downgrade.
  * @param current the plan of the last paid period
  */
 export async function changeSubscription(billing: Billing, subscription: Subscription, current: Plan, wanted: Plan): Promise<Changed> {
@@ -76,7 +76,7 @@ async function upgrade(billing: Billing, subscription: Subscription, plan: SoldP
                       payment_behavior: 'pending_if_incomplete',
                       expand: ['latest_invoice'],
                   },
-                  // A second click sends the same change: both are calculated from the same invoice.
+                  // A second click sends the same change, because both are calculated from the same invoice.
                   { idempotencyKey: `upgrade ${subscriptionId} ${plan} ${latestInvoiceOf(before)}` },
               ),
           );

@@ -9,7 +9,7 @@ import { catchUp } from './settle.ts';
 
 interface CheckoutOrder {
     workspaceId: string;
-    /** The plan that the workspace is on now. */
+    /** The current plan of the workspace. */
     current: Plan;
     wanted: SoldPlan;
     userId: string;
@@ -18,11 +18,14 @@ interface CheckoutOrder {
 
 type StartedCheckout =
     | { ok: true; url: string }
-    /** `subscribed`: the plan is changed, not bought again. `by operator`: a custom agreement exists. `busy`: another tab is at it. */
+    /**
+     * `subscribed`: the plan has to be changed, not bought again. `by operator`: there is a custom agreement. `busy`: another tab is
+     * running a checkout.
+     */
     | { ok: false; why: 'subscribed' | 'by operator' | 'busy' };
 
 /**
- * Begins a checkout at Stripe and closes the open one, so that only one can be paid. A second request for the same plan returns the same
+ * Begins a checkout at Stripe and closes any open one, so that only one can be paid. A second request for the same plan returns the same
  * checkout.
  */
 export async function beginCheckout(billing: Billing, order: CheckoutOrder): Promise<StartedCheckout> {
@@ -42,7 +45,7 @@ export async function beginCheckout(billing: Billing, order: CheckoutOrder): Pro
     return { ok: false, why: 'busy' };
 }
 
-/** Handles the return from Stripe: the plan where the session was paid and belongs to this workspace. It waits for no event. */
+/** Handles the return from Stripe. Returns the plan if the session was paid and belongs to this workspace. Does not wait for an event. */
 export async function returnFromCheckout(billing: Billing, workspaceId: string, sessionId: string): Promise<SoldPlan | undefined> {
     const checkout = await checkouts.findCheckoutBySession(billing.db, sessionId);
     if (checkout?.workspaceId !== workspaceId) return undefined;
@@ -51,7 +54,7 @@ export async function returnFromCheckout(billing: Billing, workspaceId: string, 
     return subscriptionId === undefined ? undefined : checkout.plan;
 }
 
-/** Reads a session again, and ends its checkout where it is over. Returns its subscription, if any. */
+/** Reads a session from Stripe, and ends its checkout if it is over. Returns its subscription, if any. */
 export async function readCheckout({ db, ask }: Billing, sessionId: string): Promise<string | undefined> {
     const checkout = await checkouts.findCheckoutBySession(db, sessionId);
     if (checkout === undefined) return undefined;
@@ -62,7 +65,7 @@ export async function readCheckout({ db, ask }: Billing, sessionId: string): Pro
     return idOf(session.subscription);
 }
 
-/** Ends the open checkout of a workspace, so that it can no longer be paid. A paid one is settled instead. */
+/** Ends the open checkout of a workspace, so that it can no longer be paid. A checkout that was already paid is settled instead. */
 export async function closeCheckout(billing: Billing, workspaceId: string): Promise<void> {
     const { db, ask } = billing;
     await checkouts.closeUnopened(db, workspaceId);
@@ -73,19 +76,19 @@ export async function closeCheckout(billing: Billing, workspaceId: string): Prom
         await ask((stripe) => stripe.checkout.sessions.expire(sessionId));
     } catch (error) {
         if (!isRefused(error)) throw error;
-        // It is over already: paid, or too old.
+        // The checkout is already over: it was paid or has expired.
         const subscriptionId = isUnknown(error) ? undefined : await readCheckout(billing, sessionId);
         if (subscriptionId !== undefined) await catchUp(billing, subscriptionId);
     }
     await checkouts.endCheckout(db, checkoutId, 'closed');
 }
 
-/** The origin of checkouts, for the Content-Security-Policy of our forms. */
+/** The origin of checkouts, for the Content-Security-Policy of pages with forms. */
 export function checkoutOrigin({ settings: { apiBase } }: Billing): string {
     return apiBase === undefined ? 'https://checkout.stripe.com' : new URL(apiBase).origin;
 }
 
-/** The URL of this user's open checkout for this plan, while it can be paid and no other one can. */
+/** The URL of this user's open checkout for this plan, if it can still be paid and no other checkout can. */
 async function findSame({ db, ask }: Billing, { workspaceId, current, wanted, userId }: CheckoutOrder): Promise<string | undefined> {
     const [open, subscription] = await Promise.all([checkouts.findOpenCheckout(db, workspaceId), findSubscription(db, workspaceId)]);
     if (open?.sessionId == null || open.plan !== wanted || open.userId !== userId) return undefined;
@@ -106,7 +109,7 @@ async function createSession(
     { workspaceId, wanted, email }: CheckoutOrder,
     customer: string | undefined,
 ): Promise<Stripe.Checkout.Session> {
-    // For people who read Stripe's own pages. Our code does not use it.
+    // For people who read the pages of Stripe. Our code does not use it.
     const metadata = { checkout: checkoutId, workspace: workspaceId };
     const page = `${publicUrl()}/dashboard/billing`;
     try {

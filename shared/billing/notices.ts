@@ -5,7 +5,7 @@ import { type Mail, queueMail } from '../store/accounts/mails.ts';
 import { endNotices, giveNotice, payersOf } from '../store/accounts/notices.ts';
 import type { Subscription } from '../store/billing/subscriptions.ts';
 
-/** Notices about credits and payment, as plain text: what happened, what follows, and where to look. */
+/** Plain-text notices about credits and payment: what happened, the consequences, and where to look. */
 
 const number = (value: number) => value.toLocaleString('en-US');
 const credits = (value: number) => `${number(value)} ${value === 1 ? 'credit' : 'credits'}`;
@@ -17,9 +17,7 @@ interface AllowanceUse {
     resetsAt: Date;
 }
 
-/**
- * @param isGone all credits are used, not only 80 %
- */
+/** @param isGone whether all credits are used, not only 80 % */
 export function allowanceMail(to: string, publicUrl: string, isGone: boolean, { limit, left, resetsAt }: AllowanceUse): Mail {
     const begins = isGone
         ? `You have used all ${credits(limit)} of this month's allowance. Calls now use your bonus credits. Without any, calls are refused and not billed.`
@@ -46,7 +44,7 @@ interface FailingCalls {
     code: string;
 }
 
-/** For the owner of a key whose last calls of an endpoint all failed. */
+/** For the owner of a key whose last calls to an endpoint all failed. */
 export function failingMail(to: string, publicUrl: string, { keyName, site, endpoint, calls, code }: FailingCalls): Mail {
     return {
         to,

@@ -1,13 +1,13 @@
 import { type Billing, isUnknown } from './billing.ts';
 
-/** Marks our configuration of Stripe's portal; a new number creates a new one. */
+/** Version of our configuration of Stripe's portal. A new number creates a new configuration. */
 const EDITION = '1';
 
 const configurations = new WeakMap<Billing['settings'], string>();
 
 /**
- * A way into Stripe's portal, for card, address and invoices. Plans are changed on our page, which knows what a change means for
- * credits; a subscription can be cancelled there too. Undefined if Stripe no longer knows the customer.
+ * Creates a session of Stripe's portal, for card, address and invoices. Plans are changed on our page, which explains the effect of a
+ * change on credits. A subscription can be cancelled in the portal too. Undefined if Stripe no longer knows the customer.
  */
 export async function openPortal(billing: Billing, customerId: string): Promise<string | undefined> {
     const configuration = await configurationOf(billing);
@@ -27,7 +27,7 @@ export async function openPortal(billing: Billing, customerId: string): Promise<
     }
 }
 
-/** The origin of the portal, for the Content-Security-Policy of our forms. */
+/** The origin of the portal, for the Content-Security-Policy of pages with forms. */
 export function portalOrigin({ settings: { apiBase } }: Billing): string {
     return apiBase === undefined ? 'https://billing.stripe.com' : new URL(apiBase).origin;
 }

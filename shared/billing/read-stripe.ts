@@ -27,9 +27,9 @@ export function factsOf(settings: Billing['settings'], subscription: Stripe.Subs
 
 export interface ReadInvoice {
     invoiceId: string;
-    /** Undefined for an invoice that no subscription made. */
+    /** Undefined for an invoice that does not belong to a subscription. */
     subscriptionId: string | undefined;
-    /** Where it was paid, and for one of our plans. */
+    /** Set if the invoice was paid and is for one of our plans. */
     paid: PaidInvoice | undefined;
 }
 
@@ -39,13 +39,13 @@ export async function readInvoice({ ask, settings }: Billing, invoiceId: string)
     return invoice && invoiceOf(settings, invoice);
 }
 
-/** The last paid invoices of a subscription, the latest first. */
+/** The last paid invoices of a subscription, newest first. */
 export async function readPaidInvoices({ ask, settings }: Billing, subscriptionId: string): Promise<ReadInvoice[]> {
     const { data } = await ask((stripe) => stripe.invoices.list({ subscription: subscriptionId, status: 'paid', limit: 3 }));
     return data.map((invoice) => invoiceOf(settings, invoice));
 }
 
-/** The invoice that a charge paid, and whether it was refunded; undefined if it paid none. */
+/** The invoice that a charge paid, and whether it was refunded; undefined if the charge paid no invoice. */
 export async function readCharge(
     { ask }: Billing,
     chargeId: string,
@@ -58,7 +58,7 @@ export async function readCharge(
     );
     const invoice = payments.data[0]?.invoice;
     if (invoice === undefined) return undefined;
-    // A partial refund is a matter of price; the rest still pays for the plan.
+    // After a partial refund, the rest still pays for the plan.
     return { invoiceId: idOf(invoice), reason: charge.disputed ? 'dispute' : charge.refunded ? 'refund' : undefined };
 }
 
@@ -98,7 +98,7 @@ function lineOf(settings: Billing['settings'], line: Stripe.InvoiceLineItem): In
     };
 }
 
-/** Stripe returns an id, or the expanded object on request. */
+/** Stripe returns an id or, on request, the expanded object. */
 export function idOf(thing: string | { id: string }): string {
     return typeof thing === 'string' ? thing : thing.id;
 }

@@ -8,8 +8,8 @@ import { catchUp, endPlan, endSubscription, settleWorkspace } from './settle.ts'
 const AT_ONCE = 20;
 
 /**
- * Reconciles subscriptions with Stripe: an invoice whose event was lost is found, a plan that nobody paid for since
- * seven days after the billing date ends, and what we ended is cancelled at Stripe. Safe to run anywhere, at once.
+ * Reconciles subscriptions with Stripe. It finds invoices whose event was lost, ends plans that have not been paid for seven days after the
+ * billing date, and cancels subscriptions at Stripe that we ended. Any process may run it, also concurrently.
  */
 export async function keepSubscriptions(app: App): Promise<void> {
     const billing = billingOf(app);

@@ -22,44 +22,44 @@ import { forgetTrouble, notifyOfEnd, notifyOfFailure } from './notices.ts';
 import { type ReadInvoice, readCharge, readInvoice, readPaidInvoices, readSubscription } from './read-stripe.ts';
 
 /**
- * Decides the plan of a workspace. After every event we read the subscription from Stripe again, and check it with the paid invoices. So
+ * Decides the plan of a workspace. After every event, we read the subscription from Stripe again and compare it with the paid invoices. So
  * the order and number of events do not matter.
  */
 export async function settleSubscription(billing: Billing, subscriptionId: string): Promise<void> {
     const workspaceId = await workspaceOf(billing, subscriptionId);
     if (workspaceId === undefined) {
         // The Stripe account may sell other products too.
-        billing.log.warn({ part: 'billing', subscription: subscriptionId }, 'Stripe told of a subscription that no checkout of ours began');
+        billing.log.warn({ part: 'billing', subscription: subscriptionId }, 'Stripe reported a subscription that no checkout of ours began');
         return;
     }
     await settleWorkspace(billing, workspaceId, subscriptionId);
 }
 
-/** Stores a paid invoice, which grants the allowance of its period once. */
+/** Stores a paid invoice. Storing it grants the allowance of its period, once. */
 export async function takeInvoice(billing: Billing, invoiceId: string): Promise<void> {
     const invoice = await readInvoice(billing, invoiceId);
     if (invoice?.subscriptionId === undefined) return;
-    // Stored before the read, so that every later read sees it.
+    // The invoice is stored before the read, so that every later read sees it.
     await keep(billing, invoice);
     await settleSubscription(billing, invoice.subscriptionId);
 }
 
-/** Fetches the paid invoices of a subscription, where a page waits for them or an event was lost. */
+/** Fetches the paid invoices of a subscription, when a page waits for them or an event was lost. */
 export async function catchUp(billing: Billing, subscriptionId: string): Promise<void> {
     for (const invoice of await readPaidInvoices(billing, subscriptionId)) await keep(billing, invoice);
     await settleSubscription(billing, subscriptionId);
 }
 
-/** Handles refunds of the current period's payment, and any dispute. */
+/** Handles refunds of the current period's payment, and all disputes. */
 export async function takeBack(billing: Billing, chargeId: string): Promise<void> {
     const { db } = billing;
     const charge = await readCharge(billing, chargeId);
     if (charge?.reason === undefined) return;
-    // Its own event may still come; then it grants nothing.
+    // The event of the invoice may still arrive. It then grants nothing.
     if (!(await isKept(db, charge.invoiceId))) await keep(billing, await readInvoice(billing, charge.invoiceId));
     const invoice = await takeInvoiceBack(db, charge.invoiceId);
     if (invoice === undefined) return;
-    // Makes sure that a stored subscription exists, which can then end.
+    // Makes sure that a stored subscription exists, so that it can be ended.
     if ((await subscriptions.findBySubscription(db, invoice.subscriptionId)) === undefined) {
         await settleSubscription(billing, invoice.subscriptionId);
     }
@@ -96,7 +96,7 @@ export async function settleWorkspace(billing: Billing, workspaceId: string, sub
         const number = await subscriptions.beginRead(db, workspaceId);
         const facts = await readSubscription(billing, subscriptionId);
         if (facts === undefined) {
-            // The settings may name another Stripe account: nobody loses a plan for that.
+            // The settings may refer to another Stripe account, so nobody loses a plan because of that.
             await subscriptions.markGone(db, workspaceId, subscriptionId);
             log.warn({ part: 'billing', workspace: workspaceId, subscription: subscriptionId }, 'Stripe no longer knows a subscription');
             return;
@@ -109,7 +109,7 @@ export async function settleWorkspace(billing: Billing, workspaceId: string, sub
             if (await isToCancel(db, workspaceId, facts)) await cancelAtStripe(billing, workspaceId, subscriptionId);
             return;
         }
-        // A later read has seen the same facts. If it fails, this one takes over.
+        // A later read has seen the same facts. If that read fails, this one continues.
         for (let waits = 0; waits < WAITS; waits++) {
             if (await subscriptions.isSuperseded(db, workspaceId, number)) return;
             await pause(WAIT_MS * (1 + Math.random()));
@@ -166,7 +166,7 @@ async function audit(trx: Db, target: string, after: { plan: string; why: string
     await recordChange(trx, { actor: 'stripe', command: 'plan change', target, reason: null, before: null, after });
 }
 
-/** Records the plan in the workspace's audit. */
+/** Records the plan in the audit log of the workspace. */
 async function recordPlan(trx: Db, workspaceId: string, details: { plan: string; why: string }): Promise<void> {
     await recordAct(trx, { workspaceId, actor: 'system', action: 'plan.changed', target: workspaceId, details });
 }
@@ -176,12 +176,12 @@ async function isToCancel(db: Db, workspaceId: string, { subscriptionId, status 
     return subscription?.subscriptionId === subscriptionId && subscription.endedBy !== null && !isOver(status);
 }
 
-/** Cancels without a refund; nothing more is billed. */
+/** Cancels without a refund. Nothing more is billed. */
 async function cancelAtStripe(billing: Billing, workspaceId: string, subscriptionId: string): Promise<void> {
     try {
         await billing.ask((stripe) => stripe.subscriptions.cancel(subscriptionId, { invoice_now: false, prorate: false }));
     } catch (error) {
-        // It was cancelled before.
+        // The subscription has already been cancelled.
         if (!isUnknown(error)) throw error;
     }
     const number = await subscriptions.beginRead(billing.db, workspaceId);
@@ -196,7 +196,7 @@ async function keep({ db, ask, log }: Billing, invoice: ReadInvoice | undefined)
     if (workspaceId !== undefined) await addInvoice(db, workspaceId, paid);
 }
 
-/** Finds the workspace of a subscription by our earlier reads, or by the checkout that we stored before the payment. */
+/** Finds the workspace of a subscription by our earlier reads, or by the checkout that was stored before the payment. */
 async function workspaceOf({ db, ask }: Pick<Billing, 'db' | 'ask'>, subscriptionId: string): Promise<string | undefined> {
     const known = await subscriptions.findBySubscription(db, subscriptionId);
     if (known !== undefined) return known.workspaceId;

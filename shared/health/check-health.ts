@@ -5,8 +5,8 @@ import { VERSION } from '../platform/version.ts';
 import { isUp } from './is-up.ts';
 
 /**
- * Checks each part: a query, a ping of the queue's store, and recent reports of workers. If only some workers take jobs, the status is
- * degraded.
+ * Checks each part: a query, a ping of the queue's store, and recent reports of workers. The status is degraded if only some workers take
+ * jobs.
  */
 export async function checkHealth(app: App): Promise<HealthAnswer & { canFetch: boolean }> {
     let stuck = 0;
@@ -16,7 +16,7 @@ export async function checkHealth(app: App): Promise<HealthAnswer & { canFetch: 
         isUp(async () => {
             const reporting = await app.fleet.live();
             stuck = reporting.filter(isStuck).length;
-            if (stuck === reporting.length) throw new Error('no worker gets on');
+            if (stuck === reporting.length) throw new Error('no worker makes progress');
         }),
     ]);
     const canFetch = database && queue && workers;

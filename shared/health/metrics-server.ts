@@ -4,9 +4,9 @@ import { createServer } from '../platform/node-http.ts';
 import { isReady } from './is-up.ts';
 
 /**
- * Serves /metrics of this process on METRICS_PORT, and its /livez and /readyz, which mean what they mean on an API: a worker has no
- * other port. Does nothing where that is not set.
- * @throws ConfigFault if it cannot listen there
+ * Serves /metrics of this process on METRICS_PORT, together with /livez and /readyz. These have the same meaning as on an API; a worker has
+ * no other port. Does nothing if METRICS_PORT is not set.
+ * @throws ConfigFault if it cannot listen on the port
  */
 export async function openMetricsServer(app: App): Promise<{ close(): Promise<void> }> {
     const { config, log } = app;

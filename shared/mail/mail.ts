@@ -8,7 +8,7 @@ import * as mails from '../store/accounts/mails.ts';
 import { mailNews } from './news.ts';
 
 export interface Postman {
-    /** Sends queued mails soon; call it after the commit. */
+    /** Sends queued mails soon. Call it after the commit. */
     hurry(): void;
     /** Resolves when no due mail is left. */
     flush(): Promise<void>;
@@ -29,8 +29,8 @@ const EVERY_MS = 5000;
 const MAX_ATTEMPTS = 9;
 
 /**
- * Sends the queued mails; several processes may run it, and each mail is sent by one. Without SMTP_URL mails go to the log, at a level that
- * `npm start` shows.
+ * Sends the queued mails. Several processes may run it; only one of them sends each mail. Without SMTP_URL, mails are logged at a level
+ * that `npm start` shows.
  */
 export function openPostman({ db, secrets, log, mail, publicUrl }: PostmanOptions): Postman {
     const send = mail.smtpUrl === undefined ? undefined : createTransport(mail.smtpUrl, () => mail.from ?? defaultSender(publicUrl()));
@@ -61,7 +61,7 @@ export function openPostman({ db, secrets, log, mail, publicUrl }: PostmanOption
     }
 
     async function textOf({ text, linkId }: Omit<mails.Mail, 'to'>): Promise<string> {
-        // The last one: names that users chose come before the link.
+        // The last occurrence, because names that users chose precede the link.
         const at = text.lastIndexOf(mails.LINK_TOKEN);
         if (linkId === undefined || at < 0) return text;
         return text.slice(0, at) + (await tokenOfLink(secrets, linkId)) + text.slice(at + mails.LINK_TOKEN.length);
@@ -121,7 +121,7 @@ function defaultSender(publicUrl: string): string {
     return `Routebook <no-reply@${new URL(publicUrl).hostname}>`;
 }
 
-/** Whether the mail server rejected the mail for good, for example an unknown mailbox. */
+/** Whether the mail server rejected the mail permanently, for example because the mailbox is unknown. */
 function isFinal(failure: unknown): boolean {
     const { responseCode = 0 } = failure as { responseCode?: number };
     return responseCode >= 500 && responseCode < 600;

@@ -28,12 +28,12 @@ async function stopLink(secrets: Secrets, publicUrl: string, removalId: string):
 
 const PURPOSE = 'stop a removal';
 
-/** The token of the link that stops a removal: its id, and a MAC by the key ring. */
+/** The token of the link that stops a removal: the id of the removal, and a MAC by the key ring. */
 export async function stopToken(secrets: Secrets, removalId: string): Promise<string> {
     return `${removalId}.${(await secrets.hmac(removalId, PURPOSE)).toString('base64url')}`;
 }
 
-/** The removal of a link; undefined for an invalid token. */
+/** The id of the removal that a link stops; undefined for an invalid token. */
 export async function readStopToken(secrets: Secrets, token: string): Promise<string | undefined> {
     const [, removalId = '', code = ''] = /^(rmv_[0-9A-Za-z]{22})\.([A-Za-z0-9_-]{43})$/.exec(token) ?? [];
     const isOurs = removalId !== '' && (await secrets.isHmac(Buffer.from(code, 'base64url'), removalId, PURPOSE));

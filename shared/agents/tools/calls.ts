@@ -66,7 +66,7 @@ export const runBatch: AgentTool = {
     },
 };
 
-/** GET /v1/jobs/{job_id}, or GET /v1/batches/{batch_id} with what has ended. */
+/** GET /v1/jobs/{job_id}, or GET /v1/batches/{batch_id} with the ended items. */
 export const getJob: AgentTool = {
     name: 'get_job',
     description: 'State and result of a job, or of a batch by its batch_id.',

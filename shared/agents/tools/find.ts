@@ -1,6 +1,6 @@
 import { type AgentTool, gives, most, READS, site, takes, text } from '../tool.ts';
 
-/** The fields of an endpoint that an agent sees; the others are for people. */
+/** The fields of an endpoint that agents see. The other fields are for people. */
 const SHOWN = ['site', 'endpoint', 'effect', 'description', 'required', 'optional', 'returns', 'credits', 'verified', 'hosted'] as const;
 
 const list = { type: 'array' } as const;
@@ -41,7 +41,7 @@ function presentRow(row: Record<string, unknown>): Record<string, unknown> {
     return { ...shown, fetch: call };
 }
 
-/** GET /v1/catalog/{domain}: the endpoints of a site, best matches of an intent first. */
+/** GET /v1/catalog/{domain}: the endpoints of a site, the best matches for an intent first. */
 export const lookUpSite: AgentTool = {
     name: 'look_up_site',
     description: 'Every endpoint of a site with its params, best matches of the intent first.',
