@@ -17,21 +17,21 @@ export interface CardRow {
     endpoints: EndpointSummary[];
     /** Names of all hosts that the version calls, sorted. */
     hosts: string[];
-    /** Credits of one unit. */
+    /** Price of one unit, in credits. */
     siteCredits: number;
-    /** The workspace that maintains the domain longest. */
+    /** The workspace that has maintained the domain for longest. */
     maintainer: string;
     maintainerId: string;
     claim: Claim;
 }
 
-/** The card of a site's latest version; undefined without one. */
+/** The card of the site's latest version; undefined if there is none. */
 export async function card(db: Db, site: string): Promise<CardRow | undefined> {
     const [row] = await cards(db, [site]);
     return row;
 }
 
-/** The cards of these sites, in their order; sites without a version in use are left out. */
+/** The cards of these sites, in the given order. Sites without a usable version are left out. */
 export async function cards(db: Db, sites: readonly string[]): Promise<CardRow[]> {
     return runPrepared<CardRow>(db, CARDS, [sites], TIMEOUT_MS);
 }

@@ -20,12 +20,12 @@ export interface Claim {
     reason: string | null;
     /** Where the proof was found. */
     method: ProofMethod | null;
-    /** Lookups that ended. */
+    /** Number of completed look-ups. */
     checks: number;
     createdAt: Date;
     checkedAt: Date | null;
     provenAt: Date | null;
-    /** An unproven claim is gone from then on. */
+    /** When the claim is deleted if it is still unproven. */
     expiresAt: Date;
 }
 
@@ -35,7 +35,7 @@ const CLAIM: Columns<Claim> = {
     ...columns('', 'created_at', 'checked_at', 'proven_at', 'expires_at'),
 };
 
-/** Unproven claims that an account may have at once, and how long one lasts. */
+/** Maximum number of unproven claims of an account at a time, and the lifetime of such a claim. */
 export const OPEN_CLAIMS = 10;
 const LASTS = '7 days';
 
@@ -46,7 +46,7 @@ interface NewClaim {
     by: By;
 }
 
-/** Creates a claim. Returns the seconds to wait where the account has too many open claims. */
+/** Creates a claim. Returns the number of seconds to wait if the account has too many open claims. */
 export async function createClaim(
     db: Db,
     { registrable, workspaceId, accountId, by }: NewClaim,
@@ -83,7 +83,7 @@ interface ClaimName {
     workspaceId: string;
 }
 
-/** A claim of this workspace on this domain; undefined if there is none, or it expired unproven. */
+/** The claim of this workspace on this domain; undefined if there is none, or it expired unproven. */
 export async function findClaim(db: Db, { claimId, registrable, workspaceId }: ClaimName): Promise<Claim | undefined> {
     // A path may contain NUL, which the database rejects.
     if (!/^clm_[0-9A-Za-z]{1,64}$/.test(claimId)) return undefined;
@@ -98,13 +98,13 @@ function queryLive(db: Db) {
     return db('claims').where((is) => is.where({ status: 'proven' }).orWhere('expires_at', '>', now(db)));
 }
 
-/** Where a page of claims begins: behind this one. */
+/** The claim after which a page begins. */
 export interface ClaimPlace {
     createdAt: string;
     claimId: string;
 }
 
-/** A page of a workspace's claims on a domain, the oldest first, and how many there are in all. */
+/** A page of a workspace's claims on a domain, oldest first, and their total number. */
 export async function listClaims(
     db: Db,
     { registrable, workspaceId }: { registrable: string; workspaceId: string },
@@ -120,18 +120,18 @@ export async function listClaims(
     return { claims: shown, next: last && { createdAt: last.place, claimId: last.claimId }, total: await countRows(claims()) };
 }
 
-/** A domain that a workspace has claims on. */
+/** A domain on which a workspace has claims. */
 interface ClaimedDomain {
     registrable: string;
     claims: number;
     provenAt: Date | null;
-    /** Whether a lookup of an unproven claim found no proof. */
+    /** Whether a look-up of an unproven claim found no proof. */
     hasFailed: boolean;
-    /** When the last unproven claim is gone; null if there is none. */
+    /** When the last unproven claim expires; null if there is none. */
     expiresAt: Date | null;
 }
 
-/** Domains that a workspace claims or owns, by name. @param after the name before the first of them */
+/** Domains that a workspace claims or owns, ordered by name. @param after the last name of the previous page */
 export async function claimedDomains(
     db: Db,
     workspaceId: string,
@@ -153,7 +153,7 @@ export async function claimedDomains(
         .select(domain);
 }
 
-/** Ends a claim, also a proved one. False if there is none. */
+/** Ends a claim, even a proven one. False if there is none. */
 export async function deleteClaim(db: Db, name: ClaimName, by: By): Promise<boolean> {
     return db.transaction(async (trx) => {
         await lockRegistrable(trx, name.registrable);
@@ -168,29 +168,29 @@ export async function deleteClaim(db: Db, name: ClaimName, by: By): Promise<bool
     });
 }
 
-/** Makes a claim due for a check now. */
+/** Makes a check of the claim due now. */
 export async function askForCheck(db: Db, claimId: string): Promise<void> {
     await change(db, claimId, { due_at: now(db) });
 }
 
-/** Deletes claims that expired unproved. */
+/** Deletes claims that expired unproven. */
 export async function forgetClaims(db: Db): Promise<void> {
     await db('claims').whereNot({ status: 'proven' }).where('expires_at', '<=', now(db)).delete();
 }
 
-/** A claim that a worker checks. */
+/** A claim that a worker has to check. */
 export interface DueCheck {
     claimId: string;
     registrable: string;
     token: string;
-    /** An operator blocked the domain: only its name servers may be queried. */
+    /** Whether an operator blocked the domain. Then only its name servers may be queried. */
     isBlocked: boolean;
 }
 
-/** An older `began_at` is void: its worker died. A check ends long before. */
+/** An older `began_at` is void, because its worker died. A check takes much less time. */
 const LEASE = "interval '20 seconds'";
 
-/** Raw: the lease of a check is one statement, which passes over what another worker takes. */
+/** Raw: takes the lease of a check in one statement, which skips rows that another worker takes. */
 const TAKE_DUE = `
     update claims c set began_at = app_now() where c.id = (
         select due.id from claims due
@@ -201,8 +201,8 @@ const TAKE_DUE = `
               exists (select from domains d where d.registrable = c.registrable and d.blocked_at is not null) as "isBlocked"`;
 
 /**
- * Takes the claim that has been due longest; undefined if none is due. An account has one check at a time, so that slow name servers of
- * one account delay nobody else.
+ * Takes the claim that has been due longest; undefined if none is due. Each account has one check at a time, so that slow name servers of
+ * one account do not delay others.
  */
 export async function takeDueCheck(db: Db): Promise<DueCheck | undefined> {
     const { rows } = await db.raw<{ rows: DueCheck[] }>(TAKE_DUE);
@@ -213,18 +213,18 @@ export async function takeDueCheck(db: Db): Promise<DueCheck | undefined> {
 export type ProofFound = { result: 'proven'; method: ProofMethod } | { result: 'failed' | 'undecided'; reason: string };
 
 const RECHECK = '30 days';
-/** A failed proof is checked again this many times, a day apart, before the claim is lost. */
+/** Number of times that a failed proof is checked again, a day apart, before the claim is lost. */
 const MOST_FAILURES = 3;
 
 /**
  * Records the result of a check. The first proof makes the workspace an owner and a maintainer, and schedules checks of the domain's other
- * proofs. The third failure in a row ends a proof.
+ * proofs. The third consecutive failure ends a proof.
  */
 export async function endCheck(db: Db, claimId: string, found: ProofFound): Promise<void> {
     await db.transaction(async (trx) => {
         const domain = await trx('claims').where({ id: claimId }).first('registrable');
         if (domain === undefined) return;
-        // Locks the domain first, as every other change of it does.
+        // Locks the domain first, like all other changes of it.
         await lockRegistrable(trx, domain.registrable);
         const claim: CheckedClaim | undefined = await trx('claims')
             .where({ id: claimId })
@@ -255,7 +255,7 @@ async function prove(db: Db, claim: Claim, method: ProofMethod): Promise<void> {
     await record(db, claim, 'claim.proved', { method });
     await addMaintainer(db, registrable, workspaceId);
     await settleOwner(db, registrable, workspaceId);
-    // Only operators remove a proved owner.
+    // Only operators can remove a proven owner.
     await dropRemoval(db, { registrable, workspaceId, reason: 'the workspace proved that the domain is its own', actor: 'system' });
     await db('claims')
         .where({ registrable, status: 'proven' })
@@ -300,7 +300,9 @@ async function record(db: Db, { claimId, registrable, workspaceId }: Claim, acti
     await recordAct(db, { actor: 'system', workspaceId, action, target, details: { claim_id: claimId, ...details } });
 }
 
-/** Has a maintainer be an owner exactly as long as one of its claims is proven; call it after every change of these. */
+/**
+ * Makes a maintainer an owner if one of its claims is proven, and otherwise removes its ownership. Call it after every change of claims.
+ */
 export async function settleOwner(db: Db, registrable: string, workspaceId: string): Promise<void> {
     const ofOwner = { registrable, workspace_id: workspaceId };
     const proven = db('claims').where(ofOwner).where({ status: 'proven' });

@@ -2,15 +2,15 @@ import { openCursor, sealCursor } from '../../domain/search/cursor.ts';
 import type { Json } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 
-/** Cursors that every process of ours can open, sealed with the key in the database. */
+/** Cursors that every process can decrypt. They are encrypted with the key in the database. */
 export interface Cursors {
-    /** A cursor for the page that begins at `place`; `query` as in shared/domain/search/cursor.ts. */
+    /** Creates a cursor for the page that begins at `place`. For `query`, see shared/domain/search/cursor.ts. */
     seal(query: Json, place: Json): Promise<string>;
-    /** Where that page begins; undefined if the cursor was not issued for this very query. */
+    /** The place at which that page begins; undefined if the cursor was not created for the same query. */
     open(query: Json, cursor: string): Promise<Json | undefined>;
 }
 
-/** The key is read once, when the first cursor is needed. */
+/** Reads the key once, when the first cursor is needed. */
 export function createCursors(db: Db): Cursors {
     let asked: Promise<Uint8Array> | undefined;
     const key = () => {
@@ -28,6 +28,6 @@ export function createCursors(db: Db): Cursors {
 
 async function readKey(db: Db): Promise<Uint8Array> {
     const row = await db('cursor_key').first('key');
-    if (row === undefined) throw new Error('the key of the cursors is missing from the database');
+    if (row === undefined) throw new Error('the database contains no key for cursors');
     return row.key;
 }

@@ -5,20 +5,20 @@ import { isOutage } from '../../platform/pg-errors.ts';
 import { millisecondsOf, WEEK } from '../usage/traffic.ts';
 import { queueSiteToEmbed } from './endpoint-vectors.ts';
 
-/** The index of endpoints: a site waits from the moment that another version is its latest (a trigger of `sites`) until it is indexed. */
+/** The index of endpoints. When the latest version of a site changes, a trigger of `sites` queues the site for indexing. */
 
-/** How a site is indexed. */
+/** The callbacks for indexing a site. */
 export interface Indexing {
-    /** Takes a package apart. @param text its JSON */
+    /** Extracts the indexed data of a package. @param text its JSON */
     describe(text: string, site: string): Promise<IndexedPackage>;
-    /** Hears why a site could not be indexed. */
+    /** Receives the reason why a site could not be indexed. */
     onFault(site: string, error: unknown): void;
 }
 
 /**
- * Indexes a site that waits, if there is one, and resolves with whether there was. Any number of processes may do it: each takes another
- * site. One that cannot be indexed waits behind the others.
- * @throws where the database is away
+ * Indexes one queued site. Resolves with whether there was one. Any number of processes may run it; each takes a different site. A site
+ * that cannot be indexed moves to the end of the queue.
+ * @throws if the database is unreachable
  */
 export async function indexNextSite(db: Db, { describe, onFault }: Indexing): Promise<boolean> {
     return db.transaction(async (trx) => {
@@ -38,14 +38,14 @@ export async function indexNextSite(db: Db, { describe, onFault }: Indexing): Pr
 }
 
 async function indexSite(db: Db, site: string, describe: Indexing['describe']): Promise<void> {
-    // Of two that index one site, the second one reads what is the latest version after the first.
+    // If two processes index the same site, the second one reads the version that is the latest after the first one has finished.
     await db.raw("select pg_advisory_xact_lock(hashtextextended('endpoints of ' || ?, 0))", [site]);
     const latest = await db('sites as s')
         .join('versions as v', 'v.id', 's.latest_version_id')
         .where({ 's.site': site })
         .first('v.id', db.raw('v.document::text as document'));
     const described = latest === undefined ? { endpoints: [], words: [] } : await describe(latest.document, site);
-    // The domain first, as yanking locks: endpoints refer to it. A site whose latest version changed meanwhile waits again.
+    // Locks the domain first, like a yank, because endpoints refer to it. A site whose latest version changed meanwhile is queued again.
     await db('domains').whereIn('registrable', db('sites').where({ site }).select('registrable')).forKeyShare().select('registrable');
     const current = await db('sites').where({ site }).first('latest_version_id');
     if ((current?.latest_version_id ?? null) !== (latest?.id ?? null)) return;
@@ -65,7 +65,7 @@ export async function removeEndpoints(db: Db, site: string, exceptOf?: number): 
     await endpoints.delete();
 }
 
-/** Sites that were indexed by older rules wait from now on. Any number of processes may call it. */
+/** Queues sites that were indexed by older rules. Any number of processes may call it. */
 export async function reindexOldEndpoints(db: Db): Promise<void> {
     await db.transaction(async (trx) => {
         const changed = await trx('endpoint_rules').where('rules', '<', FIND_RULES).update({ rules: FIND_RULES });
@@ -73,7 +73,7 @@ export async function reindexOldEndpoints(db: Db): Promise<void> {
     });
 }
 
-/** The endpoints of a version repeat whether it is verified. */
+/** Copies to the endpoints of a version whether it is verified. */
 export async function noteVerified(db: Db, versionId: number): Promise<void> {
     const version = db('versions').where({ id: versionId });
     await db('endpoints')
@@ -81,14 +81,14 @@ export async function noteVerified(db: Db, versionId: number): Promise<void> {
         .update({ is_verified: version.clone().select(db.raw('verified_at is not null')) });
 }
 
-/** The endpoints repeat how their calls of 7 days went. Those that are being indexed are left for the next time. */
+/** Copies the call statistics of 7 days to the endpoints. Skips endpoints that are being indexed until the next run. */
 export async function noteCalls(db: Db): Promise<void> {
     await db.raw(NOTE_CALLS);
 }
 
 const SAME = (table: string) => `${table}.site collate "C" = e.site and ${table}.endpoint collate "C" = e.name`;
 
-/** Raw: one statement for all of them. */
+/** Raw: one statement for all endpoints. */
 const NOTE_CALLS = `
     with ${WEEK}, calls as (
         select u.site, u.endpoint, (sum(u.successes) / nullif(sum(u.successes + u.failures), 0))::real as rate
@@ -107,7 +107,7 @@ const NOTE_CALLS = `
     )
     update endpoints e set success_rate = c.rate, p95_ms = c.p95_ms from changed c where c.id = e.id`;
 
-/** Raw: one statement for all endpoints of a package. The tier is chance, and the same each time. */
+/** Raw: one statement for all endpoints of a package. The tier of an endpoint is pseudo-random, and the same each time. */
 const ADD_ENDPOINTS = `
     with given as materialized (
         select * from json_to_recordset(cast(:rows as json)) as e (

@@ -1,7 +1,7 @@
 import type { EndpointEntry } from '../../domain/find/entry.ts';
 import type { Db } from '../../platform/db.ts';
 
-/** The model that the vectors of endpoints are of, and how many numbers one has. */
+/** The model that computes the vectors of endpoints, and their number of dimensions. */
 interface EmbeddingModel {
     model: string;
     size: number;
@@ -11,21 +11,18 @@ export async function embeddingModel(db: Db): Promise<EmbeddingModel | undefined
     return db('embedding_model').first('model', 'size');
 }
 
-/** The same, and how many sites wait for their vectors. */
+/** The embedding model, and the number of sites that wait for their vectors. */
 export async function embeddingState(db: Db): Promise<(EmbeddingModel & { waiting: number }) | undefined> {
     return db('embedding_model').first('model', 'size', { waiting: db.raw('(select count(*)::integer from sites_to_embed)') });
 }
 
-/** PostgreSQL cannot search by vectors. */
+/** The PostgreSQL server does not support vectors. */
 export class NoVectors extends Error {}
 
-/** pgvector indexes vectors of up to so many numbers. */
+/** Maximum number of dimensions that pgvector can index. */
 const MOST_INDEXED = 2000;
 
-/**
- * Makes the table of vectors for this model, empty, and puts every site in line.
- * @throws NoVectors where the extension pgvector is not there
- */
+/** Creates an empty table of vectors for this model, and queues all sites. @throws NoVectors if the extension pgvector is not installed */
 export async function rebuildVectors(db: Db, { model, size }: EmbeddingModel): Promise<number> {
     return db.transaction(async (trx) => {
         await trx.raw("set local lock_timeout = '5s'");
@@ -60,7 +57,7 @@ async function makeExtension(trx: Db): Promise<void> {
     await trx.raw('create extension vector');
 }
 
-/** APIs and workers may do with vectors what they may do with endpoints. */
+/** Gives APIs and workers the same rights on vectors as on endpoints. */
 async function copyRights(trx: Db): Promise<void> {
     await trx.raw(`
         do $$
@@ -77,13 +74,13 @@ async function copyRights(trx: Db): Promise<void> {
     `);
 }
 
-/** A site whose endpoints have no vectors yet, taken for a while. */
+/** A site whose endpoints have no vectors yet. It is leased to one process. */
 export interface SiteToEmbed {
     site: string;
     revision: number;
 }
 
-/** How long a site is taken; one that could not be done is taken again after it. */
+/** Duration of the lease. After it, a site that failed is taken again. */
 const TAKEN = "interval '5 minutes'";
 
 export async function takeSiteToEmbed(db: Db): Promise<SiteToEmbed | undefined> {
@@ -95,12 +92,12 @@ export async function takeSiteToEmbed(db: Db): Promise<SiteToEmbed | undefined> 
     return rows[0];
 }
 
-/** Unless it was indexed again meanwhile. */
+/** Does nothing if the site was indexed again meanwhile. */
 export async function endSiteToEmbed(db: Db, { site, revision }: SiteToEmbed): Promise<void> {
     await db('sites_to_embed').where({ site, revision }).delete();
 }
 
-/** Puts a site in line that was indexed, where there are vectors at all. */
+/** Queues an indexed site for its vectors, if there is an embedding model. */
 export async function queueSiteToEmbed(db: Db, site: string): Promise<void> {
     await db.raw(
         `insert into sites_to_embed as waiting (site) select ? from embedding_model
@@ -115,7 +112,7 @@ export interface EndpointToEmbed {
     entry: EndpointEntry;
 }
 
-/** The endpoints of a site that have no vector. */
+/** The endpoints of a site without a vector. */
 export async function endpointsToEmbed(db: Db, site: string): Promise<EndpointToEmbed[]> {
     return db('endpoints as e')
         .join('endpoint_entries as x', 'x.endpoint_id', 'e.id')
@@ -125,7 +122,7 @@ export async function endpointsToEmbed(db: Db, site: string): Promise<EndpointTo
         .select('id', 'name', 'entry');
 }
 
-/** Endpoints that are gone meanwhile are passed over. */
+/** Skips endpoints that were deleted meanwhile. */
 export async function addVectors(db: Db, vectors: readonly { id: number; embedding: readonly number[] }[]): Promise<void> {
     await db.raw(
         `insert into endpoint_vectors (endpoint_id, embedding)

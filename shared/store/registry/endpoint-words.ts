@@ -4,23 +4,23 @@ import type { WordCounts } from '../../domain/find/weigh.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import type { Read } from '../../platform/replica.ts';
 
-/** How common the words of endpoints are, and which known ones resemble a strange one. */
+/** Frequencies of the words of endpoints, and known words that resemble an unknown one. */
 export interface EndpointWordCounts {
-    /** Counts of these words. Of common ones they are estimates, and up to five minutes old. */
+    /** Counts of these words. Counts of common words are estimates, and up to five minutes old. */
     count(words: readonly string[]): Promise<WordCounts>;
-    /** By strange word, known words that are one slip away in their beginning. */
+    /** For each unknown word, the known words whose beginning differs from it by one typing error. */
     resembling(strange: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
 }
 
-/** Counts from here on are remembered. */
+/** Counts of at least this size are cached. */
 const COMMON = 64;
-/** Of so many endpoints each count is remembered, save none: rare words count alike there. */
+/** With at least this many endpoints, all counts except 0 are cached, because rare words then have similar weights. */
 const MANY = 50_000;
 const REMEMBERED = 20_000;
 const FRESH_MS = 300_000;
 const TIMEOUT_MS = 2000;
 
-/** @param read must bound the time of queries */
+/** @param read must limit the time of queries */
 export function createEndpointWordCounts(read: Read): EndpointWordCounts {
     const common = new LRUCache<string, number>({ max: REMEMBERED, ttl: FRESH_MS });
     return {
@@ -53,12 +53,12 @@ export function createEndpointWordCounts(read: Read): EndpointWordCounts {
     };
 }
 
-/** No word is empty. */
+/** The key of the total. No word is empty. */
 const TOTAL = '';
 
 /**
- * Words that many of a tier have are estimated from it: of the first, which has one endpoint of 64, or of the second, which has one of 8.
- * The others are counted. The same for all endpoints, by what the server knows.
+ * Estimates the count of a word from a tier that has many endpoints with it: the first tier has one endpoint of 64, the second one of 8.
+ * Other words are counted. The total number of endpoints comes from the statistics of the server.
  */
 const COUNTS: PreparedQuery = {
     name: 'endpoint_word_counts',
@@ -77,7 +77,7 @@ const COUNTS: PreparedQuery = {
             from pg_class c where c.oid = 'endpoints'::regclass)) as total`,
 };
 
-/** The most similar known words that are compared with a strange one, the longest known first. */
+/** Selects known words that resemble an unknown word, at most 150, in the order in which they were added. */
 const RESEMBLING: PreparedQuery = {
     name: 'endpoint_words_resembling',
     text: `select asked.word as strange, array(

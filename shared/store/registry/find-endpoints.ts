@@ -21,72 +21,78 @@ import type { Read } from '../../platform/replica.ts';
 import { createEndpointWordCounts } from './endpoint-words.ts';
 import { type CheckedEndpoint, withoutRefused } from './refused-endpoints.ts';
 
-/** Which endpoints are wanted; undefined does not narrow. */
+/** Criteria for endpoints. Undefined ones do not restrict the result. */
 export interface FindFilters {
-    /** `parent` for all its leaves, or `parent/child`. */
+    /** `parent` for all its children, or `parent/child`. */
     category: string | undefined;
     kind: Kind | undefined;
     effect: Effect | undefined;
-    /** Normalised. */
+    /** The normalised site. */
     site: string | undefined;
     isVerifiedOnly: boolean;
-    /** Of one unit. */
+    /** Maximum price of one unit. */
     maxCredits: number | undefined;
-    /** Whether it needs a credential of the caller's own. */
+    /** Whether the endpoint requires a credential of the caller. */
     needsConnection: boolean | undefined;
 }
 
-/** An endpoint that fits a task. */
+/** An endpoint that matches a task. */
 export interface FoundEndpoint extends Found {
     id: number;
     site: string;
 }
 
 interface FoundList {
-    /** Undefined if no endpoint has a word of the task. */
+    /** Undefined if no endpoint contains a word of the task. */
     search: Search | undefined;
-    /** Best first, at most 200, and at most three of a registrable domain in each ten slots unless a site was named. */
+    /**
+     * Best first, at most 200. Each ten slots contain at most three endpoints of the same registrable domain, unless the filter names a
+     * site.
+     */
     found: Slot<FoundEndpoint>[];
-    /** Whether vectors took part. */
+    /** Whether vectors contributed to the result. */
     isByMeaning: boolean;
 }
 
-/** The embedding of a task. If it comes too late, the search uses words alone. */
+/** The embedding of a task. If it arrives too late, the search uses only words. */
 export interface Meaning {
     vector: Promise<readonly number[] | undefined>;
-    /** As of `performance.now()`; past it, words alone decide. */
+    /** By `performance.now()`. After this time the search uses only words. */
     deadline: number;
 }
 
 /** Finds endpoints by task. */
 export interface Finder {
-    /** @param meaning the vector of the task, where there is one in time: endpoints near it are ranked beside those that have its words */
+    /**
+     * @param meaning the vector of the task, if it is available in time; endpoints near it are ranked together with those that contain its
+     * words
+     */
     find(task: string, filters: FindFilters, meaning?: Meaning): Promise<FoundList>;
 }
 
-/** How deep a list goes. */
+/** Maximum length of a list. */
 const DEEP = 200;
-/** Endpoints that are scored for one task. */
+/** Maximum number of endpoints that are scored for one task. */
 const MOST_SCORED = 200;
 /**
- * A tier is asked where those before it had fewer than this: where it takes few index entries, until the list is full; where it takes more,
- * only until there is something to choose from; where it takes too many, not at all.
+ * A tier is searched only if the previous tiers found fewer than this. A tier that reads few index entries is searched until the list is
+ * full. A tier that reads more is searched only until there is a choice. A tier that reads too many is not searched at all.
  */
 const FULL = MOST_SCORED;
 const ENOUGH = 20;
 const FEW_WALKED = 1500;
 const MOST_WALKED = 6000;
-/** What share of the endpoints a tier and those before it have (migration 2010). */
+/** The share of all endpoints in each tier and the previous ones together (migration 2010). */
 const UP_TO_TIER = [1 / 64, 1 / 8, 1] as const;
-/** A filter is not in the index: with it, more entries have to be walked through for as many endpoints. */
+/** The index does not contain filters. With a filter, the search has to read more entries for the same number of endpoints. */
 const NARROWED_WALK = 4;
 const TIMEOUT_MS = 2000;
 
-/** @param read must bound the time of queries @param phrases read with the first task */
+/** @param read must limit the time of queries @param phrases is called for the first task */
 export function createFinder(read: Read, phrases: () => Phrases): Finder {
     const words = createEndpointWordCounts(read);
 
-    /** The task, weighed by how common its words are; strange ones are taken for what they resemble. */
+    /** Parses a task. Its words are weighted by their frequency. Unknown words are replaced by similar ones. */
     async function understand(task: string): Promise<{ search: Search; counts: WordCounts }> {
         const dictionary = phrases();
         const understood = readTask(task, dictionary);
@@ -102,7 +108,7 @@ export function createFinder(read: Read, phrases: () => Phrases): Finder {
         return { search: weigh(again, recounted, new Set(corrected.values())), counts: recounted };
     }
 
-    /** Those that have the words of the task, best first. */
+    /** The endpoints with words of the task, best first. */
     async function byWords(task: string, filters: FindFilters): Promise<{ search: Search | undefined; ordered: FoundEndpoint[] }> {
         const { search, counts } = await understand(task);
         const candidates = candidatesOf(search, counts);
@@ -116,7 +122,10 @@ export function createFinder(read: Read, phrases: () => Phrases): Finder {
         return { search, ordered: allowed.map(toFound).toSorted(byFit) };
     }
 
-    /** Those near to its meaning, nearest first. None where they cannot be found in time: words do without them. */
+    /**
+     * The endpoints nearest to the meaning of the task, nearest first. Empty if they are not found in time; the search then uses only
+     * words.
+     */
     async function byMeaning(filters: FindFilters, { vector, deadline }: Meaning): Promise<FoundEndpoint[]> {
         const asked = await vector;
         const left = Math.ceil(deadline - performance.now());
@@ -146,7 +155,7 @@ function wordsOfPart({ stem, ideas }: TaskPart): string[] {
     return stem === undefined ? [...ideas] : [stem, ...ideas];
 }
 
-/** What is looked for, and how many must have been found before for a tier to be left out. */
+/** The words to search for, and for each tier the number of earlier results from which it is skipped. */
 function walksOf({ strict, loose, cost }: Candidates, filters: FindFilters): Record<string, unknown> {
     const scale = isNarrowed(filters) ? NARROWED_WALK : 1;
     const enoughFor = (walked: number) => (walked <= FEW_WALKED * scale ? FULL : walked <= MOST_WALKED * scale ? ENOUGH : 0);
@@ -172,14 +181,14 @@ function isNarrowed({ category, kind, effect, isVerifiedOnly, maxCredits, needsC
     );
 }
 
-/** No endpoint has it. */
+/** A word that no endpoint has. */
 const NOTHING = "'!none'";
-/** Names of values are letters: those of the first term end in `a`. */
+/** The suffix of the values of a term, in letters: `a` for the first term. */
 const suffixOf = (place: number) => String.fromCharCode(97 + place);
 const RANK = `'{${CLASS_WEIGHTS.D},${CLASS_WEIGHTS.C},${CLASS_WEIGHTS.B},${CLASS_WEIGHTS.A}}'::real[]`;
 /**
- * `ts_rank` divides the weight of a word by this, and by the number of words that are asked for. A query of n words has 2 n - 1 nodes. What
- * matches one of two words counts two thirds of what matches one of one.
+ * `ts_rank` divides the weight of a word by this, and by the number of words in the query. A query of n words has 2 n - 1 nodes. An
+ * endpoint that matches one of two words gets two thirds of the rank of one that matches a single-word query.
  */
 const RANK_OF_ONE = 1.6449341;
 
@@ -187,14 +196,14 @@ const NARROWED = `coalesce(e.intent_category = :category or split_part(e.intent_
         and coalesce(e.kind = :kind, true) and coalesce(e.effect = :effect, true) and (e.is_verified or not :verified)
         and (:connection is null or (e.search @@ '''${MARKS.needsConnection}'''::tsquery) = :connection)`;
 
-/** Only of those that a policy is held against. */
+/** Read only for endpoints to which a policy applies. */
 const ENTRY = `case when d.policy is not null or d.operator_policy is not null
                     then (select x.entry from endpoint_entries x where x.endpoint_id = s.id) end as entry`;
 
-/** The nearest ones of which the farthest tells what is far. */
+/** Number of nearest neighbours. The farthest of them defines which distance counts as far. */
 const NEIGHBOURS = 100;
 
-/** A database that has no vectors does not know the type or the table: the statement fails. */
+/** In a database without vectors, the type and the table do not exist, so the statement fails. */
 const NEAREST = `
     select s.id, s.site, s.registrable, 0 as score, s.is_verified as "isVerified", s.success_rate as "successRate", s.p95_ms as "p95Ms",
            d.credits, 0 as choices, d.policy, d.operator_policy as "operatorPolicy", s.effect, s.version_id as "versionId",
@@ -209,11 +218,14 @@ const NEAREST = `
     where not d.is_blocked and coalesce(d.credits <= :maxcredits, true)
     order by s.distance, s.id`;
 
-/** What is known of a candidate. */
+/** The columns of a candidate. */
 const CANDIDATE = `e.id, e.site, e.registrable, e.name, e.is_verified, e.success_rate, e.p95_ms, e.effect, e.version_id, e.search, e.brevity,
                    e.needs_id`;
 
-/** One text for each number of terms, with a filter or without: the server plans each once a connection. What is null is not ranked. */
+/**
+ * One statement text for each number of terms, with and without a filter. The server plans each of them once per connection. A null value
+ * is not part of the rank.
+ */
 function rankingOf({ terms }: Search, filters: FindFilters): string {
     const matchOf = (name: string) =>
         `least(1, coalesce(ts_rank(${RANK}, c.search, :${name}) * ${RANK_OF_ONE} * 2 * (numnode(:${name}) + 1) / (numnode(:${name}) + 3), 0))`;
@@ -241,7 +253,7 @@ function rankingOf({ terms }: Search, filters: FindFilters): string {
         where not d.is_blocked and coalesce(d.credits <= :maxcredits, true)`;
 }
 
-/** Common table expressions that end in `candidates`: by tier, and those that have nearly all words before those that have some. */
+/** Common table expressions that end in `candidates`: by tier, and endpoints with nearly all words before those with some words. */
 function candidatesIn(filters: FindFilters): string {
     const narrowed = isNarrowed(filters) ? `and ${NARROWED}` : '';
     const from = (...conditions: string[]) => `select ${CANDIDATE} from endpoints e where ${conditions.join(' and ')} ${narrowed}`;

@@ -4,7 +4,7 @@ import { type Columns, columnList, columns, type Db } from '../../platform/db.ts
 export const YANK_REASONS = ['broken', 'security', 'legal'] as const;
 export type YankReason = (typeof YANK_REASONS)[number];
 
-/** One version of a site, without its package. */
+/** One version of a site, without its document. */
 export interface VersionRef {
     versionId: number;
     version: number;
@@ -19,23 +19,23 @@ const VERSION_REF = {
     ...columns('v', 'version', 'version_hash', 'published_at', 'verified_at', 'yank_reason'),
 } satisfies Columns<VersionRef>;
 
-/** Columns of `versions v` that make a `VersionRef`. */
+/** Columns of `versions v` that form a `VersionRef`. */
 export const VERSION_COLUMNS = columnList(VERSION_REF);
 
-/** The version of a row that has more columns; undefined if it was joined and is not there. */
+/** The version in a row that also has other columns; undefined if a join found no version. */
 export function versionIn(row: VersionRef | { versionId: null }): VersionRef | undefined {
     if (row.versionId === null) return undefined;
     const { versionId, version, versionHash, publishedAt, verifiedAt, yankReason } = row;
     return { versionId, version, versionHash, publishedAt, verifiedAt, yankReason };
 }
 
-/** Whether a version may be run when it is named: a `broken` one may, `security` and `legal` never. */
+/** Whether a version may run if the call names it. A `broken` version may; versions yanked for `security` or `legal` reasons may not. */
 export function mayRun(version: VersionRef): boolean {
     return version.yankReason === null || version.yankReason === 'broken';
 }
 
 export interface HistoryRow extends VersionRef {
-    /** Name of the workspace. */
+    /** The name of the workspace. */
     publishedBy: string;
     yankedAt: Date | null;
     isYankedByOperator: boolean;
@@ -52,7 +52,7 @@ const HISTORY: Columns<HistoryRow> = {
     changes: 'v.changes',
 };
 
-/** A version by number or by hash; of equal hashes the newest that is not yanked, otherwise the newest. */
+/** Finds a version by number or by hash. If several have the same hash, returns the newest one that is not yanked, otherwise the newest. */
 export async function findVersion(db: Db, site: string, named: number | string): Promise<HistoryRow | undefined> {
     return versionsOf(db, site)
         .where(typeof named === 'number' ? 'v.version' : 'v.version_hash', named)
@@ -60,7 +60,7 @@ export async function findVersion(db: Db, site: string, named: number | string):
         .first(HISTORY);
 }
 
-/** Versions of a site, newest first, from below version `before`; and how many there are in all. */
+/** Versions of a site with a number below `before`, newest first, and their total number. */
 export async function history(
     db: Db,
     site: string,
@@ -71,7 +71,7 @@ export async function history(
     return { versions: await versions.orderBy('v.version', 'desc').limit(page.limit).select(HISTORY), total: known?.versions ?? 0 };
 }
 
-/** Sites and numbers of versions by their ids. */
+/** The sites and numbers of versions by id. */
 export async function versionNames(db: Db, ids: readonly number[]): Promise<Map<number, { site: string; version: number }>> {
     const rows: { id: number; site: string; version: number }[] = await db('versions').whereIn('id', ids).select('id', 'site', 'version');
     return new Map(rows.map(({ id, site, version }) => [id, { site, version }]));

@@ -4,22 +4,22 @@ export const LIST_SORTS = ['trending', 'recently_verified', 'recent', 'name'] as
 export type ListSort = (typeof LIST_SORTS)[number];
 
 /**
- * A list consists of segments, which are read one after the other. Each segment follows an index, so a page costs only what it shows. A
- * site appears once in a segment, and in one segment only.
+ * A list consists of segments, which are read one after the other. Each segment follows an index, so the cost of a page depends only on its
+ * size. A site appears in only one segment, once.
  */
 interface Segment {
-    /** Tables beside the sites `s`; `rollup` is there for every segment. */
+    /** Tables in addition to the sites `s`. All segments can use `rollup`. */
     from?: string;
     where?: string;
     /**
-     * Which sites it has where something is looked for: all that `where` lets through, those that are called so, or those that are described so
-     * and not called so. Undefined: both of these.
+     * The sites of a segment in a search: all sites that match `where`, only sites whose name or title matches, or only sites whose
+     * endpoints match but whose name and title do not. Undefined: both kinds of matches.
      */
     has?: 'all' | 'called' | 'described';
-    /** SQL of the sort key in the cursor, beside the site. */
+    /** SQL of the sort key that the cursor contains in addition to the site. */
     key?: string;
     order: string;
-    /** Rows behind `:key` and `:site`. */
+    /** SQL condition for the rows after `:key` and `:site`. */
     after: string;
 }
 
@@ -29,12 +29,12 @@ interface SegmentContext {
     isVerifiedOnly: boolean;
 }
 
-/** Whether a category is `parent/child`. */
+/** Whether a category has the form `parent/child`. */
 export function isLeaf(category: string): boolean {
     return category.includes('/');
 }
 
-/** The segments of a list in their order. Without a sort: relevance where something is looked for, otherwise trending. */
+/** The segments of a list in their order. The default order is relevance for a search, otherwise trending. */
 export function segmentsOf(sort: ListSort | undefined, context: SegmentContext): readonly Segment[] {
     if (sort === undefined) return context.search === undefined ? trendingSegments(context) : relevance(context.search, context);
     return SEGMENTS[sort](context);
@@ -50,7 +50,10 @@ const SEGMENTS: Readonly<Record<ListSort, (context: SegmentContext) => readonly 
     trending: trendingSegments,
 };
 
-/** Sites called like this first, others that are called so by how much they are used, then those whose endpoints do it by how well they fit. */
+/**
+ * First the sites whose name begins with the search text, then other sites with a matching name or title by use, then sites with matching endpoints
+ * by relevance.
+ */
 function relevance({ names }: Search, context: SegmentContext): Segment[] {
     const called = trendingSegments(context).map((segment): Segment => ({ ...segment, has: 'called' }));
     if (names === undefined) return [...called, DESCRIBED];
@@ -78,9 +81,10 @@ const DESCRIBED: Segment = {
     after: 'd.place > cast(:key as bigint)',
 };
 
-/** Of the roll-up that the list began with: a later one does not move rows from one page to another. */
+/** Uses the roll-up with which the list began, so that a later roll-up does not move rows between pages. */
 function trendingSegments({ category }: SegmentContext): Segment[] {
-    // A site has the rank under the category that it had then; one that has moved since stands among those without a rank.
+    // The rank of a site belongs to its category at the time of the roll-up. A site that has changed its category since is listed without a
+    // rank.
     const ofCategory = category !== undefined && isLeaf(category) ? ' and t.intent_category = :category' : '';
     const ofRollUp = `t.rollup_id = (select id from rollup) and t.period = '7d'${ofCategory}`;
     return [
@@ -99,7 +103,7 @@ function byName(where?: string): Segment {
     return { ...(where === undefined ? {} : { where }), order: 's.site', after: 's.site > :site' };
 }
 
-/** Latest first. Times are remembered to the microsecond, which JavaScript's dates do not hold. */
+/** Newest first. Times have microseconds, which JavaScript dates cannot represent. */
 function byTime(column: string): Segment {
     return {
         key: `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,

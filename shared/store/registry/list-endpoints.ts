@@ -21,13 +21,13 @@ export interface EndpointRow {
     effect: Effect;
     intentCategory: string;
     entry: EndpointEntry;
-    /** Its words, as PostgreSQL writes a tsvector. */
+    /** The words of the endpoint, as a PostgreSQL tsvector in text form. */
     search: string;
     verifiedAt: Date | null;
-    /** Credits of one unit. */
+    /** Price of one unit, in credits. */
     siteCredits: number;
     claim: Claim;
-    /** Of 7 days, 0 to 1; null without calls. */
+    /** Success rate of 7 days, 0 to 1; null without calls. */
     successRate: number | null;
     p95Ms: number | null;
     registrable: string;
@@ -75,7 +75,7 @@ const ROWS: PreparedQuery = {
 
 type RowColumns = Omit<EndpointRow, 'successRate' | 'p95Ms'> & { successes: number; failures: number; bucket: number | null };
 
-/** Endpoints by their ids, in this order; those that are gone meanwhile are left out. */
+/** Endpoints by id, in the given order. Endpoints that were deleted meanwhile are left out. */
 export async function endpointRows(db: Db, ids: readonly number[]): Promise<EndpointRow[]> {
     if (ids.length === 0) return [];
     const rows = await runPrepared<RowColumns>(db, ROWS, [ids], TIMEOUT_MS);
@@ -88,23 +88,25 @@ export async function endpointRows(db: Db, ids: readonly number[]): Promise<Endp
 
 interface UsedPage {
     ids: number[];
-    /** Where the next page begins; undefined on the last one. */
+    /** Where the next page begins; undefined on the last page. */
     next: Json | undefined;
     total: number;
 }
 
-/** Lists of all endpoints: those of the most used sites first, by the roll-up that the list began with, then the others by site. */
+/**
+ * Lists of all endpoints: first those of the most used sites, by the roll-up with which the list began, then the others ordered by site.
+ */
 export interface UsedLists {
-    /** @param from `next` of the page before @throws PlaceGone */
+    /** @param from `next` of the previous page @throws PlaceGone */
     page(filters: FindFilters, page: { limit: number; from: Json | undefined }): Promise<UsedPage>;
 }
 
-/** A total of n thousand is remembered for n seconds, up to a minute. */
+/** A total of n thousand is cached for n seconds, up to a minute. */
 const MANY = 1000;
 const LONGEST_MS = 60_000;
 const TYPES = { category: 'text', kind: 'text', effect: 'text', site: 'text', credits: 'integer', rollup: 'bigint', behind: 'text' };
 
-/** @param read must bound the time of queries */
+/** @param read must limit the time of queries */
 export function createUsedLists(read: Read): UsedLists {
     const totals = new LRUCache<string, number>({ max: 1000 });
     const running = new Map<string, Promise<number>>();
@@ -143,11 +145,11 @@ export function createUsedLists(read: Read): UsedLists {
 }
 
 interface Place {
-    /** Null: the latest one. */
+    /** The id of a roll-up; null: the latest one. */
     rollup: number | null;
-    /** 0: of sites with a rank, 1: the others. */
+    /** 0: sites with a rank, 1: all other sites. */
     segment: number;
-    /** Behind which endpoint the page begins. */
+    /** The endpoint after which the page begins. */
     rank: number;
     site: string;
     place: number;
@@ -155,7 +157,7 @@ interface Place {
 
 const BEGINNING: Place = { rollup: null, segment: 0, rank: 0, site: '', place: -1 };
 
-/** Cursors are sealed, so their content is trusted. */
+/** Cursors are encrypted, so their content is trusted. */
 function readPlace(from: Json): Place {
     const [rollup, segment, rank, site, place] = from as [number, number, number, string, number];
     return { rollup, segment, rank, site, place };

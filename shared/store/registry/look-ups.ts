@@ -11,49 +11,47 @@ import { claimOf } from './ownership.ts';
 import type { LoadedVersion, Versions } from './versions.ts';
 
 interface LookUpQuestion {
-    /** Normalised. */
+    /** The normalised site. */
     site: string;
     registrable: string;
-    /** Words of an intent. */
+    /** The words of an intent. */
     words: readonly string[];
 }
 
-/** Everything the catalog knows of a site now. */
+/** The current catalog data of a site. */
 interface LookUp {
     isBlocked: boolean;
     /** The owner's policy; null if there is none. */
     policy: StrictestPolicy | null;
-    /** Credits of one unit. */
+    /** Price of one unit, in credits. */
     siteCredits: number;
     /**
-     * The latest version; undefined if there is none. `load` parses its package, or reads it; call it only after the caller was
-     * authorized.
+     * The latest version; undefined if there is none. `load` reads and parses its package. Call it only after the caller was authorized.
      */
     latest: { ref: VersionRef; claim: Claim; load(): Promise<LoadedVersion> } | undefined;
     health: EndpointHealth;
-    /** By word and endpoint, how many callers were led there by an intent with this word. */
+    /** For each word and endpoint, the number of callers that an intent with this word led to the endpoint. */
     outcomes: ReadonlyMap<string, ReadonlyMap<string, number>>;
-    /** By endpoint, what the last verification run found. */
+    /** For each endpoint, the verdict of the last verification run. */
     verdicts: ReadonlyMap<string, FindingVerdict>;
 }
 
 export interface LookUps {
     /**
-     * Reads at every call, since a publish, a yank and a block are effective at once; all questions of one tick are one query.
-     * Versions are cached in this process, and the health of a site is what was known a second
-     * ago at the latest.
+     * Reads the database at every call, because publishing, yanking and blocking take effect immediately. All questions of one tick share
+     * one query. Versions are cached in this process. The health of a site is at most a second old.
      */
     find(question: LookUpQuestion): Promise<LookUp>;
 }
 
-/** The request log is written within a second; what it says is remembered for as long. */
+/** The request log is written within a second, so statistics of it are cached for the same time. */
 const FRESH_MS = 1000;
 const MAX_REMEMBERED = 10_000;
 
 /** Looks up sites for the catalog in one round trip to the database. */
 export function createLookUps(db: Db, versions: Versions): LookUps {
     const healths = growingCache<string, EndpointHealth>(MAX_REMEMBERED, FRESH_MS);
-    /** The latest version of each site at its last look-up. A package that is known already is not read again. */
+    /** The id of each site's latest version at its last look-up. A cached package is not read again. */
     const latestIds = growingCache<string, number>(MAX_REMEMBERED);
 
     async function look(questions: readonly LookUpQuestion[]): Promise<LookUp[]> {
@@ -92,7 +90,7 @@ export function createLookUps(db: Db, versions: Versions): LookUps {
         const read = async () => {
             if (document !== null) return versions.take({ id, site, version, version_hash, document, hosts: documentHosts ?? [] });
             const found = await versions.load(id);
-            if (found === undefined) throw new Error(`version ${id} is gone, and versions stay`);
+            if (found === undefined) throw new Error(`version ${id} does not exist, but versions are never deleted`);
             return found;
         };
         return { ref, claim, load: () => (loaded ??= read()) };
@@ -102,16 +100,16 @@ export function createLookUps(db: Db, versions: Versions): LookUps {
 }
 
 interface Asked extends LookUpQuestion {
-    /** The expected latest version. */
+    /** The version that was the latest at the last look-up, if it is cached. */
     known: LoadedVersion | undefined;
     health: EndpointHealth | undefined;
 }
 
-/** Ids begin at 1. */
+/** An id that does not exist. Ids begin at 1. */
 const NO_VERSION = 0;
 /**
- * Stored bytes, which PostgreSQL packs at 90 to one at most; larger packages are read for authorized callers, since asking is all
- * that it takes to be refused.
+ * Maximum stored size in bytes of a package that is read with the look-up; PostgreSQL compresses by a factor of at most 90. Larger packages
+ * are read only for authorized callers, because anybody can send a call that is refused.
  */
 const READ_ALONG = 2 * 1024;
 const TIMEOUT_MS = 5000;
@@ -136,7 +134,7 @@ const LOOK_UPS: PreparedQuery = {
         order by asked.place`,
 };
 
-/** Each at the place of its question. */
+/** Returns the rows in the order of their questions. */
 async function readLookUps(db: Db, asked: readonly Asked[]): Promise<LookUpColumns[]> {
     const columns = [
         asked.map(({ site }) => site),
@@ -154,7 +152,7 @@ type LookUpColumns = (VersionRef | { versionId: null }) & {
     policy: SitePolicy | null;
     operator_policy: SitePolicy | null;
     claim: Claim;
-    /** null if it is known already, or large. */
+    /** Null if the package is cached or large. */
     document: string | null;
     documentHosts: string[] | null;
     health: EndpointHealthColumns[] | null;

@@ -8,20 +8,20 @@ import { isOwner } from './ownership.ts';
 import { dropRemoval, removalState, requestRemoval } from './removals.ts';
 import { lockRegistrable } from './sites.ts';
 
-/** A change of the list by a maintainer: `by` is its own workspace. */
+/** A change of the maintainers by a maintainer. `by` is the maintainer's workspace. */
 interface MaintainerOrder {
     registrable: string;
     by: string;
     workspaceId: string;
-    /** For the audit of the workspace that changes the list. */
+    /** For the audit log of the workspace that makes the change. */
     actor: By;
 }
 
 /**
- * - `not-maintainer`: only a maintainer changes the list
+ * - `not-maintainer`: only a maintainer may change the list
  * - `no-workspace`: there is no such workspace
- * - `routebook`, `owner`: operators alone change Routebook, and remove a proved owner
- * - `being-removed`: a workspace that is being removed changes nothing meanwhile
+ * - `routebook`, `owner`: only operators may change Routebook or remove a proven owner
+ * - `being-removed`: a workspace that is being removed may not make changes
  * - `was-stopped`: the workspace stopped a removal in the last 30 days
  * - `last`: nobody else maintains the domain
  */
@@ -29,7 +29,7 @@ export type MaintainerRefusal = 'not-maintainer' | 'no-workspace' | 'routebook' 
 
 /**
  * Adds a maintainer at the request of another one. Undefined on success.
- * @param boundMail called before the owners of another workspace are mailed; if it throws, everything is undone
+ * @param boundMail called before the owners of another workspace are mailed; if it throws, all changes are rolled back
  */
 export async function addAsMaintainer(
     db: Db,
@@ -46,7 +46,7 @@ export async function addAsMaintainer(
         await recordInBoth(trx, { ...order, actsIn: by }, 'maintainer.added');
         const line = `Workspace ${workspaceId} maintains ${registrable} from now on.`;
         await notifyOfDomain(trx, by, registrable, line);
-        // Anybody may add anybody, so a workspace gets one such mail an hour.
+        // Anybody may add anybody, so a workspace gets at most one such mail an hour.
         const subject = `Who maintains ${registrable} has changed`;
         await notifyOwners(trx, { workspaceId, domain: registrable, topic: 'added', subject, line: `${line} It may leave at any time.` });
         return undefined;
@@ -54,8 +54,8 @@ export async function addAsMaintainer(
 }
 
 /**
- * Removes a maintainer at the request of another one. Its own request, or that of a proved owner, takes effect at once; any other in 24
- * hours. A workspace that is no maintainer, or is being removed already, stays as it is. Undefined on success.
+ * Removes a maintainer at the request of another one. The request of the maintainer itself or of a proven owner takes effect immediately,
+ * any other request after 24 hours. Does nothing if the workspace is not a maintainer or is already being removed. Undefined on success.
  */
 export async function removeAsMaintainer(db: Db, order: MaintainerOrder): Promise<MaintainerRefusal | undefined> {
     return db.transaction(async (trx) => {
@@ -94,12 +94,15 @@ async function check(db: Db, { registrable, by, workspaceId }: MaintainerOrder):
     return found === undefined ? 'no-workspace' : undefined;
 }
 
-/** Lets a workspace publish on a domain at an operator's word, on reserved names too; a removal of it that is pending is dropped. */
+/**
+ * Allows a workspace to publish on a domain, including reserved names, on behalf of an operator. Cancels a pending removal of the
+ * workspace.
+ */
 export async function grantMaintainer(db: Db, registrable: string, workspaceId: string): Promise<void> {
     if (await grant(db, registrable, workspaceId, 'added')) await tell(db, registrable, workspaceId, 'maintainer.added');
 }
 
-/** Makes a workspace the only maintainer of a domain, at an operator's word. */
+/** Makes a workspace the only maintainer of a domain, on behalf of an operator. */
 export async function transferDomain(db: Db, registrable: string, workspaceId: string): Promise<void> {
     await grant(db, registrable, workspaceId, 'transferred');
     await tell(db, registrable, workspaceId, 'maintainer.transferred');
@@ -111,14 +114,14 @@ export async function transferDomain(db: Db, registrable: string, workspaceId: s
     await db('claims').where({ registrable }).whereNot({ workspace_id: workspaceId }).delete();
 }
 
-/** `removeMaintainer` at an operator's word, which nobody can stop. */
+/** Removes a maintainer on behalf of an operator. Nobody can stop it. */
 export async function removeAsOperator(db: Db, registrable: string, workspaceId: string): Promise<'removed' | 'absent' | 'last'> {
     const outcome = await removeMaintainer(db, registrable, workspaceId);
     if (outcome === 'removed') await tell(db, registrable, workspaceId, 'maintainer.removed');
     return outcome;
 }
 
-/** Whether the workspace did not maintain the domain before. */
+/** Returns whether the workspace was not a maintainer before. */
 async function grant(db: Db, registrable: string, workspaceId: string, granted: 'added' | 'transferred'): Promise<boolean> {
     await lockRegistrable(db, registrable);
     const isNew = !(await isMaintainer(db, registrable, workspaceId));
@@ -136,7 +139,7 @@ const WORDS = {
     'maintainer.removed': 'removed your workspace from its maintainers',
 } as const;
 
-/** In the audit of the workspace, and by mail to its owners. */
+/** Records the change in the audit log of the workspace and mails its owners. */
 async function tell(db: Db, registrable: string, workspaceId: string, action: keyof typeof WORDS): Promise<void> {
     const change = { registrable, workspaceId, by: undefined };
     await recordInBoth(db, { ...change, actor: { actor: 'operator' } }, action);

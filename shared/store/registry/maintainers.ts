@@ -9,25 +9,25 @@ import { lockRegistrable } from './sites.ts';
 export interface Maintainer {
     workspaceId: string;
     name: string;
-    /** When the removal that another workspace asked for takes effect; null if none is pending. */
+    /** When the removal that another workspace requested takes effect; null if none is pending. */
     removalAt: Date | null;
 }
 
 const MAINTAINER: Columns<Maintainer> = { workspaceId: 'w.id', name: 'w.name', removalAt: 'm.removal_at' };
 
-/** The workspaces that may publish on a domain, the oldest maintainer first. */
+/** The workspaces that may publish on a domain, longest-standing maintainer first. */
 export async function listMaintainers(db: Db, registrable: string): Promise<Maintainer[]> {
     return inOrder(db, registrable).select(MAINTAINER);
 }
 
-/** Where a page of maintainers begins: behind this one. */
+/** The maintainer after which a page begins. */
 export interface MaintainerPlace {
-    /** As the database writes it, to the microsecond. */
+    /** The time as the database prints it, with microseconds. */
     addedAt: string;
     workspaceId: string;
 }
 
-/** One page of the workspaces that maintain a domain, the oldest maintainer first, and their total. */
+/** One page of the workspaces that maintain a domain, longest-standing maintainer first, and their total number. */
 export async function pageOfMaintainers(
     db: Db,
     registrable: string,
@@ -57,7 +57,7 @@ export async function isMaintainer(db: Db, registrable: string, workspaceId: str
     return (await db('maintainers').where({ registrable, workspace_id: workspaceId }).first('workspace_id')) !== undefined;
 }
 
-/** The domains that others maintain beside Routebook, by name. */
+/** The domains that other workspaces maintain together with Routebook, ordered by name. */
 export async function listShared(db: Db): Promise<{ registrable: string; others: Omit<Maintainer, 'removalAt'>[] }[]> {
     const rows: { registrable: string; workspaceId: string; name: string }[] = await db('maintainers as ours')
         .join('maintainers as m', 'm.registrable', 'ours.registrable')
@@ -69,25 +69,24 @@ export async function listShared(db: Db): Promise<{ registrable: string; others:
     return [...Map.groupBy(rows, ({ registrable }) => registrable)].map(([registrable, others]) => ({ registrable, others }));
 }
 
-/** Adds a maintainer; an existing one stays as it is. */
+/** Adds a maintainer. Does not change an existing one. */
 export async function addMaintainer(db: Db, registrable: string, workspaceId: string): Promise<void> {
     await lockRegistrable(db, registrable);
     await db('maintainers').insert({ registrable, workspace_id: workspaceId }).onConflict().ignore();
 }
 
-/** Removes a maintainer. `last`: there is no other one, and nothing changed; `absent`: it was none. */
+/** Removes a maintainer. `last`: there is no other maintainer, and nothing changed. `absent`: the workspace was not a maintainer. */
 export async function removeMaintainer(db: Db, registrable: string, workspaceId: string): Promise<'removed' | 'absent' | 'last'> {
     await lockRegistrable(db, registrable);
     if (!(await isMaintainer(db, registrable, workspaceId))) return 'absent';
     if ((await countRows(db('maintainers').where({ registrable }))) === 1) return 'last';
-    // A workspace that returns must prove the domain again.
+    // A workspace that becomes a maintainer again has to prove the domain again.
     for (const table of ['maintainers', 'claims']) await db(table).where({ registrable, workspace_id: workspaceId }).delete();
     return 'removed';
 }
 
 /**
- * Gives a workspace a domain that nobody maintains but Routebook, or an earlier workspace of the same owner; any other domain
- * stays as it is.
+ * Gives a workspace a domain that only Routebook maintains, or an earlier workspace of the same owner. Does not change any other domain.
  */
 export async function adoptDomain(db: Db, registrable: string, workspaceId: string): Promise<void> {
     await db.transaction(async (trx) => {
@@ -110,19 +109,21 @@ export async function adoptDomain(db: Db, registrable: string, workspaceId: stri
 /** A change of a domain's maintainers. */
 export interface MaintainerChange {
     registrable: string;
-    /** The maintainer. */
+    /** The affected maintainer. */
     workspaceId: string;
     /** The workspace that made or requested the change; undefined for an operator. */
     by: string | undefined;
-    /** Who acted. */
+    /** The actor for the audit log. */
     actor: By;
-    /** The workspace that the actor belongs to, where it belongs to one: its ids and addresses stay in the audit of that workspace. */
+    /** The workspace that the actor belongs to, if any. Only the audit log of that workspace contains the actor's id and address. */
     actsIn?: string;
 }
 
 type MaintainerAct = Extract<Act, `maintainer.${string}`>;
 
-/** Records a change in the audits of both workspaces; an actor of the other one is shown there as that workspace. */
+/**
+ * Records a change in the audit logs of both workspaces. The log of the other workspace names the actor's workspace instead of the actor.
+ */
 export async function recordInBoth(
     db: Db,
     { registrable, workspaceId, by, actor, actsIn }: MaintainerChange,
@@ -135,7 +136,7 @@ export async function recordInBoth(
     }
 }
 
-/** Mails the owners of both workspaces the same. */
+/** Sends the same mail to the owners of both workspaces. */
 export async function notifyBoth(
     db: Db,
     change: Pick<MaintainerChange, 'registrable' | 'workspaceId' | 'by'>,
@@ -144,12 +145,12 @@ export async function notifyBoth(
     for (const workspaceId of workspacesInvolved(change)) await notifyOfDomain(db, workspaceId, change.registrable, line);
 }
 
-/** Mails the owners of one workspace what became of the maintainers of a domain. */
+/** Mails the owners of one workspace about a change of a domain's maintainers. */
 export async function notifyOfDomain(db: Db, workspaceId: string, registrable: string, line: string): Promise<void> {
     await notifyOwners(db, { workspaceId, domain: registrable, subject: `Who maintains ${registrable} has changed`, line });
 }
 
-/** Routebook's own workspace has no owners, and nobody reads its audit. */
+/** Leaves out Routebook's own workspace, which has no owners and whose audit log nobody reads. */
 function workspacesInvolved({ workspaceId, by }: Pick<MaintainerChange, 'workspaceId' | 'by'>): string[] {
     const both = by === undefined || by === workspaceId ? [workspaceId] : [by, workspaceId];
     return both.filter((id) => id !== ROUTEBOOK_WORKSPACE);

@@ -7,19 +7,22 @@ import type { Lists } from './search.ts';
 
 /** Published sites whose names resemble an unknown one. */
 export interface NearSites {
-    /** At most three, nearest first; none if they cannot be read. @param site normalised */
+    /** At most three sites, nearest first. Empty if they cannot be read. @param site normalised */
     find(site: string): Promise<string[]>;
 }
 
-/** How many of the best search results are compared. */
+/** Number of the best search results that are compared. */
 const COMPARED = 50;
-/** A shorter name resembles too many others. */
+/** Minimum length of a label. A shorter name resembles too many others. */
 const LEAST_LABEL = 3;
 const KEPT_MS = 60_000;
-/** Concurrent searches for suggestions. Callers can ask for any number of unknown sites; above this the answer has no suggestions. */
+/**
+ * Maximum number of concurrent searches for suggestions. Callers can ask for any number of unknown sites; beyond this limit, answers
+ * contain no suggestions.
+ */
 const MAX_AT_ONCE = 4;
 
-/** @param read must bound the time of queries */
+/** @param read must limit the time of queries */
 export function createNearSites(read: Read, lists: Lists): NearSites {
     const known = new LRUCache<string, string[]>({ max: 1000, ttl: KEPT_MS });
     let running = 0;

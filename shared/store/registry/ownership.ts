@@ -1,9 +1,9 @@
 import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
 import type { Db } from '../../platform/db.ts';
 
-/** Who speaks for a domain: workspaces that proved it, Routebook, or whom Routebook transferred it to. */
+/** The workspaces that speak for a domain: those that proved it, Routebook, and those to which Routebook transferred it. */
 
-/** The claim (shared/domain/site/claim.ts) of the domain that the SQL expression `registrable` names, as an expression. */
+/** A SQL expression for the claim (shared/domain/site/claim.ts) of the domain that the SQL expression `registrable` names. */
 export function claimOf(registrable: string): string {
     return `case when exists (select from maintainers m where m.registrable = ${registrable} and m.proven_at is not null) then 'owner'
                  when exists (select from maintainers m where m.registrable = ${registrable}
@@ -11,12 +11,12 @@ export function claimOf(registrable: string): string {
                  else 'unproven' end`;
 }
 
-/** The workspaces that have proved the domain, the first one first. */
+/** The workspaces that have proven the domain, in the order of their proofs. */
 export async function ownersOf(db: Db, registrable: string): Promise<string[]> {
     return db('maintainers').where({ registrable }).whereNotNull('proven_at').orderBy(['proven_at', 'workspace_id']).pluck('workspace_id');
 }
 
-/** Whether this workspace has proved the domain. */
+/** Whether this workspace has proven the domain. */
 export async function isOwner(db: Db, registrable: string, workspaceId: string): Promise<boolean> {
     return (await ownersOf(db, registrable)).includes(workspaceId);
 }
@@ -27,7 +27,7 @@ export interface VersionOfDomain {
     versionId: number;
 }
 
-/** Raw: it is asked during fetches. */
+/** Raw, because it runs during fetches. */
 const IS_BELIEVED = `
     select ${claimOf('d.registrable')} <> 'unproven'
            or exists (select from versions v where v.id = :versionId and v.verified_at is not null and :endpoint = any (v.passed_endpoints))
@@ -35,8 +35,8 @@ const IS_BELIEVED = `
     from (select :registrable as registrable) d`;
 
 /**
- * Whether it is believed that an endpoint reads although its method usually writes: somebody speaks for the site, or a verification run
- * called that very endpoint of that very version. That of another one says nothing.
+ * Whether an endpoint is trusted to be a read although its method usually writes. It is if the publisher speaks for the site, or if a
+ * verification run called this endpoint of this version. Runs of other endpoints or versions do not count.
  */
 export async function isTrustedRead(db: Db, version: VersionOfDomain, endpoint: string): Promise<boolean> {
     const { rows } = await db.raw<{ rows: [{ is_believed: boolean }] }>(IS_BELIEVED, { ...version, endpoint });

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db.ts';
 
-/** Requests a minute to a host, by its name. */
+/** Requests a minute to each host, by host name. */
 export type HostPaces = Readonly<Record<string, number>>;
 
 const LOWEST = `
@@ -11,7 +11,7 @@ const LOWEST = `
         group by host) lowest)`;
 
 /**
- * Notes the lowest pace of each host over the latest versions of a domain's sites. Call it in the transaction that makes a version the
+ * Stores the lowest rate of each host over the latest versions of a domain's sites. Call it in the transaction that makes a version the
  * latest, with the domain locked.
  */
 export async function storePaces(db: Db, registrable: string): Promise<void> {

@@ -2,22 +2,22 @@ import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
 import { ago, type Columns, countRows, cutPage, type Db } from '../../platform/db.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
 
-/** A caller's report that an endpoint does not do what its schema says. */
+/** A caller's report that an endpoint does not do what its schema describes. */
 interface ProblemReport {
     id: string;
     site: string;
-    /** The latest version when it was reported. */
+    /** The latest version at the time of the report. */
     version: number;
-    /** null: the site as a whole. */
+    /** Null: the report concerns the whole site. */
     endpoint: string | null;
     kind: string;
     text: string;
     createdAt: Date;
 }
 
-/** Days that reports are kept. */
+/** Number of days for which reports are kept. */
 const DAYS = 90;
-/** Most characters of a report in the mail; the dashboard shows all of it. */
+/** Maximum length of a report in the mail, in characters. The dashboard shows the full report. */
 const MAILED = 300;
 
 const REPORT: Columns<ProblemReport> = {
@@ -30,7 +30,7 @@ const REPORT: Columns<ProblemReport> = {
     createdAt: 'created_at',
 };
 
-/** Stores a report, and has the owners of the workspaces that maintain the site mailed: at most one mail an hour a domain. */
+/** Stores a report and mails the owners of the workspaces that maintain the site, at most once an hour per domain. */
 export async function addReport(
     db: Db,
     {
@@ -66,14 +66,14 @@ export async function addReport(
     });
 }
 
-/** Where a page of reports begins: behind this one. */
+/** The report after which a page begins. */
 export interface ReportPlace {
-    /** As the database writes it, to the microsecond. */
+    /** The time as the database prints it, with microseconds. */
     at: string;
     id: string;
 }
 
-/** One page of the reports of a site, the newest first, and their total. */
+/** One page of the reports of a site, newest first, and their total number. */
 export async function reportsOf(
     db: Db,
     site: string,
@@ -96,7 +96,7 @@ export async function reportsOf(
     };
 }
 
-/** Forgets reports of 90 days ago. */
+/** Deletes reports that are older than 90 days. */
 export async function forgetReports(db: Db): Promise<void> {
     await db('problem_reports')
         .where('created_at', '<', ago(db, `${DAYS} days`))

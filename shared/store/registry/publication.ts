@@ -7,47 +7,50 @@ import type { By } from '../accounts/workspace-audit.ts';
 import { addWords } from './search-index.ts';
 import type { LookAlike } from './site-warnings.ts';
 
-/** Types of publishing (publish.ts). */
+/** Types for publishing (publish.ts). */
 
-/** Who publishes, and who pays for that workspace: the guard and the bonus belong to the account. */
+/** The publishing workspace, and the account that pays for it. The publishing limits and the bonus apply to the account. */
 export interface Publisher {
     workspaceId: string;
     userId: string;
     accountId: string;
-    /** False for enterprise accounts. */
+    /** Whether the publishing limits apply. False for enterprise accounts. */
     isGuarded: boolean;
-    /** Who is named in the audit of the workspace; absent: an operator's tool. */
+    /** The actor for the audit log of the workspace; absent: an operator's tool. */
     by?: By;
 }
 
 export interface PublishOrder {
-    /** Checked by the package rules; `site` normalised. */
+    /** A package that passed the package rules; `site` is normalised. */
     document: PackageHead;
-    /** The whole of it. It is kept exactly like this. */
+    /** The full package. It is stored exactly like this. */
     content: PackageContent;
     versionHash: string;
     registrable: string;
-    /** Undefined for a package that the installation loads: no guard counts it and it earns nothing. */
+    /** Undefined for a package that the installation loads. The publishing limits do not count it and it earns nothing. */
     publisher: Publisher | undefined;
-    /** Domain or host of it that needs the domain's proof or an operator's word (`reservedName`); undefined if none does. */
+    /**
+     * The domain or host of the package that requires a proof of the domain or the permission of an operator (`reservedName`); undefined if
+     * none does.
+     */
     needsProof?: string | undefined;
-    /** For a package that the installation loads: the workspace that it belongs to. Routebook's by default. */
+    /** For a package that the installation loads: the workspace to which it belongs. Routebook's by default. */
     loadedFor?: string | undefined;
     /** The hash in If-Match, or `*` for any version. */
     ifMatch?: string | undefined;
-    /** Checks everything but the guard, and stores nothing. */
+    /** Checks everything except the publishing limits, and stores nothing. */
     isDryRun?: boolean;
 }
 
 export type PublishRefusal =
     | { ok: false; code: 'SITE_BLOCKED' }
-    /** `isOperators`: Routebook itself is among the maintainers. */
+    /** `isOperators`: Routebook itself is one of the maintainers. */
     | { ok: false; code: 'NOT_MAINTAINER'; isOperators: boolean }
-    /** `name`: what needs proof. */
+    /** `name`: the name that requires a proof. */
     | { ok: false; code: 'CLAIM_REQUIRED'; name: string }
     /** `latestHash` null: there is no version. */
     | { ok: false; code: 'VERSION_CONFLICT'; latestHash: string | null }
-    /** `retryAfter` in whole seconds. */
+    /** `retryAfter` is in whole seconds. */
     | { ok: false; code: 'RATE_LIMITED'; window: 'versions_per_hour' | 'sites_per_day'; retryAfter: number };
 
 export type Published =
@@ -56,21 +59,21 @@ export type Published =
           ok: true;
           /** False if the content equals the latest version, and for a dry run. */
           isCreated: boolean;
-          /** Absent for a dry run of something new. */
+          /** Absent for a dry run of new content. */
           versionId?: number;
           version: number;
           versionHash: string;
           change: 'major' | 'minor' | 'patch';
           changes: PackageChanges;
-          /** null for a dry run of something new. */
+          /** Null for a dry run of new content. */
           publishedAt: Date | null;
           verifiedAt: Date | null;
           creditsEarned: number;
-          /** The domain is new, but the account's bonuses of this month are used up. */
+          /** The domain is new, but the account has used up its bonuses of this month. */
           isBonusUsedUp: boolean;
-          /** The domain is new, and its bonus is paid with a verification run that passed, or with a call of another account. */
+          /** The domain is new. Its bonus is paid after a passed verification run, or after a call by another account. */
           bonusOwed?: 'verification' | 'call';
-          /** Registered domains that this one may be taken for; looked for while nothing was published on it yet. */
+          /** Registered domains with which this one may be confused. They are searched only until something has been published on it. */
           lookAlikes: LookAlike[];
       };
 
@@ -82,15 +85,15 @@ export interface Publication {
     isMaintained: boolean;
     /** Whether the publishing workspace is among the maintainers. */
     isMaintainer: boolean;
-    /** Whether it has proved the domain, or an operator made it a maintainer. */
+    /** Whether it has proven the domain, or an operator made it a maintainer. */
     isTrusted: boolean;
-    /** Whether Routebook itself is among them. */
+    /** Whether Routebook itself is one of the maintainers. */
     isOperators: boolean;
-    /** Nothing was ever published on this registrable domain. */
+    /** Whether nothing has ever been published on this registrable domain. */
     isNewDomain: boolean;
-    /** Whether a latest version of the domain has a pace. */
+    /** Whether a latest version of the domain declares a rate limit. */
     hasPaces: boolean;
-    /** The site's highest number so far. */
+    /** The highest version number of the site so far. */
     versions: number;
     latest: LatestPublication | undefined;
 }
@@ -98,11 +101,11 @@ export interface Publication {
 export interface LatestPublication extends Pick<Outcome, 'version' | 'versionHash' | 'change' | 'changes' | 'verifiedAt'> {
     versionId: number;
     publishedAt: Date;
-    /** As JSON, where it was asked for. */
+    /** As JSON, if it was requested. */
     document: string | undefined;
 }
 
-/** The workspace that a publish is made for. */
+/** The workspace for which a package is published. */
 export function workspaceOf({ publisher, loadedFor = ROUTEBOOK_WORKSPACE }: PublishOrder): string {
     return publisher?.workspaceId ?? loadedFor;
 }
@@ -110,7 +113,8 @@ export function workspaceOf({ publisher, loadedFor = ROUTEBOOK_WORKSPACE }: Publ
 /** Serialises publishing: locks the account first, then the domain. */
 export async function lockDomain(db: Db, registrable: string, accountId: string | undefined): Promise<void> {
     if (accountId !== undefined) await db.raw("select pg_advisory_xact_lock(hashtextextended('publish ' || ?, 0))", [accountId]);
-    // An update without changes locks the row, even if it is new. Not of its key: endpoints that are being indexed refer to that.
+    // An update without changes locks the row, even if it is new. It does not lock the key, because endpoints that are being indexed refer
+    // to it.
     await db('domains')
         .insert({ registrable })
         .onConflict('registrable')
@@ -154,9 +158,9 @@ export async function readPublication(db: Db, order: PublishOrder, { withDocumen
 
 type PublicationRow = Omit<Publication, 'latest'> &
     Omit<LatestPublication, 'versionId' | 'document'> & {
-        /** null if there is no version yet, and then all of its columns are. */
+        /** Null if there is no version yet. All other columns of the version are then null too. */
         versionId: number | null;
-        /** As JSON; null if it was not asked for. */
+        /** As JSON; null if it was not requested. */
         document: string | null;
     };
 
@@ -164,8 +168,8 @@ const VERSIONS_AN_HOUR = 60;
 const SITES_A_DAY = 20;
 
 /**
- * The publishing guard: new versions an hour and new sites a day per account, over a sliding window; undefined if it lets
- * the publish through. The account's publishes are serialised by `lockDomain`, so that the count is exact.
+ * Checks the publishing limits: new versions an hour and new sites a day per account, over a sliding window; undefined if the publish is
+ * allowed. `lockDomain` serialises the publishes of an account, so the count is exact.
  */
 export async function guardPublishing(db: Db, publisher: Publisher | undefined, isNewSite: boolean): Promise<PublishRefusal | undefined> {
     if (publisher === undefined || !publisher.isGuarded) return undefined;
@@ -177,7 +181,7 @@ export async function guardPublishing(db: Db, publisher: Publisher | undefined, 
     return retryAfter === 0 ? undefined : { ok: false, code: 'RATE_LIMITED', window, retryAfter };
 }
 
-/** Seconds until the oldest of the last `limit` leaves the window; 0 while there are fewer in it. */
+/** Seconds until the oldest of the last `limit` rows leaves the window; 0 if there are fewer rows in it. */
 async function waitFor(db: Db, which: object, window: Interval, limit: number): Promise<number> {
     const oldest = await db('versions')
         .where(which)
@@ -189,8 +193,8 @@ async function waitFor(db: Db, which: object, window: Interval, limit: number): 
 }
 
 /**
- * Raw: the version, its site, the first maintainer and the period of the former latest version, in one round trip while the domain is
- * locked. (Yanks do the same by `pointToLatest`, but read the package again.)
+ * Raw: writes the version, its site, the first maintainer and the period of the former latest version, in one round trip while the domain
+ * is locked. (Yanks do the same by `pointToLatest`, but read the package again.)
  */
 const ADD_VERSION = `
     with made as (

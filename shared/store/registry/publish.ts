@@ -22,16 +22,17 @@ import { fulfil } from './schema-requests.ts';
 import { findLookAlikes, rememberName } from './site-warnings.ts';
 import { scheduleRun } from './verification.ts';
 
-/** Queues work on the database. @param locks it locks the domain */
+/** Queues work on the database. @param locks whether the work locks the domain */
 type InTurn = <Result>(locks: boolean, work: () => Promise<Result>) => Promise<Result>;
 
-/** A package is compared this many times without a lock, and then once more with the domain locked. */
+/** Number of times that a package is compared without a lock. After that it is compared once more with the domain locked. */
 const COMPARED_FREELY = 3;
 
 /**
- * Publishes a package as the next version of its site, in one transaction (docs/api.md, "Registry"). Publishers of
- * one registrable domain follow one another, so that versions have no gaps and one workspace becomes its maintainer. The package is
- * compared with the latest version before that: two large ones take a while. Where another version came meanwhile it is compared again.
+ * Publishes a package as the next version of its site, in one transaction (docs/api.md, "Registry"). Publishes on one registrable domain
+ * are serialised, so that versions have no gaps and only one workspace becomes the first maintainer. The package is compared with the
+ * latest version before the transaction, because comparing two large packages takes long. If another version was published meanwhile, it is
+ * compared again.
  */
 export async function publish(db: Db, order: PublishOrder, inTurn: InTurn = (_locks, work) => work()): Promise<Published> {
     for (let tries = 1; ; tries++) {
@@ -46,7 +47,7 @@ export async function publish(db: Db, order: PublishOrder, inTurn: InTurn = (_lo
     }
 }
 
-/** The changes of a package, and the version they are based on; undefined for the first one. */
+/** The changes of a package, and the version on which they are based; undefined for the first version. */
 interface Compared extends PackageChange {
     of: string | undefined;
 }
@@ -55,14 +56,12 @@ async function compare({ latest }: Publication, { content }: PublishOrder, isLoc
     return { ...(await content.compare(latest?.document, isLocked)), of: latest?.versionHash };
 }
 
-/** The answer that publishing would give; nothing is stored. */
+/** The answer that publishing would give. Nothing is stored. */
 async function previewPublish(db: Db, order: PublishOrder, at: { before: Publication; compared: Compared }): Promise<Published> {
     return { ...(await nextVersion(db, order, at)), isCreated: false, publishedAt: null, ...NO_BONUS };
 }
 
-/**
- * @returns `changed` where the latest version changed since the comparison, unless it is the last try
- */
+/** @returns `changed` if the latest version has changed since the comparison, unless this is the last attempt */
 async function store(db: Db, order: PublishOrder, seen: Compared, isLast: boolean): Promise<Published | 'changed'> {
     await lockDomain(db, order.registrable, order.publisher?.accountId);
     const before = await readPublication(db, order, { withDocument: isLast });
@@ -95,16 +94,16 @@ async function nextVersion(db: Db, order: PublishOrder, { before, compared }: { 
     return { ok: true, version: before.versions + 1, versionHash, change, changes, verifiedAt: null, lookAlikes } as const;
 }
 
-/** The answer of a publish that makes no new version, if it is one. */
+/** The answer of a publish that creates no new version; undefined if it creates one. */
 function check(before: Publication, order: PublishOrder): Published | undefined {
     const refusal = checkRight(before, order);
     if (refusal !== undefined) return refusal;
-    // Checked before If-Match: a publisher that lost the answer sends the same package again.
+    // This check precedes If-Match, because a publisher that lost the answer sends the same package again.
     if (before.latest?.versionHash === order.versionHash) return toUnchanged(before.latest);
     return checkMatch(before, order);
 }
 
-/** Mails the proved owners of a domain about every version. */
+/** Mails the proven owners of a domain about each version. */
 async function notifyOwnersOfVersion(db: Db, { document: { site }, registrable }: PublishOrder, version: number): Promise<void> {
     for (const workspaceId of await ownersOf(db, registrable)) {
         const line = `Version ${version} of ${site} was published.`;
@@ -148,7 +147,7 @@ function publishedEvent(
 
 const NO_BONUS = { creditsEarned: 0, isBonusUsedUp: false } as const;
 
-/** Only the publisher of the domain's very first version can earn. The account is locked from here to the commit. */
+/** Only the publisher of the domain's very first version can earn the bonus. The account is locked from here until the commit. */
 async function earnBonus(db: Db, { publisher, registrable, content }: PublishOrder, before: Publication) {
     if (publisher === undefined || !before.isNewDomain) return NO_BONUS;
     const earned = await earnOrOweContribution(db, publisher, registrable);

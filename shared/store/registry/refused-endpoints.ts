@@ -10,11 +10,11 @@ export interface CheckedEndpoint {
     effect: Effect;
     policy: SitePolicy | null;
     operatorPolicy: SitePolicy | null;
-    /** null if no policy has to be held against it. */
+    /** Null if no policy applies to the endpoint. */
     entry: EndpointEntry | null;
 }
 
-/** Without what the owner of a site, or an operator, does not want called. */
+/** Removes the endpoints that the policy of the site's owner or of an operator excludes. */
 export async function withoutRefused<Row extends CheckedEndpoint>(db: Db, rows: readonly Row[]): Promise<Row[]> {
     const published = new Map<number, Promise<boolean>>();
     const isPublished = ({ registrable, versionId }: Row) => {
@@ -33,6 +33,6 @@ async function isRefused<Row extends CheckedEndpoint>(row: Row, isPublished: (ro
     if (policy === null || entry === null) return false;
     const called = { effect, method: entry.method };
     if (!refusesCalls(policy, called, entry.urls, false)) return false;
-    // A POST that says "read" is believed where an owner of the domain published the version.
+    // A POST that declares `effect: read` is trusted if an owner of the domain published the version.
     return policy.writes || effect === 'write' || refusesCalls(policy, called, entry.urls, await isPublished(row));
 }

@@ -9,10 +9,10 @@ import { lockRegistrable } from './sites.ts';
 export interface Removal {
     removalId: string;
     registrable: string;
-    /** The maintainer, and its name. */
+    /** The maintainer to be removed, and its name. */
     workspaceId: string;
     name: string;
-    /** The workspace that asked for it. */
+    /** The workspace that requested the removal. */
     by: string;
     takesEffectAt: Date;
 }
@@ -26,15 +26,15 @@ const REMOVAL: Columns<Removal> = {
     takesEffectAt: 'm.removal_at',
 };
 
-/** The time between a removal's request and its effect. */
+/** Time between the request of a removal and its effect. */
 const REMOVAL_HOURS = 24;
-/** Where a removal was stopped, no maintainer but a proved owner asks for the next one so soon. */
+/** After a stopped removal, only a proven owner may request another one within this time. */
 const STOPPED_DAYS = 30;
 
-/** The pending removals of a maintainer, and stopped ones. */
+/** The pending and stopped removals of a maintainer. */
 interface RemovalState {
     isPending: boolean;
-    /** Its owners stopped a removal in the last 30 days. */
+    /** Whether its owners stopped a removal in the last 30 days. */
     wasStopped: boolean;
 }
 
@@ -45,7 +45,7 @@ export async function removalState(db: Db, registrable: string, workspaceId: str
     return db('maintainers').where({ registrable, workspace_id: workspaceId }).first(columns);
 }
 
-/** Has a maintainer removed in 24 hours, and mails its owners the link that stops it. Lock the domain before. */
+/** Schedules the removal of a maintainer in 24 hours, and mails its owners the link that stops it. Lock the domain first. */
 export async function requestRemoval(db: Db, change: MaintainerChange & { by: string }): Promise<void> {
     const { registrable, workspaceId, by } = change;
     const removalId = newId('rmv');
@@ -67,17 +67,17 @@ export async function requestRemoval(db: Db, change: MaintainerChange & { by: st
     });
 }
 
-/** The pending removal of a link; undefined if it was stopped, dropped or applied. */
+/** The pending removal of a link; undefined if it was stopped, cancelled or applied. */
 export async function findRemoval(db: Db, removalId: string): Promise<Removal | undefined> {
     return removals(db).where({ 'm.removal_id': removalId }).first(REMOVAL);
 }
 
-/** The pending removal of a workspace from a domain. */
+/** The pending removal of a workspace from a domain; undefined if there is none. */
 export async function removalOf(db: Db, registrable: string, workspaceId: string): Promise<Removal | undefined> {
     return removals(db).where({ 'm.registrable': registrable, 'm.workspace_id': workspaceId }).whereNotNull('m.removal_at').first(REMOVAL);
 }
 
-/** Stops a removal for the workspace that it would remove. False if it is no longer pending. */
+/** Stops a removal on behalf of the workspace that it would remove. False if it is no longer pending. */
 export async function stopRemoval(db: Db, removal: Removal, actor: By): Promise<boolean> {
     return db.transaction(async (trx) => {
         const { registrable, workspaceId, removalId, by } = removal;
@@ -104,7 +104,7 @@ export async function dropRemoval(
     await notifyBoth(db, removal, line);
 }
 
-/** Applies due removals. Every process may call it: each is applied once. */
+/** Applies due removals. Every process may call it; each removal is applied once. */
 export async function applyDueRemovals(db: Db): Promise<void> {
     const due: Pick<Removal, 'removalId' | 'registrable'>[] = await db('maintainers')
         .where('removal_at', '<=', now(db))
@@ -114,12 +114,12 @@ export async function applyDueRemovals(db: Db): Promise<void> {
     for (const removal of due) await db.transaction((trx) => apply(trx, removal));
 }
 
-/** The next sweep runs in a second. */
+/** Maximum number of removals per sweep. The next sweep runs in a second. */
 const BATCH = 100;
 
 async function apply(db: Db, { removalId, registrable }: Pick<Removal, 'removalId' | 'registrable'>): Promise<void> {
     await lockRegistrable(db, registrable);
-    // Another process may have applied it, or its owners stopped it, while this one waited for the lock.
+    // While this process waited for the lock, another process may have applied the removal, or the owners may have stopped it.
     const removal = await findRemoval(db, removalId);
     if (removal === undefined) return;
     const { workspaceId } = removal;

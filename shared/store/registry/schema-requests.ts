@@ -5,7 +5,7 @@ import { type NewEvent, recordEvents } from '../events/events.ts';
 
 /** Requests for schemas that do not exist yet. Import it as a namespace: `schemaRequests.create(…)`. */
 
-/** Records an open request. @returns its time, and the number of open requests for its domain, including this one */
+/** Stores an open request. @returns its time, and the number of open requests for its domain, including this one */
 export async function create(
     db: Db,
     request: NewRequest,
@@ -19,7 +19,7 @@ export async function create(
     });
 }
 
-/** A request as everybody may see it; undefined for an unknown id. */
+/** The public data of a request; undefined for an unknown id. */
 export async function find(db: Db, id: string): Promise<SchemaRequest | undefined> {
     const row = await db('schema_requests as r')
         .leftJoin('versions as v', 'v.id', 'r.fulfilled_version_id')
@@ -40,12 +40,12 @@ export async function find(db: Db, id: string): Promise<SchemaRequest | undefine
 }
 
 interface RequestRow extends Omit<SchemaRequest, 'demand' | 'fulfilledBy' | 'history'> {
-    /** null if no version fulfilled it. */
+    /** Null if no version fulfilled the request. */
     site: string | null;
     version: number | null;
 }
 
-/** A workspace's own requests, newest first. */
+/** The requests of a workspace, newest first. */
 export async function madeBy(
     db: Db,
     workspaceId: string,
@@ -58,13 +58,13 @@ export async function madeBy(
         .select(columns('', 'id', 'domain', 'task', 'status', 'created_at'));
 }
 
-/** A request as operators list it. */
+/** A request in the form that operators list. */
 type ListedRequest = Pick<SchemaRequest, 'id' | 'domain' | 'task' | 'status' | 'demand' | 'createdAt'> & {
-    /** null if it was sent without a key. */
+    /** Null if the request was sent without a key. */
     workspaceId: string | null;
 };
 
-/** Requests of every workspace, newest first; of one status, where one is named. */
+/** Requests of all workspaces, newest first, optionally with one status. */
 export async function list(db: Db, { status, most }: { status: RequestStatus | undefined; most: number }): Promise<ListedRequest[]> {
     const demand = db('schema_requests as o').whereRaw("o.domain = r.domain and o.status = 'open'").count();
     return db('schema_requests as r')
@@ -74,12 +74,12 @@ export async function list(db: Db, { status, most }: { status: RequestStatus | u
         .select({ ...columns('r', 'id', 'domain', 'task', 'status', 'created_at', 'workspace_id'), demand });
 }
 
-/** `refused`: a status only moves forward, and this one may not come after the present one. */
+/** `refused`: a status only moves forward, and the new status may not follow the current one. */
 type Moved = { outcome: 'moved' | 'unchanged' | 'refused'; before: RequestStatus } | { outcome: 'absent' };
 
 /**
- * Moves a request on to a status; a second time it does nothing. One that is called fulfilled names the latest version of its site,
- * where there is any.
+ * Moves a request to a status. Repeating it does nothing. A request that becomes fulfilled refers to the latest version of its site, if
+ * there is one.
  */
 export async function move(db: Db, id: string, status: RequestStatus): Promise<Moved> {
     return db.transaction(async (trx) => {
@@ -94,7 +94,7 @@ export async function move(db: Db, id: string, status: RequestStatus): Promise<M
     });
 }
 
-/** Ends every request that waits for a schema of `site`; call it in the transaction that publishes the version. */
+/** Fulfils every request that waits for a schema of `site`. Call it in the transaction that publishes the version. */
 export async function fulfil(db: Db, site: string, versionId: number): Promise<void> {
     const waiting = db('schema_requests').where({ domain: site }).whereIn('status', ['open', 'in_progress']);
     await moveTo(db, waiting, { status: 'fulfilled', fulfilled_version_id: versionId });
@@ -118,7 +118,7 @@ async function moveTo(
     );
 }
 
-/** `workspaceId` null: asked without a key. */
+/** `workspaceId` null: the request was sent without a key. */
 interface MovedRequest {
     id: string;
     domain: string;
@@ -130,7 +130,7 @@ function fulfilledEvent({ id, domain, workspaceId }: MovedRequest, fulfilled_by:
     return [{ type: 'request.fulfilled', workspaceId, data: { request_id: id, domain, status: 'fulfilled', fulfilled_by } }];
 }
 
-/** The domains with the most open requests, most first, of equals in the order of their names; blocked ones are left out. */
+/** The domains with the most open requests, in descending order, and by name if they have equally many. Blocked domains are left out. */
 export async function mostRequested(db: Db, limit: number): Promise<{ domain: string; requests: number }[]> {
     const blocked = db('domains as d').whereRaw('d.registrable = r.registrable').where({ 'd.is_blocked': true }).select('d.registrable');
     return db('schema_requests as r')

@@ -1,4 +1,4 @@
-/** The registry: what is published, which version counts, and what it says. Import it as a namespace: `schemas.publish(…)`. */
+/** The registry: published packages, their versions and their content. Import it as a namespace: `schemas.publish(…)`. */
 export { type CardRow, card, cards } from './cards.ts';
 export { findVersion, type HistoryRow, history, mayRun, type VersionRef, YANK_REASONS, type YankReason } from './history.ts';
 export type { Published, Publisher, PublishOrder, PublishRefusal } from './publication.ts';

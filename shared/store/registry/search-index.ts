@@ -3,12 +3,12 @@ import type { Db } from '../../platform/db.ts';
 
 /** The search index of a site. Call it in the transaction that writes the site's title. */
 
-/** Sites that are indexed in one statement. */
+/** Number of sites that are indexed in one statement. */
 const CHUNK = 500;
-/** Shorter words are never mistaken for others. */
+/** Minimum length of a word that a typing error may be matched with, in characters. */
 const LEAST_CHARACTERS = 3;
 
-/** Finds these sites from now on by these titles; sites that are not there, or have another title, are left out. */
+/** Indexes these sites by these titles. Sites that do not exist, or have another title, are skipped. */
 export async function indexSites(db: Db, named: readonly { site: string; title: string }[]): Promise<void> {
     for (let from = 0; from < named.length; from += CHUNK) {
         const entries = named.slice(from, from + CHUNK).map(({ site, title }) => ({ site, title, ...searchEntry(site, title) }));
@@ -22,7 +22,9 @@ export async function indexSites(db: Db, named: readonly { site: string; title: 
     }
 }
 
-/** Indexes sites that were not yet, or by earlier rules; resolves with how many there were. Any number of processes may do it. */
+/**
+ * Indexes sites that are not indexed yet or were indexed by earlier rules. Resolves with their number. Any number of processes may run it.
+ */
 export async function indexOldSites(db: Db): Promise<number> {
     for (let indexed = 0; ; ) {
         const rows: { site: string; title: string }[] = await db('sites')
@@ -36,14 +38,14 @@ export async function indexOldSites(db: Db): Promise<number> {
     }
 }
 
-/** Words are never removed, so that places in a list stay stable. */
+/** Words are never removed, so that positions in a list stay stable. */
 export async function addWords(db: Db, lexemes: readonly string[]): Promise<void> {
     // A fixed order prevents deadlocks between two sites that add the same words.
     const words = [...new Set(lexemes)].filter((word) => [...word].length >= LEAST_CHARACTERS).toSorted();
     await db.raw('insert into search_words (word) select unnest(?::text[]) on conflict do nothing', [words]);
 }
 
-/** Adds up the pending counts of publishing; returns the number of rows. */
+/** Adds the pending counts of publishing to the totals. Returns the number of rows. */
 export async function addTallies(db: Db): Promise<number> {
     const { rows } = await db.raw<{ rows: [{ taken: number }] }>(
         `with taken as (delete from site_tallies returning *), kept as (

@@ -8,26 +8,26 @@ import { isLeaf, type ListSort, segmentsOf } from './keyset-segments.ts';
 
 export { LIST_SORTS, type ListSort } from './keyset-segments.ts';
 
-/** Which sites a list has, and in which order. Only sites with a version in use are ever listed. */
+/** The sites of a list, and their order. Only sites with a usable version are ever listed. */
 export interface ListQuery {
     search: Search | undefined;
-    /** Sites whose endpoints do what is looked for, best first: they come behind those that are called so. */
+    /** Sites whose endpoints match the search, best first. They follow the sites whose name or title matches. */
     described?: readonly string[];
-    /** `parent` for all its leaves, or `parent/child`. */
+    /** `parent` for all its children, or `parent/child`. */
     category: string | undefined;
     isVerifiedOnly: boolean;
-    /** Undefined: relevance where something is looked for, otherwise trending. */
+    /** Undefined: relevance for a search, otherwise trending. */
     sort: ListSort | undefined;
 }
 
 export interface ListPage {
     sites: string[];
-    /** Where the next page begins; undefined on the last one. */
+    /** Where the next page begins; undefined on the last page. */
     next: Json | undefined;
     total: number;
 }
 
-/** A place of another list, or of a deleted roll-up. */
+/** The position belongs to another list, or to a deleted roll-up. */
 export class PlaceGone extends Error {}
 
 /** Larger totals are cached. */
@@ -41,9 +41,7 @@ export interface Lists {
     page(query: ListQuery, page: { limit: number; from: Json | undefined }): Promise<ListPage>;
 }
 
-/**
- * @param read must bound the time of queries
- */
+/** @param read must limit the time of queries */
 export function createLists(read: Read): Lists {
     const manyKnown = new LRUCache<string, number>({ max: 1000 });
 
@@ -76,10 +74,10 @@ export function createLists(read: Read): Lists {
 }
 
 interface Place {
-    /** Null: the latest one; 0 where none is needed, or there is none yet. */
+    /** The id of a roll-up. Null: the latest one. 0: none is needed, or there is none yet. */
     rollup: number | null;
     spelt: Spelt;
-    /** Behind which row the page begins; `site` null: at the very beginning. */
+    /** The row after which the page begins; `site` null: at the start of the segment. */
     segment: number;
     key: string;
     site: string | null;
@@ -89,9 +87,9 @@ const BEGINNING: Place = { rollup: null, spelt: [], segment: 0, key: '', site: n
 
 interface Walked {
     found: Found[];
-    /** Undefined if it has to be counted. */
+    /** Undefined if the total has to be counted. */
     total: number | undefined;
-    /** Id of the roll-up to order by; 0 if there is none yet. */
+    /** Id of the roll-up that defines the order; 0 if there is none yet. */
     rollup: number;
 }
 
@@ -99,11 +97,11 @@ interface Found {
     segment: number;
     site: string;
     key: string;
-    /** Rather than described so. */
+    /** Whether the name or title of the site matches, as opposed to its endpoints. */
     isCalledSo: boolean;
 }
 
-/** The next rows from a place. Typos are considered only where the first page finds nothing. */
+/** Reads the next rows from a position. Typing errors are considered only if the first page finds nothing. */
 async function walk(db: Db, query: ListQuery, from: Json | undefined, limit: number): Promise<Walked & { place: Place }> {
     const isRanked = query.sort === undefined || query.sort === 'trending';
     const place = from === undefined ? { ...BEGINNING, rollup: isRanked ? null : 0 } : readPlace(from);
@@ -116,7 +114,7 @@ async function walk(db: Db, query: ListQuery, from: Json | undefined, limit: num
     return { ...(await walkSegments(db, query, meant, limit)), place: meant };
 }
 
-/** The most sites that are sorted one by one and counted along. */
+/** Maximum number of sites that are sorted in memory and counted at the same time. */
 const FEW = 200;
 
 async function walkSegments(db: Db, query: ListQuery, place: Place, limit: number): Promise<Walked> {
@@ -131,7 +129,7 @@ function isBroad({ text }: { text: string }): boolean {
     return text.length < 3;
 }
 
-/** PostgreSQL's types of what lists are read by. */
+/** The PostgreSQL types of the values in list queries. */
 const TYPES = {
     category: 'text',
     described: 'text[]',
@@ -143,10 +141,10 @@ const TYPES = {
     site: 'text',
 };
 const TIMEOUT_MS = 5000;
-/** Rows of the largest page, and one more that shows whether there is another. */
+/** Rows of the largest page, and one more that shows whether another page follows. */
 const LARGEST = 101;
 
-/** Reads one segment after the other, and stops at the limit. */
+/** Reads one segment after the other until the limit is reached. */
 async function readSegments(
     db: Db,
     query: ListQuery,
@@ -194,7 +192,7 @@ async function readSegments(
 }
 
 interface FoundColumns {
-    /** null, as the next three are then: no row was found. */
+    /** Null, like the next three fields, if no row was found. */
     segment: number | null;
     site: string;
     key: string;
@@ -206,7 +204,7 @@ interface FoundColumns {
 
 function toWalked(rows: readonly FoundColumns[]): Walked {
     const [first] = rows;
-    if (first === undefined) throw new Error('a list without a row');
+    if (first === undefined) throw new Error('the list query returned no row');
     if (!first.is_kept) throw new PlaceGone();
     const found = rows.flatMap(({ segment, site, key, isCalledSo }) => (segment === null ? [] : [{ segment, site, key, isCalledSo }]));
     return { found: found.toSorted((a, b) => a.segment - b.segment), total: first.total ?? undefined, rollup: first.rollup };
@@ -216,8 +214,8 @@ function toWalked(rows: readonly FoundColumns[]): Walked {
 const FOUND = 's.site, s.label, s.search, s.published_at, s.verified_at';
 
 /**
- * The conditions of every row of a list, and the two ways to be what is looked for, of which a row matches one: to be called so, or to be
- * described so. The second one is there only where such sites were given.
+ * The conditions for each row of a list, and the two ways to match a search. A row matches only one of them: by its name or title, or by
+ * its endpoints. The second one exists only if sites with matching endpoints are given.
  */
 function filtersOf({ search, described, category, isVerifiedOnly }: ListQuery, spelt: Spelt) {
     const conditions = ['s.latest_version_id is not null'];
@@ -229,7 +227,7 @@ function filtersOf({ search, described, category, isVerifiedOnly }: ListQuery, s
         values['category'] = category;
     }
     if (search !== undefined) {
-        // The word index would collect every word of a letter, while the category has few sites.
+        // For a prefix of one or two letters, the word index would return very many words, while the category has few sites.
         const isUnindexed = category !== undefined && search.terms.every(isBroad);
         matches[0] = isUnindexed ? '(s.search @@ :search) is true' : 's.search @@ :search';
         values['search'] = toQuery(search, spelt);
@@ -240,7 +238,7 @@ function filtersOf({ search, described, category, isVerifiedOnly }: ListQuery, s
     return { conditions, matches, values };
 }
 
-/** Lexemes hold nothing that would have to be escaped (shared/domain/search/search-text.ts). */
+/** Lexemes contain no character that needs escaping (shared/domain/search/search-text.ts). */
 function toQuery({ terms, joined }: Search, spelt: Spelt): string {
     const begins = (text: string) => `'${text}':*`;
     const correctTypo = new Map(spelt);
@@ -251,7 +249,7 @@ function toQuery({ terms, joined }: Search, spelt: Spelt): string {
     return [all.join(' & '), ...(joined === '' ? [] : [begins(joined)])].join(' | ');
 }
 
-/** How many sites a list has in which nothing is looked for: added up while publishing, not counted. */
+/** SQL for the total of a list without a search. Publishing maintains this total, so the rows need not be counted. */
 function tallyOf({ category, isVerifiedOnly }: ListQuery): string {
     const conditions = ['true'];
     if (isVerifiedOnly) conditions.push('t.is_verified');
@@ -265,22 +263,22 @@ function writePlace({ rollup, spelt, segment, key, site }: Place): Json {
     return [rollup, spelt.map(([term, words]) => [term, [...words]]), segment, key, site];
 }
 
-/** Cursors are sealed, so their content is trusted. */
+/** Cursors are encrypted, so their content is trusted. */
 function readPlace(place: Json): Place {
     const [rollup, spelt, segment, key, site] = place as [number, Spelt, number, string, string];
     return { rollup, spelt, segment, key, site };
 }
 
-/** For each term that begins no word at all: beginnings of words that it may have been meant to be. */
+/** For each term that is not the beginning of any word: the beginnings of words that may have been meant. */
 type Spelt = readonly (readonly [term: string, words: readonly string[]])[];
 
-/** The most similar known words that are compared with a mistyped one, the longest known first. */
+/** Maximum number of similar known words that are compared with a misspelled one, in the order in which they were added. */
 const CANDIDATES = 150;
 const MEANT = 10;
 
 /**
- * Corrections for terms that begin no known word. They are part of the cursor: a word that comes up during a walk
- * changes nothing of what the walk finds.
+ * Corrections for terms that are not the beginning of any known word. They are part of the cursor, so that a new word does not change the
+ * later pages of a list.
  */
 async function spell(db: Db, { terms }: Search): Promise<Spelt> {
     const long = terms.filter(({ text }) => typosAllowed(text) > 0);

@@ -12,8 +12,8 @@ export async function readPolicy(db: Db, registrable: string): Promise<SitePolic
 }
 
 /**
- * Sets it in place of what was there, null: nothing at all; effective with the next call. The audit of each owner says what changed.
- * Call it in a transaction.
+ * Replaces the policy; null removes it. Takes effect with the next call. The audit log of each owner records the changes. Call it in a
+ * transaction.
  * @param by an operator, or a workspace that owns the domain
  */
 export async function setPolicy(
@@ -26,7 +26,7 @@ export async function setPolicy(
     const details = changesOfPolicy(await readPolicy(db, registrable), policy ?? NO_POLICY);
     if (Object.keys(details).length > 0) {
         for (const workspaceId of await ownersOf(db, registrable)) {
-            // The workspace's address is private to it.
+            // Only the audit log of the workspace itself may contain its address.
             const ip = workspaceId === by.workspaceId ? by.ip : undefined;
             await recordAct(db, { actor: by.actor, ip, workspaceId, action: 'policy.changed', target: registrable, details });
         }
@@ -35,15 +35,15 @@ export async function setPolicy(
     await db('domains').where({ registrable }).update({ policy: text });
 }
 
-/** The operator's policy of a domain. Its block is a column of its own (`blockDomain`). */
+/** The operator's policy for a domain. A block is stored separately (`blockDomain`). */
 export async function readOperatorPolicy(db: Db, registrable: string): Promise<SitePolicy> {
     const domain = await db('domains').where({ registrable }).first('operator_policy', 'blocked_at');
     return { ...NO_POLICY, ...domain?.operator_policy, blocked: domain !== undefined && domain.blocked_at !== null };
 }
 
 /**
- * Sets it in place of what was there, all but the block; null: nothing at all. Effective with the next call. The audit of each owner
- * says what changed. Call it in a transaction.
+ * Replaces the operator's policy, except a block; null removes it. Takes effect with the next call. The audit log of each owner records the
+ * changes. Call it in a transaction.
  */
 export async function setOperatorPolicy(db: Db, registrable: string, policy: SitePolicy | null): Promise<void> {
     await lockRegistrable(db, registrable);
@@ -60,7 +60,7 @@ export async function setOperatorPolicy(db: Db, registrable: string, policy: Sit
     await db('domains').where({ registrable }).update({ operator_policy });
 }
 
-/** Sets the policy for a workspace; false if it has not proved the domain. */
+/** Sets the policy on behalf of a workspace; false if the workspace has not proven the domain. */
 export async function setPolicyAsOwner(
     db: Db,
     { registrable, workspaceId, policy, by }: { registrable: string; workspaceId: string; policy: SitePolicy; by: By },

@@ -7,51 +7,51 @@ import { VERSION_COLUMNS, type VersionRef, versionIn } from './history.ts';
 import type { HostPaces } from './paces.ts';
 
 export interface SiteQuestion {
-    /** Normalised. */
+    /** The normalised site. */
     site: string;
     registrable: string;
-    /** A version by number; the latest where it is absent. */
+    /** A version by number; absent: the latest version. */
     version?: number | undefined;
 }
 
-/** The state of a site now, and the requested version. */
+/** The current state of a site, and the requested version. */
 export interface SiteState {
     site: string;
     registrable: string;
-    /** Credits of one unit. */
+    /** Price of one unit, in credits. */
     siteCredits: number;
-    /** The operator's number of concurrent fetches; null: half of all slots. */
+    /** Maximum number of concurrent fetches that the operator set; null: half of all slots. */
     siteConcurrency: number | null;
     /** Upstream requests a second; null: no limit. */
     siteRate: number | null;
-    /** Paces that the latest versions of the domain declare. */
+    /** Rate limits that the latest versions of the domain declare. */
     paces: HostPaces;
     /** Whether connections may hold session cookies. */
     takesCookies: boolean;
-    /** The policies of owner and operator combined; null if there is none. */
+    /** The combined policies of owner and operator; null if there is none. */
     policy: StrictestPolicy | null;
     isBlocked: boolean;
-    /** Whether any version was ever published. */
+    /** Whether any version has ever been published. */
     isKnown: boolean;
-    /** The requested version, in any state, or else the latest; undefined if there is none. */
+    /** The requested version, in any state, or otherwise the latest; undefined if there is none. */
     version: VersionRef | undefined;
-    /** The ids of all latest versions of the last 24 hours, including the current one: they bound the price. */
+    /** The ids of all versions that were the latest within the last 24 hours, including the current one. They limit the price. */
     latestOfDay: number[];
-    /** Changes whenever a field above changes, except where a version leaves `latestOfDay` by age. */
+    /** Changes whenever a field above changes, except when a version leaves `latestOfDay` by age. */
     revision: string;
 }
 
 export interface Latest {
-    /** Reads at every call: a publish, a yank and a block take effect at once. */
+    /** Reads the database at every call, because publishing, yanking and blocking take effect immediately. */
     find(question: SiteQuestion): Promise<SiteState>;
     /**
-     * The state found within the last 700 ms, if any. The caller must let `credits.hold` check its revision, and must call `find` before it
-     * refuses anything.
+     * The state that was found within the last 700 ms, if any. The caller must let `credits.hold` check its revision, and must call `find`
+     * before it refuses anything.
      */
     recall(question: SiteQuestion): SiteState | undefined;
 }
 
-/** How long a state is remembered, as long as a caller (callers.ts). */
+/** How long a state is cached, in milliseconds; the same time as for callers (callers.ts). */
 const REMEMBERED_MS = 700;
 const MAX_REMEMBERED = 10_000;
 
@@ -67,7 +67,7 @@ export function createLatest(db: Db): Latest {
             places.set(key, place);
             return place;
         });
-        // The time counts from the query, so that a slow database does not extend the lifetime.
+        // The lifetime starts with the query, so that a slow database does not extend it.
         const start = performance.now();
         const answers = await findSiteStates(db, different);
         for (const [place, answer] of answers.entries()) known.set(keyOf(different[place] as SiteQuestion), answer, { start });
@@ -83,7 +83,7 @@ function keyOf({ site, version = LATEST }: SiteQuestion): string {
 /** A single look-up, also within a transaction. */
 export async function findLatest(db: Db, question: SiteQuestion): Promise<SiteState> {
     const [state] = await findSiteStates(db, [question]);
-    if (state === undefined) throw new Error('a question without an answer');
+    if (state === undefined) throw new Error('the site query returned no row for a question');
     return state;
 }
 
@@ -92,7 +92,7 @@ async function findSiteStates(db: Db, questions: readonly SiteQuestion[]): Promi
     return rows.map(toSiteState);
 }
 
-/** Stands for "no version named": numbers begin at 1. */
+/** Means that no version is named. Version numbers begin at 1. */
 const LATEST = 0;
 const TIMEOUT_MS = 5000;
 

@@ -8,11 +8,11 @@ export interface LookAlike {
     by: Resemblance;
 }
 
-/** The most used sites that count as well known, besides the starter registry. */
+/** Number of most used sites that count as well known, in addition to the starter registry. */
 const WELL_KNOWN = 200;
 const MAX_LOOK_ALIKES = 5;
 
-/** Raw: well-known sites come from the last roll-up and the starter registry, others by the skeleton of their names. */
+/** Raw: well-known sites come from the last roll-up and the starter registry, other sites match by the skeleton of their names. */
 const CANDIDATES = `
     with known as (
         select s.registrable from trending_sites t join sites s on s.site = t.site
@@ -48,21 +48,21 @@ export async function rememberName(db: Db, registrable: string): Promise<void> {
     await db('domains').where({ registrable }).update({ skeleton });
 }
 
-/** Warnings for people before they use a site, besides its card. */
+/** Warnings that people see before they use a site, in addition to its card. */
 interface SiteWarnings {
     isBlocked: boolean;
-    /** Since when the latest version is no longer verified; null if it did not drift. */
+    /** When the latest version lost its verification; null if it did not. */
     driftedAt: Date | null;
-    /** Versions above the latest that were taken out of use, the highest first; a few. */
+    /** Yanked versions above the latest, highest first; at most a few. */
     yanked: { version: number; reason: YankReason }[];
     /** The older domain that this one resembles. */
     lookAlikes: LookAlike[];
 }
 
-/** Yanked versions that a warning names. */
+/** Maximum number of yanked versions that a warning names. */
 const NAMED = 3;
 
-/** The warnings of a site that has a version in use. */
+/** The warnings of a site that has a usable version. */
 export async function siteWarnings(db: Db, { site, registrable }: { site: string; registrable: string }): Promise<SiteWarnings> {
     const [latest, lookAlikes] = await Promise.all([
         db('sites as s')
@@ -82,10 +82,10 @@ export async function siteWarnings(db: Db, { site, registrable }: { site: string
     return { isBlocked: latest?.isBlocked ?? false, driftedAt: latest?.driftedAt ?? null, yanked, lookAlikes };
 }
 
-/** The older site is not the one to warn about. */
+/** Only the newer of two similar sites gets a warning. */
 async function olderLookAlikes(db: Db, registrable: string): Promise<LookAlike[]> {
     const maintainer = await db('maintainers').where({ registrable }).orderBy(['added_at', 'workspace_id']).first('workspace_id');
-    // A domain of the starter registry has no maintainer and is no copy.
+    // A domain of the starter registry has no maintainer and is not a copy.
     if (maintainer === undefined) return [];
     const alike = await findLookAlikes(db, registrable, maintainer.workspace_id);
     const older: string[] = await db('domains')

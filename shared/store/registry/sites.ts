@@ -2,20 +2,20 @@ import { type Columns, columns, type Db, orNow } from '../../platform/db.ts';
 import { recordAct } from '../accounts/workspace-audit.ts';
 import { reclaimContribution } from '../credits/credits.ts';
 
-/** Registrable domains, and the sites on them. */
+/** Registrable domains, and their sites. */
 
-/** An operator's settings for a registrable domain and all sites on it (docs/api.md, "Credits"). */
+/** An operator's settings for a registrable domain and all its sites (docs/api.md, "Credits"). */
 export interface Domain {
     registrable: string;
-    /** Credits of one unit. */
+    /** Price of one unit, in credits. */
     credits: number;
-    /** Fetches in flight, instead of half of all slots. */
+    /** Maximum number of concurrent fetches; null: half of all slots. */
     concurrency: number | null;
     /** Upstream requests a second. */
     rate: number | null;
     /** Whether connections may hold session cookies. */
     takesCookies: boolean;
-    /** Hosts that its OAuth may use beside its own. */
+    /** Hosts outside of the domain that its OAuth URLs may use. */
     authHosts: string[];
     blockedAt: Date | null;
     blockReason: string | null;
@@ -28,23 +28,23 @@ const DOMAIN: Columns<Domain> = {
 
 export interface DomainSettings {
     credits?: number;
-    /** null: half of all slots again. */
+    /** Null: resets to half of all slots. */
     concurrency?: number | null;
-    /** null: as fast as they come. */
+    /** Null: removes the limit. */
     rate?: number | null;
-    /** Hosts that its OAuth may use beside its own. */
+    /** Hosts outside of the domain that its OAuth URLs may use. */
     auth_hosts?: string[];
     /** Whether connections may hold session cookies. */
     takes_cookies?: boolean;
 }
 
-/** Creates the row of a registrable domain if needed, and locks it to the end of the transaction. */
+/** Creates the row of a registrable domain if necessary, and locks it until the end of the transaction. */
 export async function lockRegistrable(db: Db, registrable: string): Promise<void> {
     await db('domains').insert({ registrable }).onConflict().ignore();
     await db('domains').where({ registrable }).forUpdate().select('registrable');
 }
 
-/** The state of a domain; defaults if nobody has changed it. */
+/** The settings of a domain; defaults if nobody has changed them. */
 export async function findDomain(db: Db, registrable: string): Promise<Domain> {
     return (
         (await db('domains').where({ registrable }).first(DOMAIN)) ?? {
@@ -65,17 +65,17 @@ export async function findAuthHosts(db: Db, registrable: string): Promise<string
     return (await db('domains').where({ registrable }).first('auth_hosts'))?.auth_hosts ?? [];
 }
 
-/** Sets what is given and leaves the rest; effective with the next call. */
+/** Changes only the given settings. Takes effect with the next call. */
 export async function setDomain(db: Db, registrable: string, settings: DomainSettings): Promise<Domain> {
     return changeDomain(db, registrable, { ...settings });
 }
 
-/** Blocks a domain: nothing of it is looked up, fetched, published or verified any more. A second time changes the reason alone. */
+/** Blocks a domain. Its sites can no longer be looked up, fetched, published or verified. Repeating it changes only the reason. */
 export async function blockDomain(db: Db, registrable: string, reason: string): Promise<Domain> {
     return changeDomain(db, registrable, { blocked_at: orNow(db, 'blocked_at'), block_reason: reason });
 }
 
-/** Lifts a block; nothing happens where there is none. */
+/** Removes a block. Does nothing if the domain is not blocked. */
 export async function unblockDomain(db: Db, registrable: string): Promise<Domain> {
     return changeDomain(db, registrable, { blocked_at: null, block_reason: null });
 }
@@ -87,8 +87,8 @@ async function changeDomain(db: Db, registrable: string, change: Record<string, 
 }
 
 /**
- * Takes back what the schema of a domain that an operator blocked earned; the workspace that published it first finds that in its audit.
- * Credits taken. Call it last in the transaction that blocks the domain.
+ * Takes back the bonus for the schema of a domain that an operator blocked, and records that in the audit log of the workspace that
+ * published it first. Returns the credits taken. Call it last in the transaction that blocks the domain.
  */
 export async function reclaimBonus(db: Db, registrable: string): Promise<number> {
     const credits = await reclaimContribution(db, registrable);
@@ -107,15 +107,15 @@ export async function reclaimBonus(db: Db, registrable: string): Promise<number>
 /** A site of a domain. */
 interface SiteOfDomain {
     site: string;
-    /** null where every version is yanked. */
+    /** Null if all versions are yanked. */
     latest: number | null;
     versions: number;
-    /** Of the latest version: whether its examples work, or did and do no longer. */
+    /** Whether the examples of the latest version work; `drift`: they worked before but no longer do. */
     verified: boolean;
     drift: boolean;
 }
 
-/** The sites of a domain, by name. */
+/** The sites of a domain, ordered by name. */
 export async function sitesOf(db: Db, registrable: string): Promise<SiteOfDomain[]> {
     return db('sites as s')
         .leftJoin('versions as v', 'v.id', 's.latest_version_id')
@@ -134,7 +134,7 @@ function siteColumns(db: Db): Columns<SiteOfDomain> {
     };
 }
 
-/** A site as operators list it. */
+/** A site in the form that operators list. */
 export interface ListedSite extends SiteOfDomain {
     registrable: string;
     isBlocked: boolean;
@@ -143,10 +143,10 @@ export interface ListedSite extends SiteOfDomain {
     publishedAt: Date | null;
 }
 
-/** Which sites an operator wants to see. */
+/** The states by which operators filter sites. */
 export type SiteFilter = 'verified' | 'unverified' | 'drift' | 'blocked';
 
-/** Sites of all domains, published last first. */
+/** Sites of all domains, last published first. */
 export async function listSites(db: Db, { only, most }: { only: SiteFilter | undefined; most: number }): Promise<ListedSite[]> {
     const maintainers = db('maintainers as m')
         .join('workspaces as w', 'w.id', 'm.workspace_id')
@@ -176,9 +176,9 @@ export async function listSites(db: Db, { only, most }: { only: SiteFilter | und
 interface OwnSite {
     site: string;
     title: string;
-    /** How many versions it ever had. */
+    /** Total number of versions. */
     versions: number;
-    /** The one in use; null if all were taken out of it. */
+    /** The latest version; null if all versions are yanked. */
     latest: number | null;
     publishedAt: Date | null;
     verifiedAt: Date | null;
@@ -191,7 +191,7 @@ const OWN_SITE: Columns<OwnSite> = {
     driftedAt: 'v.drifted_at',
 };
 
-/** Sites on the domains that a workspace maintains, by name, from behind `after`. */
+/** Sites on the domains that a workspace maintains, ordered by name, after `after`. */
 export async function ownSites(
     db: Db,
     workspaceId: string,
@@ -207,19 +207,19 @@ export async function ownSites(
         .select(OWN_SITE);
 }
 
-/** A site that anybody may find, and when its latest version was published. */
+/** A public site, and when its latest version was published. */
 interface NamedSite {
     site: string;
     publishedAt: Date;
 }
 
-/** The first name of each range of `size` sites, in order of names. Only sites with a usable version count, and no blocked ones. */
+/** The first name of each range of `size` sites, ordered by name. Only sites with a usable version that are not blocked count. */
 export async function siteRanges(db: Db, size: number): Promise<string[]> {
     const named = findable(db).select('s.site', { place: db.raw('row_number() over (order by s.site)') });
     return db.from(named.as('named')).whereRaw('(place - 1) % ? = 0', [size]).orderBy('site').pluck('site');
 }
 
-/** Those from one name on, to before another, in the order of names. */
+/** The sites from one name (inclusive) to another (exclusive), ordered by name. */
 export async function sitesBetween(
     db: Db,
     { from, before, limit }: { from: string; before?: string | undefined; limit: number },

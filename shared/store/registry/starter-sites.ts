@@ -59,9 +59,9 @@ function stateOf({
 }
 
 /**
- * Lets starter packages take part in the daily runs (STARTER_VERIFY): their next run is due a day after the last one began, at once where
- * there was none. One without anything to call waits for its next version.
- * @returns how many runs became due
+ * Includes starter packages in the daily runs (STARTER_VERIFY). Their next run is due a day after the last one began, or immediately if
+ * there was none. A package without anything to call waits for its next version.
+ * @returns the number of runs that became due
  */
 export async function scheduleStarters(db: Db): Promise<number> {
     const starters = db('sites as s')

@@ -7,17 +7,17 @@ import { ownersOf } from './ownership.ts';
 import { publish } from './publish.ts';
 
 /**
- * The result for a package. Left alone: `unchanged` content, published before (also where it was yanked since); a domain that an
- * owner has proved (`owned`), that others maintain (`maintained`), or that is `blocked`.
+ * The result for a package. Not published: `unchanged` content; content that was published before (even if it was yanked since); a domain
+ * that an owner has proven (`owned`), that others maintain (`maintained`), or that is `blocked`.
  */
 export type StarterLoad =
     | { outcome: 'published'; version: number; change: 'major' | 'minor' | 'patch' }
     | { outcome: 'unchanged' | 'owned' | 'maintained' | 'blocked' };
 
 /**
- * Publishes a package of the starter registry, where nothing is in the way.
+ * Publishes a package of the starter registry, unless one of these reasons prevents it.
  * @param options.mayReturn whether content may become the latest again after other content; then only the newest version is compared
- * @param options.loadedFor the workspace that it belongs to; Routebook's by default
+ * @param options.loadedFor the workspace to which it belongs; Routebook's by default
  */
 export async function publishStarter(
     db: Db,

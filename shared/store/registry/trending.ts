@@ -15,7 +15,7 @@ interface TrendingSite {
     score: number;
 }
 
-/** The sites of a window by the latest roll-up, the most used one first; none before the first roll-up. Blocked ones are left out. */
+/** The sites of a period by the latest roll-up, most used first. Empty before the first roll-up. Blocked sites are left out. */
 export async function trendingSites(db: Db, window: TrendingWindow, limit: number): Promise<TrendingSite[]> {
     const trending: Columns<TrendingSite> = {
         ...columns('t', 'site', 'fetches', 'lookups', 'score'),
@@ -33,20 +33,20 @@ export async function trendingSites(db: Db, window: TrendingWindow, limit: numbe
         .select(trending);
 }
 
-/** Over 7 days every site has a rank, for paging. Other periods show this many sites. */
+/** Number of ranked sites. For 7 days, many sites have a rank, for paging. */
 const RANKS: Readonly<Record<TrendingWindow, number>> = { '24h': 200, '7d': 10_000, '30d': 200 };
-/** A started list keeps its order for this long. */
+/** How long a roll-up is kept, so that a list keeps the order with which it began. */
 const KEPT = '26 hours';
-/** An outcome of an intent is forgotten unless it is confirmed within this time, and a choice from a list after it. */
+/** How long an outcome of an intent is kept without being confirmed, and how long a choice from a list is kept. */
 const OUTCOMES_KEPT = '90 days';
-/** Fewer accounts could be one person's. */
+/** Minimum number of accounts. Fewer accounts could belong to one person. */
 const LEAST_CHOOSERS = 5;
-/** One number that all processes take as the advisory lock of the roll-up. */
+/** The id of the advisory lock of the roll-up. All processes use the same number. */
 const LOCK = 7_062_602;
 
 /**
- * Rolls up the request log once an hour, however many processes call it. Returns whether this call did it. The calls of one caller per day
- * count by their logarithm, and a fetch counts as much as four look-ups. Calls by the domain's maintainers do not count.
+ * Rolls up the request log once an hour, however many processes call it. Returns whether this call did it. The calls of one caller on one
+ * day count by their logarithm, and a fetch counts as much as four look-ups. Calls by the domain's maintainers do not count.
  */
 export async function rollUpTrending(db: Db): Promise<boolean> {
     return db.transaction(async (trx) => {
@@ -79,7 +79,7 @@ async function rollUpDays(db: Db): Promise<void> {
     await db.raw(ADD_DAYS, { day });
 }
 
-/** Raw, all below: each rolls up a part of the log in one statement. */
+/** Raw, like all following statements: each rolls up a part of the log in one statement. */
 const BEGIN = `
     insert into trending_rollups (hour, learnt_until)
     select date_trunc('hour', app_now(), 'UTC'), app_now() - interval '5 seconds'
@@ -115,7 +115,7 @@ function excludeMaintainers(made: string): string {
             where m.registrable = ${made}.registrable and (m.workspace_id = ${made}.workspace_id or b.user_id is not null))`;
 }
 
-/** Counting calls per day, site and caller. They are summed before they are filtered, since callers are fewer than calls. */
+/** Counts calls per day, site and caller. They are summed before they are filtered, because there are fewer callers than calls. */
 function scores(since: string, day: string): string {
     return `select day, site, sum(fetches) as fetches, sum(lookups) as lookups, ln(1 + 4 * sum(fetches) + sum(lookups)) as score
         from (select ${day} as day, u.site, u.registrable, coalesce(u.account_id, u.address_hash, '') as caller, u.workspace_id, u.user_id,
@@ -128,8 +128,8 @@ function scores(since: string, day: string): string {
 }
 
 /**
- * Which endpoints the words of an intent lead to: successful fetches with the session of a look-up of the same site, by the same account or
- * without a key. An account counts once per period.
+ * Finds the endpoints to which the words of an intent lead: successful fetches that name a look-up session of the same site, by the same
+ * account or without a key. An account counts once per period.
  */
 const LEARN_OUTCOMES = `
     insert into intent_outcomes as known (site, word, endpoint, callers, last_at)
@@ -141,7 +141,7 @@ const LEARN_OUTCOMES = `
     group by 1, 2, 3 order by 1, 2, 3
     on conflict (site, word, endpoint) do update set callers = known.callers + excluded.callers, last_at = excluded.last_at`;
 
-/** Successful fetches with the session of a search among all sites, by the same account. */
+/** Finds successful fetches that name a session of a search among all sites, by the same account. */
 const ADD_CHOICES = `
     insert into find_choices (site, endpoint, word, account_id, day)
     select distinct u.site, u.endpoint, w.word, u.account_id, (u.at at time zone 'UTC')::date

@@ -6,41 +6,41 @@ import { noteVerified } from './endpoint-index.ts';
 
 /** Verification runs: which are due, who runs them, and their results. Import it as a namespace: `verification.claimRun(…)`. */
 
-/** A run that a worker has taken on. */
+/** A run that a worker has claimed. */
 export interface VerificationRun {
     site: string;
     registrable: string;
-    /** Of the site's runs, counted up. */
+    /** The number of the run. Each site counts its runs from 1. */
     run: number;
     versionId: number;
     version: number;
-    /** Endpoints that did not pass in the run before, of whichever version. */
+    /** Endpoints that did not pass in the previous run, of any version. */
     missed: string[];
 }
 
 /** The verification state of a site. */
 export interface VerificationState {
-    /** Of the last run; 0 before there was any. */
+    /** The number of the last run; 0 if there was none. */
     run: number;
     versionId: number | null;
     beganAt: Date | null;
-    /** null while it goes on, or where its worker died. */
+    /** Null while the run is in progress, and if its worker died. */
     endedAt: Date | null;
     outcome: RunOutcome | null;
     findings: Finding[];
-    /** Until its ten minutes are over, seconds; 0: they are. */
+    /** Seconds until the site may be verified again, ten minutes after its last run; 0: now. */
     ownWaitS: number;
-    /** Until the next run of any site of the domain may begin, seconds; 0: now. */
+    /** Seconds until a run of any site of the domain may begin; 0: now. */
     domainWaitS: number;
 }
 
-/** Between the beginnings of two runs of one registrable domain (docs/api.md, "Registry"). */
+/** Minimum time between the starts of two runs of one registrable domain, in milliseconds (docs/api.md, "Registry"). */
 export const RUN_EVERY_MS = 600_000;
 const EVERY = `interval '${RUN_EVERY_MS} milliseconds'`;
 
 /**
- * Another version may have become the latest: a run of it is due at once, where it was published by a contributor; one of the
- * starter registry is never called by itself. The caller holds the lock of the registrable domain.
+ * Schedules a run after the latest version may have changed. If a contributor published it, the run is due immediately. Versions of the
+ * starter registry are not verified automatically. The caller holds the lock of the registrable domain.
  */
 export async function scheduleRun(db: Db, site: string): Promise<void> {
     const latest = await db('sites as s')
@@ -55,7 +55,7 @@ export async function scheduleRun(db: Db, site: string): Promise<void> {
         .whereRaw('verifications.version_id is distinct from ?', [latest.latest_version_id]);
 }
 
-/** Makes a run due at once; an operator requests it. */
+/** Makes a run due immediately, at the request of an operator. */
 export async function requestRun(db: Db, site: string): Promise<void> {
     await db('verifications')
         .insert({ site, due_at: now(db) })
@@ -63,7 +63,7 @@ export async function requestRun(db: Db, site: string): Promise<void> {
         .merge({ due_at: now(db), attempts: 0 });
 }
 
-/** Raw: the lease of a run is one statement, which passes over what another worker takes. */
+/** Raw: takes the lease of a run in one statement, which skips rows that another worker takes. */
 const CLAIM_RUN = `
     with busy as materialized (
         select v.published_by_account as account, count(*) as runs
@@ -94,11 +94,10 @@ const CLAIM_RUN = `
     returning n.site, due.registrable, n.run, v.id as "versionId", v.version, due.findings`;
 
 /**
- * Takes a run that is due: of a site that is not blocked, and whose registrable domain had none for ten minutes. Accounts take turns:
- * first comes what was published by the one with the fewest runs that go on, and of that what has been due for longest, so that nobody
- * waits for the many sites of another account, which answer as slowly as they like.
- * Until it ends, the next try is due after these ten minutes, then after twice as long and so on up to a day: so a run whose worker
- * died is made again, and nobody makes it twice. Undefined if none is due.
+ * Claims a due run of a site that is not blocked and whose registrable domain had no run for ten minutes. Accounts take turns: runs of the
+ * publisher with the fewest active runs come first, and among these the longest due. So nobody waits for the many slow sites of another
+ * account. Until the run ends, its next attempt is scheduled in ten minutes, then after twice that time, and so on up to a day. So a run
+ * whose worker died is repeated, and no two workers make the same run. Undefined if none is due.
  */
 export async function claimRun(db: Db): Promise<VerificationRun | undefined> {
     const { rows } = await db.raw<{ rows: ClaimedRun[] }>(CLAIM_RUN);
@@ -108,18 +107,18 @@ export async function claimRun(db: Db): Promise<VerificationRun | undefined> {
 }
 
 interface ClaimedRun extends Omit<VerificationRun, 'missed'> {
-    /** Of the run before; null if there was none, or where it never ended. */
+    /** The findings of the previous run; null if there was none or it never ended. */
     findings: Finding[] | null;
 }
 
 export interface EndedRun {
-    /** False if the run was replaced meanwhile: then nothing was written. */
+    /** False if another run replaced this one; then nothing was written. */
     isRecorded: boolean;
-    /** This very run took `verified` away. */
+    /** Whether this run removed `verified`. */
     hasDrifted: boolean;
 }
 
-/** Raw: what is due next depends on the version that was called, and on the site's latest. */
+/** Raw: the next due time depends on the version that was called, and on the site's latest version. */
 const END_RUN = `
     update verifications n
     set ended_at = app_now(), outcome = :outcome, findings = :findings,
@@ -133,8 +132,9 @@ const END_RUN = `
     returning n.version_id`;
 
 /**
- * Writes down what a run found. All passed: verified as of now; three failures in a row: not verified any more; anything else leaves
- * that as it is. The next run is due a day after this one began, and none for a version of the starter registry, or without examples.
+ * Records the result of a run. If all calls passed, the site is verified as of now. After three consecutive failures it is no longer
+ * verified. Any other result changes nothing. The next run is due a day after this one began. No run is scheduled for a version of the
+ * starter registry or without examples.
  */
 export async function endRun(
     db: Db,
@@ -143,13 +143,13 @@ export async function endRun(
     findings: readonly Finding[],
 ): Promise<EndedRun> {
     return db.transaction(async (trx) => {
-        // In the order in which a publish locks.
+        // Locks in the same order as a publish.
         await trx('domains').where({ registrable }).forUpdate().select('registrable');
         const values = { site, run, outcome, findings: JSON.stringify(findings) };
         const { rows } = await trx.raw<{ rows: { version_id: number }[] }>(END_RUN, values);
         const versionId = rows[0]?.version_id;
         if (versionId === undefined) return { isRecorded: false, hasDrifted: false };
-        // No site was called: the domain's turn is free again.
+        // No site was called, so another run of the domain may begin.
         if (outcome === 'nothing') await trx('domains').where({ registrable }).update({ verification_began_at: null });
         const wasVerified = await keepPassed(trx, versionId, findings);
         if (outcome === 'passed')
@@ -171,8 +171,8 @@ async function notifyOfVersion(db: Db, type: 'schema.verified' | 'schema.drift',
 }
 
 /**
- * Endpoints stay passed until the version is not verified any more: a large package is called in parts. Resolves with whether the version
- * was verified until now.
+ * Endpoints stay passed until the version loses its verification, because the endpoints of a large package are called in several runs.
+ * Resolves with whether the version was already verified.
  */
 async function keepPassed(db: Db, versionId: number, findings: readonly Finding[]): Promise<boolean> {
     const version = await db('versions').where({ id: versionId }).forUpdate().first('passed_endpoints', 'verified_at');
@@ -183,7 +183,7 @@ async function keepPassed(db: Db, versionId: number, findings: readonly Finding[
     return version.verified_at !== null;
 }
 
-/** Resolves with whether this failure took `verified` away. */
+/** Resolves with whether this failure removed `verified`. */
 async function countFailure(db: Db, versionId: number): Promise<boolean> {
     const [version] = await db('versions')
         .where({ id: versionId })
@@ -194,7 +194,7 @@ async function countFailure(db: Db, versionId: number): Promise<boolean> {
     return true;
 }
 
-/** `sites` repeats the verification state of its latest version. */
+/** `sites` contains a copy of the verification state of its latest version. */
 async function updateVersion(db: Db, versionId: number, state: object): Promise<void> {
     const version = db('versions').where({ id: versionId });
     await version.clone().update(state);
@@ -226,9 +226,9 @@ export async function readState(db: Db, site: string): Promise<VerificationState
 interface VersionState {
     version: number;
     verifiedAt: Date | null;
-    /** Since when it is no longer verified. */
+    /** When it lost its verification; null if it did not. */
     driftedAt: Date | null;
-    /** Failed runs in a row, up to the last one. */
+    /** Number of consecutive failed runs, including the last one. */
     failures: number;
 }
 
@@ -250,7 +250,7 @@ interface DriftedSchema {
     driftedAt: Date;
 }
 
-/** Sites whose latest version no longer matches them, latest first; returns `most` rows at most. */
+/** Sites whose latest version no longer matches them, latest first, at most `most`. */
 export async function driftedSchemas(db: Db, most: number): Promise<DriftedSchema[]> {
     return queryDrifted(db)
         .orderBy([{ column: 'v.drifted_at', order: 'desc' }, 's.site'])
@@ -258,7 +258,7 @@ export async function driftedSchemas(db: Db, most: number): Promise<DriftedSchem
         .select({ site: 's.site', version: 'v.version', driftedAt: 'v.drifted_at' });
 }
 
-/** Sites whose latest version lost `verified` since the site no longer answers as it says. */
+/** Number of sites whose latest version lost `verified` because the site no longer answers as described. */
 export async function countDrifted(db: Db): Promise<number> {
     return countRows(queryDrifted(db));
 }

@@ -8,15 +8,18 @@ import type { Db } from '../../platform/db.ts';
 import { growingCache } from '../../platform/growing-cache.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 
-/** Characters of packages kept in memory; what is made of them takes a few times as many bytes. */
+/** Maximum length of cached packages in characters. Their parsed form takes several times as many bytes. */
 const CACHED_CHARACTERS = 8 * 1024 * 1024;
 const CACHED_VERSIONS = 5000;
 /**
- * A version is cached when it is read for the second time within a number of reads. So a walk through the registry does not evict versions
- * in use, and does not produce megabytes of garbage per second.
+ * A version is cached when it is read for the second time within this number of reads. So a walk through the registry does not evict
+ * versions in use, and does not produce megabytes of garbage per second.
  */
 const WANTED_VERSIONS = 5000;
-/** Endpoints whose greatest units are kept; they outlive the packages, since a site may have had hundreds of large ones within a day. */
+/**
+ * Maximum number of endpoints whose `greatestUnits` are cached. They outlive the packages, because a site may have hundreds of large
+ * versions within a day.
+ */
 const CACHED_UNITS = 100_000;
 
 export interface LoadedVersion {
@@ -24,9 +27,9 @@ export interface LoadedVersion {
     site: string;
     version: number;
     versionHash: string;
-    /** By name, in the package's order. A Map, since names are user input. */
+    /** By name, in the order of the package. A Map, because names are user input. */
     endpoints: ReadonlyMap<string, Endpoint>;
-    /** The same as a list; of a large package all endpoints are read for it. */
+    /** The endpoints as a list. For a large package, this parses all of them. */
     inOrder: readonly Endpoint[];
     /** Names of all hosts that it calls, sorted. */
     hosts: readonly string[];
@@ -35,17 +38,17 @@ export interface LoadedVersion {
 }
 
 export interface Versions {
-    /** An immutable version, every default filled in; undefined if there is no such id. */
+    /** Reads an immutable version with all defaults filled in; undefined if there is no such id. */
     load(versionId: number): Promise<LoadedVersion | undefined>;
-    /** The same as far as it is in memory. */
+    /** The version, if it is cached. */
     recall(versionId: number): LoadedVersion | undefined;
     /** Adds a version that another query has read. */
     take(row: VersionDocument): LoadedVersion;
-    /** The most units that one call of an endpoint of this version may cost; undefined if the version does not exist. */
+    /** Maximum number of units that one call of an endpoint of this version can be billed; undefined if the version does not exist. */
     unitsOf(versionId: number, endpoint: string): Promise<number | undefined>;
 }
 
-/** Versions for one process, kept in memory as far as they are used. */
+/** The versions for one process, with a cache of those in use. */
 export function createVersions(db: Db): Versions {
     const cache = new LRUCache<number, LoadedVersion>({
         max: CACHED_VERSIONS,
@@ -96,12 +99,12 @@ export function createVersions(db: Db): Versions {
 }
 
 /**
- * The least of the greatest units that one call of an endpoint could cost in these versions (docs/api.md, "Registry": what a call that
- * names no version is charged at most). Versions without the endpoint do not count; undefined if none has it.
+ * The minimum of the maximum units that one call of an endpoint can be billed in these versions (docs/api.md, "Registry": the maximum
+ * charge of a call that names no version). Versions without the endpoint do not count; undefined if none has it.
  */
 export async function lowestMaxUnits(versions: Versions, versionIds: readonly number[], endpoint: string): Promise<number | undefined> {
     let least: number | undefined;
-    // One after the other: all the packages of a busy day at once would not fit into memory.
+    // Reads one version after the other, because all packages of a busy day would not fit into memory.
     for (const id of versionIds) {
         const units = await versions.unitsOf(id, endpoint);
         if (units !== undefined) least = Math.min(units, least ?? units);
@@ -114,9 +117,7 @@ export async function readPackage(db: Db, versionId: number): Promise<PackageDoc
     return (await db('versions').where({ id: versionId }).first('document'))?.document;
 }
 
-/**
- * The same as it is stored, as JSON text; undefined if there is no such version, or where it has more than `most` characters.
- */
+/** The stored JSON text of a package; undefined if there is no such version or the text has more than `most` characters. */
 export async function readPackageText(db: Db, versionId: number, { most }: { most?: number } = {}): Promise<string | undefined> {
     const version = db('versions').where({ id: versionId });
     if (most !== undefined) version.whereRaw('length(document::text) <= ?', [most]);
@@ -131,7 +132,7 @@ const VERSIONS: PreparedQuery = {
         from unnest((select $1::bigint[])) with ordinality as asked (id, place) left join versions v on v.id = asked.id order by place`,
 };
 
-/** Each at the place of its id; undefined if there is none. */
+/** The versions in the order of their ids; undefined if there is none. */
 async function readVersions(db: Db, ids: readonly number[]): Promise<(VersionDocument | undefined)[]> {
     const rows = await runPrepared<VersionDocument | { id: null }>(db, VERSIONS, [ids], TIMEOUT_MS);
     return rows.map((row) => (row.id === null ? undefined : row));
@@ -146,7 +147,7 @@ interface VersionDocument {
     document: string;
 }
 
-/** Characters of a package whose endpoints are read one by one, when they are asked for. */
+/** Packages with more characters than this are read endpoint by endpoint, on first use. */
 const LARGE = 64 * 1024;
 
 function toLoaded(row: VersionDocument): LoadedVersion {

@@ -29,7 +29,7 @@ export async function unyank(db: Db, site: string, version: number): Promise<His
     return change(db, site, version, { yanked_at: null, yank_reason: null, yanked_by_operator: false });
 }
 
-/** A maintainer's request to yank a version, or to restore it (`reason` absent). */
+/** A maintainer's request to yank a version or, without `reason`, to restore it. */
 export interface YankOrder {
     site: string;
     version: number;
@@ -63,8 +63,8 @@ export async function yankAsMaintainer(db: Db, { site, version, workspaceId, rea
 }
 
 /**
- * Yanks or restores for an operator. It is recorded in the audit logs of the publishing workspace and of the domain's proved owners, and
- * their owners are mailed. Undefined if the site has no such version. Call it in a transaction.
+ * Yanks or restores on behalf of an operator. The change is recorded in the audit logs of the publishing workspace and of the domain's
+ * proven owners, and their owners are mailed. Undefined if the site has no such version. Call it in a transaction.
  */
 export async function yankAsOperator(
     trx: Db,
@@ -127,7 +127,7 @@ async function pointToLatest(db: Db, site: string): Promise<void> {
             'id',
             db.raw("document->>'title' as title, document->>'description' as description, document->>'intent_category' as intent_category"),
         );
-    // Read in SQL, since JavaScript dates drop the microseconds that lists are ordered by.
+    // Read in SQL, because JavaScript dates drop the microseconds by which lists are ordered.
     const time = (column: string) => (latest === undefined ? null : db('versions').where({ id: latest.id }).select(column));
     const sites: { site: string; title: string }[] = await db('sites')
         .where({ site })
