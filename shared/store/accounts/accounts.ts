@@ -8,15 +8,15 @@ import { ensureUser } from './users.ts';
 import { createWorkspace, type Workspace } from './workspaces.ts';
 
 export interface NewAccount {
-    /** A well-formed address, see domain/email.ts; one that is known gets one more workspace. */
+    /** A well-formed address, see domain/email.ts. The owner of a known address gets an additional workspace. */
     email: string;
     plan: Plan;
-    /** Credits that never expire, on top of the plan's allowance. */
+    /** Credits that never expire, in addition to the allowance of the plan. */
     bonus?: number | undefined;
-    /** The inviting user, who must exist; counts for a new address only. */
+    /** The user who sent the invitation and who must exist. It counts only for a new address. */
     invitedBy?: string | undefined;
     overrides?: credits.Overrides | undefined;
-    /** Of the key; every scope where nothing is said. */
+    /** Scopes of the key; absent: all scopes. */
     scopes?: Scopes | undefined;
 }
 
@@ -27,8 +27,8 @@ export interface MadeAccount extends NewKey {
 }
 
 /**
- * Creates a verified user (or finds the one with this address), a workspace on the plan and a key. An unverified user with this address
- * loses password and keys first: another person may have signed up with it.
+ * Creates a verified user (or finds the one with this address), a workspace on the plan, and a key. An unverified user with this address
+ * first loses the password and all keys, because another person may have signed up with the address.
  */
 export async function createAccount(db: Db, order: NewAccount): Promise<MadeAccount> {
     const email = readEmail(order.email);
@@ -43,12 +43,12 @@ export async function createAccount(db: Db, order: NewAccount): Promise<MadeAcco
     });
 }
 
-/** Puts a workspace on a plan, with these overrides and no others; returns who pays from now on, undefined for an unknown one. */
+/** Puts a workspace on a plan, with exactly these overrides. Returns the id of the paying account; undefined for an unknown workspace. */
 export async function setPlan(db: Db, workspaceId: string, plan: Plan, overrides: credits.Overrides): Promise<string | undefined> {
     return credits.changePlan(db, workspaceId, { plan, planAllowance: PLANS[plan].allowance, overrides });
 }
 
-/** Gives the account that pays for a workspace bonus credits; resolves with what it can spend then. */
+/** Grants bonus credits to the account that pays for a workspace. Resolves with its available credits afterwards. */
 export async function grantCredits(db: Db, workspace: Workspace, amount: number): Promise<number> {
     const available = await credits.grantBonus(db, workspace.accountId, amount, 'credits grant');
     if (available === undefined) throw new Error(`account ${workspace.accountId} does not exist`);
@@ -56,8 +56,8 @@ export async function grantCredits(db: Db, workspace: Workspace, amount: number)
 }
 
 /**
- * Opens the accounts of a new workspace; returns the one that pays. A new user who pays from the start takes along what the
- * user earns later; a known user's bonus stays where it is.
+ * Opens the accounts of a new workspace and returns the paying account. If a new user pays from the start, later bonuses of the user go to
+ * the workspace. The bonus of a known user does not move.
  */
 async function openFor(
     db: Db,

@@ -12,7 +12,7 @@ import { lockForAdding } from './workspaces.ts';
 
 export interface NewKey {
     keyId: string;
-    /** The key itself; it is shown this once and not stored. */
+    /** The key itself. It is shown only once and not stored. */
     apiKey: string;
 }
 
@@ -20,7 +20,7 @@ export interface KeyOrder {
     workspaceId: string;
     userId: string;
     name: string;
-    /** Seconds; absent: permanently. */
+    /** In seconds; absent: the key does not expire. */
     expiresIn?: number | undefined;
     scopes?: Scopes | undefined;
 }
@@ -36,7 +36,7 @@ interface KeyRow {
     revokedAt: Date | null;
     lastUsedAt: Date | null;
     scopes: Scopes;
-    /** The price of a write, in credits, above which a person has to confirm; null: none. */
+    /** The price of a write in credits above which a person has to confirm; null: no confirmation. */
     confirmAbove: number | null;
 }
 
@@ -57,19 +57,19 @@ const KEY: Columns<KeyRow> = {
     ),
 };
 
-/** A key as the members of its workspace see it. */
+/** A key in the form that the members of its workspace see. */
 export interface ListedKey extends KeyRow {
-    /** Address of the member who made it. */
+    /** The mail address of the member who created it. */
     madeBy: string;
-    /** An app uses it, whom that member let act. */
+    /** Whether it belongs to an app that the member authorized. */
     isGrant: boolean;
     state: 'active' | 'expired' | 'revoked';
 }
 
-/** Keys of one workspace that work at the same time. */
+/** Maximum number of active keys of one workspace. */
 export const MOST_KEYS = 100;
 
-/** Makes a key of a workspace for one of its members. */
+/** Creates a key of a workspace for one of its members. */
 export async function createKey(db: Db, { workspaceId, userId, name, expiresIn, scopes }: KeyOrder): Promise<NewKey> {
     const apiKey = newApiKey();
     const keyId = newId('key');
@@ -86,7 +86,7 @@ export async function createKey(db: Db, { workspaceId, userId, name, expiresIn, 
     return { keyId, apiKey };
 }
 
-/** One more key of a workspace; undefined where too many work already. */
+/** Adds a key to a workspace; undefined if it already has too many active keys. */
 export async function addKey(db: Db, order: KeyOrder): Promise<NewKey | undefined> {
     return db.transaction(async (trx) => {
         await lockForAdding(trx, order);
@@ -94,7 +94,7 @@ export async function addKey(db: Db, order: KeyOrder): Promise<NewKey | undefine
     });
 }
 
-/** All keys of a workspace, revoked and expired ones too, newest first. */
+/** All keys of a workspace, including revoked and expired ones, newest first. */
 export async function listKeys(db: Db, workspaceId: string): Promise<KeyRow[]> {
     return db('api_keys as k')
         .where({ workspace_id: workspaceId })
@@ -102,7 +102,7 @@ export async function listKeys(db: Db, workspaceId: string): Promise<KeyRow[]> {
         .select(KEY);
 }
 
-/** The keys of a workspace, those that work first, then newest first; `ofUser` shows one member's alone. */
+/** The keys of a workspace, active keys first, then newest first. `ofUser` limits the list to one member. */
 export async function listedKeys(db: Db, workspaceId: string, ofUser?: string): Promise<ListedKey[]> {
     const rows: (KeyRow & { madeBy: string; isOver: boolean; isGrant: boolean })[] = await db('api_keys as k')
         .join('users as u', 'u.id', 'k.user_id')
@@ -126,7 +126,7 @@ export async function findKey(db: Db, keyId: string): Promise<KeyRow | undefined
     return db('api_keys as k').where({ id: keyId }).first(KEY);
 }
 
-/** The hash of a key that this user made in this workspace; undefined for any other key, and for an app's. */
+/** The hash of a key that this user created in this workspace; undefined for any other key and for the key of an app. */
 export async function findKeyHash(
     db: Db,
     { keyId, workspaceId, userId }: { keyId: string; workspaceId: string; userId: string },
@@ -135,14 +135,14 @@ export async function findKeyHash(
     return found?.hash;
 }
 
-/** Gives a key another name. */
+/** Renames a key. */
 export async function renameKey(db: Db, keyId: string, name: string): Promise<void> {
     await key(db, keyId).update({ name });
 }
 
 /**
- * Gives an active key other scopes, which hold within a second in every process.
- * `wider`: they allow more than before, which `mayWiden` does not permit; `ended`: the key does not work any more. Then nothing changed.
+ * Replaces the scopes of an active key. Every process applies them within a second. `wider`: they allow more than before, which `mayWiden`
+ * does not permit. `ended`: the key is no longer active. In both cases nothing changed.
  */
 export async function changeScopes(
     db: Db,
@@ -158,7 +158,7 @@ export async function changeScopes(
     });
 }
 
-/** Sets the price above which a person has to confirm writes of a key, or none; it holds for calls that begin a second later. */
+/** Sets or removes the price above which a person has to confirm writes of a key. It applies to calls that begin a second later. */
 export async function setConfirmAbove(db: Db, keyId: string, credits: number | null): Promise<void> {
     await key(db, keyId).update({ confirm_above: credits });
 }
@@ -166,9 +166,9 @@ export async function setConfirmAbove(db: Db, keyId: string, credits: number | n
 type Rotated = { ok: true; made: NewKey } | { ok: false; why: 'ended' | 'too many' };
 
 /**
- * A new key in the place of an active one, with the same name, cap, scopes and price to confirm; the old one ends after `overlapSeconds`, or earlier where it
- * would have. The new one lasts as long as the old one was made for, from now on. Refused where the old one ended meanwhile, or where
- * both together would be too many; then nothing changed.
+ * Replaces an active key by a new one with the same name, cap, scopes and price to confirm. The old key ends after `overlapSeconds`, or
+ * earlier if it would have expired. The lifetime of the new key starts now and is as long as that of the old one. Refused if the old key
+ * has ended meanwhile, or if both together would be too many; then nothing changed.
  */
 export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): Promise<Rotated> {
     return db.transaction(async (trx) => {
@@ -181,7 +181,7 @@ export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): 
             .forUpdate()
             .first('day_cap', 'scopes', 'confirm_above', { lasts: trx.raw('extract(epoch from expires_at - created_at)::bigint') });
         if (old === undefined) return { ok: false, why: 'ended' };
-        // With an overlap both work for a while.
+        // With an overlap, both keys are active for a while.
         const beside = (await countActive(trx, workspaceId)) - (overlapSeconds === 0 ? 1 : 0);
         if (beside >= MOST_KEYS) return { ok: false, why: 'too many' };
         await key(trx, keyId).update({
@@ -195,15 +195,15 @@ export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): 
     });
 }
 
-/** Revokes a key permanently, within a second in every process. False if there is no such key, or it was already revoked. */
+/** Revokes a key permanently. Every process applies this within a second. False if there is no such key or it was already revoked. */
 export async function revokeKey(db: Db, keyId: string): Promise<boolean> {
     const revoked = await db.transaction((trx) => revokeKeys(trx, (keys) => keys.where({ id: keyId }), 'revoked'));
     return revoked.length === 1;
 }
 
 /**
- * Revokes the keys, and the grants of the tokens, with these hashes, records it and mails their owners, once a key. Resolves with the hashes, in base64, of all that
- * are or were keys of ours.
+ * Revokes the keys, and the grants of the tokens, with these hashes. Records each and mails its owner, once per key. Resolves with the
+ * base64 hashes of all keys that exist or existed here.
  */
 export async function revokeReported(
     { db, secrets }: { db: Db; secrets: Secrets },
@@ -223,7 +223,7 @@ async function revokeLeaked(trx: Db, secrets: Secrets, { keyIds, publicUrl }: { 
     for (const { keyId, name, prefix, workspaceId, userId } of revoked) {
         await recordAct(trx, { workspaceId, actor: 'system', action: 'key.reported', target: keyId, details: { name } });
         const owner = await trx('users').where({ id: userId }).whereNotNull('verified_at').first('email');
-        // An address that nobody confirmed may be a stranger's.
+        // An unconfirmed address may belong to another person.
         if (owner === undefined) continue;
         await queueMail(trx, secrets, {
             to: owner.email,
@@ -242,7 +242,7 @@ function key(db: Db, keyId: string) {
     return db('api_keys').where({ id: keyId });
 }
 
-/** Without grants of apps. Callers hold a lock on the workspace's row. */
+/** Does not count grants of apps. Callers hold a lock on the row of the workspace. */
 async function countActive(db: Db, workspaceId: string): Promise<number> {
     return countRows(active(db).where({ workspace_id: workspaceId, resource: null }));
 }

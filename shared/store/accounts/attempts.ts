@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db.ts';
 
-/** The most attempts within a number of seconds after the first one. */
+/** The maximum number of attempts, and the period in seconds, which begins with the first attempt. */
 interface Bound {
     most: number;
     seconds: number;
@@ -10,7 +10,10 @@ const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 86_400;
 
-/** The counters of all processes, and their limits. A name ends with what is counted: a client's address, a mail address, a user. */
+/**
+ * The counters that all processes share, and their limits. A name ends with the counted subject: the address of a client, a mail address, a
+ * user.
+ */
 export const ATTEMPTS = {
     'password by client': { most: 10, seconds: MINUTE },
     'password by user': { most: 10, seconds: MINUTE },
@@ -26,7 +29,7 @@ export const ATTEMPTS = {
     'passkey by client': { most: 60, seconds: 15 * MINUTE },
     'code by session': { most: 5, seconds: 15 * MINUTE },
     'code mailed to user': { most: 4, seconds: HOUR },
-    // To an address that is not, or not yet, the user's own.
+    // Mails to an address that does not belong to the user, or not yet.
     'foreign mail by user': { most: 5, seconds: HOUR },
     'foreign mail by client': { most: 20, seconds: HOUR },
     'invitation by user': { most: 20, seconds: DAY },
@@ -41,7 +44,10 @@ export const ATTEMPTS = {
 type AttemptKind = keyof typeof ATTEMPTS;
 export type Attempt = readonly [kind: AttemptKind, of: string];
 
-/** Counts one attempt under each of these, or under none if one is full: then the seconds until it may be tried again, otherwise 0. */
+/**
+ * Counts one attempt for each of these counters, or for none of them if one is exhausted. Returns the seconds until a retry is possible, or
+ * 0 if the attempt was counted.
+ */
 export async function takeAttempts(db: Db, attempts: readonly Attempt[]): Promise<number> {
     const { rows } = await db.raw<{ rows: [{ wait: number }] }>('select attempts_take(?, ?, ?) as wait', [
         attempts.map(nameOf),
@@ -51,7 +57,7 @@ export async function takeAttempts(db: Db, attempts: readonly Attempt[]): Promis
     return Math.ceil(rows[0].wait);
 }
 
-/** Resets the counters, after the user gave the right password. */
+/** Resets the counters after the user entered the correct password. */
 export async function forgetAttempts(db: Db, attempts: readonly Attempt[]): Promise<void> {
     await db('attempts').whereIn('name', attempts.map(nameOf)).delete();
 }

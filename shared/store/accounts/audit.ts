@@ -3,9 +3,9 @@ import type { Db } from '../../platform/db.ts';
 
 export interface AuditEntry {
     at: Date;
-    /** Who did it: `operator <name>` on the command line, a user's id in the dashboard. */
+    /** Who made the change: `operator <name>` on the command line, or the id of a user in the dashboard. */
     actor: string;
-    /** `site block`. */
+    /** For example `site block`. */
     command: string;
     /** An id or a domain. */
     target: string;
@@ -14,7 +14,7 @@ export interface AuditEntry {
     after: JsonObject | null;
 }
 
-/** Records a change; call it in the transaction that makes it. Never pass keys or passwords. */
+/** Records a change. Call it in the transaction that makes the change. Never pass keys or passwords. */
 export async function recordChange(db: Db, { before, after, ...entry }: Omit<AuditEntry, 'at'>): Promise<void> {
     await db('audit').insert({ ...entry, before: before && JSON.stringify(before), after: after && JSON.stringify(after) });
 }

@@ -8,7 +8,7 @@ import { growingCache } from '../../platform/growing-cache.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import { payerOf } from '../credits/credits.ts';
 
-/** Who calls: what the key says about the person, the workspace and the account that pays. */
+/** The caller that a key identifies: the person, the workspace and the paying account. */
 export interface Caller {
     keyId: string;
     keyName: string;
@@ -17,52 +17,57 @@ export interface Caller {
     userId: string;
     workspaceId: string;
     workspaceName: string;
-    /** Of the user in the workspace. */
+    /** The role of the user in the workspace. */
     role: Role;
-    /** Who pays and whose limits count: the user while the workspace is on Free, otherwise the workspace. */
+    /** The account that pays and whose limits apply: the user's while the workspace is on Free, otherwise the workspace's. */
     accountId: string;
     plan: Plan;
     figures: AccountFigures;
     suspended: boolean;
     emailVerified: boolean;
-    /** The account, or this key, has a cap on what it spends a day. */
+    /** Whether the account or this key has a daily spending cap. */
     isCapped: boolean;
-    /** The price of a write, in credits, above which a person has to confirm; null: none. */
+    /** The price of a write in credits above which a person has to confirm; null: no confirmation. */
     confirmAbove: number | null;
-    /** Never more than the role allows. */
+    /** At most what the role allows. */
     scopes: KeyScopes;
-    /** An app's access token: the path that it opens, `/mcp` or `/mcp/{site}`, and nothing beside it. null for a key. */
+    /** The only path that an app's access token opens, `/mcp` or `/mcp/{site}`; null for a key. */
     resource: string | null;
 }
 
-/** How long a found caller is believed, in milliseconds: revocation, suspension and plans take effect within a second. */
+/** How long a found caller is cached, in milliseconds. So revocations, suspensions and changes of plan take effect within a second. */
 const KNOWN_MS = 700;
-/** An unknown key stays unknown, since keys are random; the time only bounds what a flood of bad keys may ask. */
+/**
+ * How long an unknown key is cached, in milliseconds. An unknown key stays unknown, because keys are random; the time only limits the
+ * queries that a flood of invalid keys causes.
+ */
 const UNKNOWN_MS = 500;
-/** Longest wait for a look-up, also for one that another call has started (goal R9). */
+/** Maximum wait for a look-up in milliseconds, including one that another call has started (goal R9). */
 const ANSWER_MS = 1000;
-/** Then its connection is given up. */
+/** Timeout of a look-up in milliseconds. After it, the connection is closed. */
 const LOOK_UP_MS = 5000;
-/** A key that was valid within this time is no guess. It is still looked up every second. */
+/** A key that was valid within this time, in milliseconds, does not count as a guess. It is still looked up every second. */
 const FAMILIAR_MS = 600_000;
 const MAX_KNOWN = 20_000;
 const MAX_UNKNOWN = 20_000;
 const USE_EVERY_MS = 1000;
 
 export interface Keys {
-    /** The caller behind the SHA-256 of a key; undefined if it is unknown, revoked, expired or its user left the workspace. */
+    /** Finds the caller by the SHA-256 of a key; undefined if the key is unknown, revoked or expired, or its user left the workspace. */
     find(hash: Buffer): Promise<Caller | undefined>;
-    /** Whether it is no guess: `find` would answer from memory, or it found a caller when it was last asked, at most ten minutes ago. */
+    /**
+     * Whether the key does not count as a guess: `find` has a cached answer, or its last look-up, at most ten minutes ago, found a caller.
+     */
     isFamiliar(hash: Buffer): boolean;
-    /** Writes when keys were last used, as far as it is not written yet. */
+    /** Writes the pending times of when keys were last used. */
     flush(): Promise<void>;
     close(): Promise<void>;
 }
 
-/** Look-ups of keys for one process: remembered for less than a second, and asked for together. */
+/** Opens the key look-ups of one process. Results are cached for less than a second, and look-ups are batched. */
 export function openKeys(db: Db, options: { onError?: (error: unknown) => void } = {}): Keys {
     const known = growingCache<string, Caller>(MAX_KNOWN, KNOWN_MS);
-    // A cache of its own, so that a flood of bad keys does not push good ones out.
+    // Unknown keys have a separate cache, so that a flood of invalid keys does not evict valid ones.
     const unknown = growingCache<string, true>(MAX_UNKNOWN, UNKNOWN_MS);
     const familiar = growingCache<string, true>(MAX_KNOWN, FAMILIAR_MS);
     const asked = new Map<string, Promise<Caller | undefined>>();
@@ -75,7 +80,7 @@ export function openKeys(db: Db, options: { onError?: (error: unknown) => void }
     });
 
     async function lookUp(hash: Buffer, name: string): Promise<Caller | undefined> {
-        // Counted from the question, not from the answer: a slow database must not make an answer live longer.
+        // The lifetime starts with the query, not with its answer, so that a slow database does not extend it.
         const start = performance.now();
         const found = await look(hash);
         if (found === undefined) {
@@ -126,7 +131,7 @@ async function within<Answer>(ms: number, answer: Promise<Answer>): Promise<Answ
 
 interface Found {
     caller: Caller;
-    /** Milliseconds until the key expires; very large where it does not. */
+    /** Milliseconds until the key expires; very large if it does not expire. */
     lastsMs: number;
 }
 
@@ -172,13 +177,13 @@ const CALLER_BY_ID: PreparedQuery = {
     text: `select ${columnList({ ...COLUMNS, place: '1' })} from api_keys k${JOINED} where k.id = $1 and ${VALID}`,
 };
 
-/** The caller of a key as of now, for work in the background; undefined if `find` would find nobody. */
+/** The current caller of a key, for background work; undefined if `find` would return undefined. */
 export async function findCallerById(db: Db, keyId: string): Promise<Caller | undefined> {
     const [row] = await runPrepared<CallerColumns>(db, CALLER_BY_ID, [keyId], LOOK_UP_MS);
     return row && toFound(row).caller;
 }
 
-/** The callers of these hashes, each at its own place. */
+/** The callers of these hashes, at the same indices. */
 async function findCallers(db: Db, hashes: readonly Buffer[]): Promise<(Found | undefined)[]> {
     const rows = await runPrepared<CallerColumns>(db, CALLERS, [[...hashes]], LOOK_UP_MS);
     const found = new Array<Found | undefined>(hashes.length).fill(undefined);
@@ -186,7 +191,7 @@ async function findCallers(db: Db, hashes: readonly Buffer[]): Promise<(Found | 
     return found;
 }
 
-/** Skips rows that another process is writing. Ten seconds are precise enough for a page. */
+/** Skips rows that another process is writing. A precision of ten seconds is sufficient for a page. */
 async function writeUses(db: Db, keyIds: string[]): Promise<void> {
     const stale = db('api_keys')
         .whereIn('id', [...new Set(keyIds)])

@@ -38,15 +38,15 @@ export async function workspacesLeft(db: Db, userId: string): Promise<LeftWorksp
         .select(columns);
 }
 
-/** Workspaces that would lose their only owner while they have other members: they need a new owner first. */
+/** Workspaces that would lose their only owner while they have other members. They need a new owner first. */
 export function neededOwner(workspaces: readonly LeftWorkspace[]): LeftWorkspace[] {
     return workspaces.filter(({ isOwner, owners, members }) => isOwner && owners === 1 && members > 1);
 }
 
 /**
- * Deletes a user: keys, sessions, memberships, the request log and whatever says who it was. What was published stays under the
- * workspace's name, and the ledger stays, with ids that belong to nobody. False if a workspace would be left without an owner.
- * The subscriptions were ended before.
+ * Deletes a user: keys, sessions, memberships, the request log and all personal data. Published packages stay under the name of the
+ * workspace. The ledger stays, with ids that no longer belong to a person. False if a workspace would be left without an owner. Call it
+ * after the subscriptions have been ended.
  */
 export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
     return db.transaction(async (trx) => {
@@ -67,8 +67,8 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
         await dropConnectionsOf(trx, { userId });
         await deleteWebhooksOf(trx, alone);
         await trx('workspace_invitations').where({ invited_by: userId }).delete();
-        // The requests stay, since others may want the same. Their contact goes: in workspaces of this user alone, and wherever it is
-        // this address.
+        // Schema requests stay, because others may want the same. Their contact is removed in workspaces that only this user belongs to,
+        // and everywhere if it is this address.
         await trx('schema_requests')
             .whereNotNull('requester_contact')
             .where((is) => is.whereIn('workspace_id', alone).orWhereRaw('lower(btrim(requester_contact)) = lower(?)', [email]))
@@ -77,7 +77,7 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
         await trx('outgoing_mails').where({ recipient: email }).delete();
         for (const table of ['usage', 'usage_hours', 'events']) await trx(table).where({ account_id: userId }).delete();
         for (const table of ['events', 'site_callers']) await trx(table).whereIn('workspace_id', alone).delete();
-        // Running jobs end unbilled: without a row nothing is charged.
+        // Running jobs end without a charge, because a job without a row is not charged.
         for (const table of ['jobs', 'batches', 'monitors']) await trx(table).whereIn('workspace_id', alone).delete();
         await trx('users')
             .where({ id: userId })

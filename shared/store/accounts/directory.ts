@@ -19,22 +19,19 @@ interface ListedWorkspace {
     name: string;
     plan: Plan;
     members: number;
-    /** Address of the first owner. */
+    /** The mail address of the first owner. */
     owner: string | null;
     createdAt: Date;
 }
 
-/** Accounts, newest first; those with a workspace on `plan`, where one is named. */
+/** Accounts, newest first. With `plan`, only accounts that have a workspace on that plan. */
 export async function listAccounts(db: Db, { plan, most }: { plan: Plan | undefined; most: number }): Promise<ListedAccount[]> {
     const accounts = allAccounts(db);
     if (plan !== undefined) accounts.whereIn('u.id', membersOf(db, { 'w.plan': plan }));
     return withWorkspaces(db, await accounts.limit(most));
 }
 
-/**
- * Accounts by what an operator has of them: an id of the user, of a workspace or of a key, a key or its beginning, or a part of the
- * address. Newest first.
- */
+/** Finds accounts, newest first, by the id of a user, workspace or key, by a key or its beginning, or by a part of the mail address. */
 export async function findAccounts(db: Db, words: string, most: number): Promise<ListedAccount[]> {
     const accounts = allAccounts(db);
     if (words.startsWith('usr_')) accounts.where({ 'u.id': words });
@@ -51,13 +48,13 @@ export async function findAccounts(db: Db, words: string, most: number): Promise
     return withWorkspaces(db, await accounts.limit(most));
 }
 
-/** The user of an address, with what the user has already; undefined for a new address. @param normalised see domain/accounts/email.ts */
+/** The user with an address, and the data of that user; undefined for a new address. @param normalised see domain/accounts/email.ts */
 export async function findByAddress(db: Db, normalised: string): Promise<ListedAccount | undefined> {
     const [account] = await withWorkspaces(db, await allAccounts(db).where({ 'u.email_normalised': normalised }));
     return account;
 }
 
-/** Workspaces, newest first, without the operator's own. */
+/** Workspaces, newest first, except the operator's own. */
 export async function listWorkspaces(db: Db, { plan, most }: { plan: Plan | undefined; most: number }): Promise<ListedWorkspace[]> {
     const owner = db('memberships as m')
         .join('users as u', 'u.id', 'm.user_id')

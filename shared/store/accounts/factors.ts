@@ -8,7 +8,7 @@ interface Factors {
     recoveryCodes: number;
 }
 
-/** The second factors of a user. */
+/** Reads the second factors of a user. */
 export async function factorsOf(db: Db, userId: string): Promise<Factors> {
     const ofUser = (table: string) => db(table).where({ user_id: userId });
     return db.queryBuilder().first({
@@ -18,28 +18,28 @@ export async function factorsOf(db: Db, userId: string): Promise<Factors> {
     });
 }
 
-/** Whether a correct password is not enough. */
+/** Whether a sign-in requires more than the correct password. */
 export function hasFactor({ hasTotp, passkeys }: Factors): boolean {
     return hasTotp || passkeys > 0;
 }
 
-/** Deletes every second factor of a user, and the tickets of sign-ins that wait for one. */
+/** Deletes all second factors of a user, and the tickets of sign-ins that wait for one. */
 export async function dropFactors(db: Db, userId: string): Promise<void> {
     for (const table of ['totp_secrets', 'passkeys', 'recovery_codes', 'passkey_challenges', 'sign_in_tickets'])
         await db(table).where({ user_id: userId }).delete();
 }
 
-/** Whether a workspace demands a second factor of its members on the pages; keys work on without. */
+/** Sets whether a workspace requires a second factor of its members in the dashboard. Keys work without it. */
 export async function demandFactor(db: Db, workspaceId: string, isDemanded: boolean): Promise<void> {
     await db('workspaces').where({ id: workspaceId }).update({ demands_factor: isDemanded });
 }
 
 const CODES = 10;
-/** 16 of 32 letters are 80 bits: too many to try, so that a plain hash suffices. */
+/** 16 of 32 letters are 80 bits. These are too many to guess, so a plain hash is sufficient. */
 const LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
 const LENGTH = 16;
 
-/** Ten new recovery codes, to be shown once; those before no longer work. */
+/** Creates ten new recovery codes, which are shown once. Earlier codes become invalid. */
 export async function makeRecoveryCodes(db: Db, userId: string): Promise<string[]> {
     const codes = Array.from({ length: CODES }, newCode);
     await db.transaction(async (trx) => {
@@ -49,7 +49,7 @@ export async function makeRecoveryCodes(db: Db, userId: string): Promise<string[
     return codes;
 }
 
-/** Uses a recovery code up; false if it is not one of this user's that is left. Callers bound the attempts. */
+/** Uses a recovery code. False if it is not an unused code of this user. Callers limit the attempts. */
 export async function useRecoveryCode(db: Db, userId: string, code: string): Promise<boolean> {
     const used = await db('recovery_codes')
         .where({ user_id: userId, code_hash: hashOf(userId, code) })

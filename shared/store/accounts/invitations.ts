@@ -6,17 +6,17 @@ import type { Secrets } from '../../platform/secrets.ts';
 import { linkHash, linkHashOf, newLinkId } from './mail-links.ts';
 import { join, lockForAdding, roleOf } from './workspaces.ts';
 
-/** An invitation to a workspace, as its managers see it. */
+/** An invitation to a workspace in the form that its managers see. */
 export interface Invitation {
     invitationId: string;
     role: Role;
-    /** The address it was mailed to; null: any holder of the link may use it. */
+    /** The address to which it was mailed; null: any holder of the link may use it. */
     address: string | null;
     createdAt: Date;
     expiresAt: Date;
 }
 
-/** An invitation, as the holder of its link sees it. */
+/** An invitation in the form that the holder of its link sees. */
 export interface Offer extends Invitation {
     workspaceId: string;
     workspaceName: string;
@@ -33,20 +33,20 @@ const OFFER: Columns<Offer> = {
 };
 
 const INVITATION_DAYS = 7;
-/** Invitations of a workspace that nobody used yet. */
+/** Maximum number of unused invitations of a workspace. */
 export const MOST_INVITATIONS = 50;
 
-/** `full`: too many are open. */
+/** `full`: there are too many open invitations. */
 type Invited = { ok: true; linkId: string } | { ok: false; why: 'full' | 'not-allowed' };
 
-/** Makes an invitation that can be used once and resolves with the id of its link, of which the table keeps a hash. */
+/** Creates an invitation that can be used once. Resolves with the id of its link; the table contains only a hash of the id. */
 export async function inviteToWorkspace(
     db: Db,
     { workspaceId, role, email, by }: { workspaceId: string; role: Role; email: Extract<Email, { ok: true }> | undefined; by: string },
 ): Promise<Invited> {
     return db.transaction(async (trx) => {
         await lockForAdding(trx, { workspaceId, userId: by });
-        // Checked under the lock, not as a page showed it: a link that is made now outlives a member who was just put out.
+        // The role is checked again under the lock, because a link that is created now would outlive a member who was just removed.
         const own = await roleOf(trx, workspaceId, by);
         if (own !== 'owner' && (own !== 'admin' || role === 'owner')) return { ok: false, why: 'not-allowed' };
         const open = await listInvitations(trx, workspaceId);
@@ -66,7 +66,7 @@ export async function inviteToWorkspace(
     });
 }
 
-/** The invitations of a workspace that can still be used, newest first. */
+/** The open invitations of a workspace, newest first. */
 export async function listInvitations(db: Db, workspaceId: string): Promise<Invitation[]> {
     return open(db)
         .where({ 'i.workspace_id': workspaceId })
@@ -74,7 +74,7 @@ export async function listInvitations(db: Db, workspaceId: string): Promise<Invi
         .select(INVITATION);
 }
 
-/** Takes an invitation back; false if the workspace has none of this id. */
+/** Withdraws an invitation; false if the workspace has no invitation with this id. */
 export async function withdrawInvitation(db: Db, workspaceId: string, invitationId: string): Promise<boolean> {
     return (await db('workspace_invitations').where({ workspace_id: workspaceId, id: invitationId }).delete()) === 1;
 }
@@ -85,7 +85,7 @@ export async function findOffer(db: Db, secrets: Secrets, token: string): Promis
     return hash && open(db).join('workspaces as w', 'w.id', 'i.workspace_id').where({ 'i.token_hash': hash }).first(OFFER);
 }
 
-/** Uses up an invitation and makes the user a member. Of two concurrent calls one succeeds. The address was checked before. */
+/** Uses an invitation and makes the user a member. Of two concurrent calls, one succeeds. Callers have checked the address before. */
 export async function acceptOffer(
     db: Db,
     secrets: Secrets,
@@ -109,7 +109,7 @@ function open(db: Db) {
     return db('workspace_invitations as i').where('i.expires_at', '>', now(db));
 }
 
-/** The code of a user's own invitation link, which anybody may use and which stays the same. */
+/** The code of a user's personal invitation link. Anybody may use it, and it does not change. */
 export async function inviteCode(db: Db, userId: string): Promise<string> {
     const [user] = await db('users')
         .where({ id: userId })
@@ -118,26 +118,26 @@ export async function inviteCode(db: Db, userId: string): Promise<string> {
     return user.invite_code;
 }
 
-/** Whose code it is; undefined for nobody's, and for users who are suspended or gone. */
+/** The user whose code it is; undefined for an unknown code and for suspended or deleted users. */
 export async function findInviter(db: Db, code: string): Promise<string | undefined> {
     const user = await db('users').where({ invite_code: code, suspended_at: null, deleted_at: null }).first('id');
     return user?.id;
 }
 
 export interface Referrals {
-    /** People who signed up by the user's link. */
+    /** Number of people who signed up with the user's link. */
     invited: number;
-    /** Of them, those whose first charged fetch came. */
+    /** Number of those who made a charged fetch. */
     started: number;
-    /** Of them who signed up, those that earn nothing: too many came from one range of addresses or mail domain on their day. */
+    /** Number of those who earn nothing, because too many people signed up from the same range of addresses or mail domain on that day. */
     uncounted: number;
-    /** Permanent credits that the user earned with them. */
+    /** Permanent credits that the user earned by these people. */
     earned: number;
-    /** Referrals that earned something in this calendar month (UTC). */
+    /** Number of paid referrals in this calendar month (UTC). */
     earnedThisMonth: number;
 }
 
-/** Counts a user's invitations and the credits they earned. */
+/** Counts the invited people of a user and the credits earned by them. */
 export async function countReferrals(db: Db, userId: string): Promise<Referrals> {
     const invited = () => db('users').where({ invited_by: userId }).count();
     const bonuses = () => db('earned_bonuses').where({ kind: 'referral', beneficiary: userId });

@@ -18,8 +18,8 @@ const LINK: Columns<MailLink> = { purpose: 'purpose', userId: 'user_id', address
 const LASTS = { verify: '7 days', reset: '1 hours', change: '1 days' } as const;
 
 /**
- * Makes a link and resolves with its id, of which the table keeps a hash; those of the same purpose that the user got before end.
- * Its token is made when the mail is sent.
+ * Creates a link. Resolves with its id; the table contains only a hash of the id. Earlier links of the user with the same purpose end. The
+ * token is created when the mail is sent.
  */
 export async function makeLink(db: Db, { purpose, userId, address }: MailLink): Promise<string> {
     const id = newLinkId();
@@ -28,13 +28,13 @@ export async function makeLink(db: Db, { purpose, userId, address }: MailLink): 
     return id;
 }
 
-/** Reads the purpose of a link without using it up; undefined if it is unknown, used or too old. */
+/** Reads the purpose of a link without using it; undefined if the link is unknown, used or expired. */
 export async function findLink(db: Db, secrets: Secrets, token: string | undefined): Promise<MailLink | undefined> {
     const hash = await linkHashOf(secrets, token);
     return hash && queryLive(db, hash).first(LINK);
 }
 
-/** Uses a link up: of two at once, one gets it. */
+/** Uses a link. Of two concurrent calls, one succeeds. */
 export async function useLink(db: Db, secrets: Secrets, token: string): Promise<MailLink | undefined> {
     const hash = await linkHashOf(secrets, token);
     if (hash === undefined) return undefined;
@@ -47,27 +47,30 @@ function queryLive(db: Db, hash: Buffer) {
 }
 
 const PURPOSE = 'mail link';
-/** Base64url of 16 bytes, and of the HMAC behind it. */
+/** Length of 16 bytes in base64url, and of the HMAC that follows them. */
 const [ID_LENGTH, MAC_LENGTH] = [22, 43];
 
-/** A new link: mails keep its id, the table of its kind keeps a hash of it, and its token is made when the mail is sent. */
+/**
+ * Creates the id of a new link. Mails contain the id, the table of the link's kind contains a hash of it, and the token is created when the
+ * mail is sent.
+ */
 export function newLinkId(): string {
     return randomBytes(16).toString('base64url');
 }
 
-/** The form in which a table keeps an id. */
+/** The hash of an id, which tables contain. */
 export function linkHash(id: string): Buffer {
     return webTokenHash(id);
 }
 
-/** The token of a link. It cannot be derived from the database without the key ring. */
+/** The token of a link. Without the key ring it cannot be derived from the database. */
 export async function tokenOfLink(secrets: Secrets, id: string): Promise<string> {
     return id + (await secrets.hmac(id, PURPOSE)).toString('base64url');
 }
 
 /**
- * The stored hash for a link's token; undefined for a token that the ring did not make. Releases before the ring mailed random
- * tokens, whose hash is kept.
+ * The stored hash for the token of a link; undefined for a token that the key ring did not create. Releases before the key ring mailed
+ * random tokens and stored their hashes.
  */
 export async function linkHashOf(secrets: Secrets, token: string | undefined): Promise<Buffer | undefined> {
     if (token?.length !== ID_LENGTH + MAC_LENGTH) return isWebToken(token) ? webTokenHash(token) : undefined;

@@ -1,38 +1,38 @@
 import { type Db, now } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 
-/** A mail of plain text. */
+/** A plain-text mail. */
 export interface Mail {
     to: string;
     subject: string;
     text: string;
-    /** Of the link in it: the last LINK_TOKEN in the text becomes the link's token when the mail is sent. */
+    /** The id of the link in the mail. When the mail is sent, the token of the link replaces the last LINK_TOKEN in the text. */
     linkId?: string;
 }
 
-/** Stands in a text for the token of the mail's link. */
+/** Placeholder for the token of the mail's link. */
 export const LINK_TOKEN = '{token}';
 
 export interface WaitingMail {
     id: number;
     to: string;
-    /** Times it was tried, this one included. */
+    /** Number of attempts, including the current one. */
     attempts: number;
-    /** Undefined if no key of the ring opens it. */
+    /** Undefined if no key of the ring decrypts it. */
     content: Omit<Mail, 'to'> | undefined;
 }
 
 const PURPOSE = 'mail';
 
-/** Queues a mail, encrypted, which shared/mail/mail.ts sends. Call it in the transaction that is the reason for it. */
+/** Queues an encrypted mail, which shared/mail/mail.ts sends. Call it in the transaction that causes the mail. */
 export async function queueMail(db: Db, secrets: Secrets, { to, ...content }: Mail): Promise<void> {
     const sealed = await secrets.seal(JSON.stringify(content), PURPOSE);
     await db('outgoing_mails').insert({ recipient: to, sealed });
 }
 
 /**
- * Takes the mail that has been due longest. This process owns it for two minutes, and longer after each failure. Undefined if none is
- * due.
+ * Takes the mail that has been due longest. It belongs to this process for two minutes, and longer after each failure. Undefined if no mail
+ * is due.
  */
 export async function takeMail(db: Db, secrets: Secrets): Promise<WaitingMail | undefined> {
     const due = db('outgoing_mails').where('due_at', '<=', now(db)).orderBy(['due_at', 'id']).limit(1).forUpdate().skipLocked();
@@ -49,7 +49,7 @@ export async function takeMail(db: Db, secrets: Secrets): Promise<WaitingMail | 
     return { id: taken.id, to: taken.recipient, attempts: taken.attempts, content };
 }
 
-/** Deletes a mail that was sent, or never will be. */
+/** Deletes a mail that was sent or can never be sent. */
 export async function dropMail(db: Db, { id }: Pick<WaitingMail, 'id'>): Promise<void> {
     await db('outgoing_mails').where({ id }).delete();
 }

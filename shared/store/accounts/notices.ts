@@ -2,21 +2,21 @@ import { newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
 import { ago, type Columns, columns, type Db, now, orNow, toColumns } from '../../platform/db.ts';
 
-/** Those of credits are shown nowhere: they become events, once a period. */
+/** Notices about credits are not displayed. They become events, once a period. */
 type NoticeKind = 'allowance_80' | 'allowance_100' | 'failing' | 'payment_failed' | 'plan_ended' | 'credits_low' | 'credits_exhausted';
 
 interface NewNotice {
     kind: NoticeKind;
     accountId: string;
     workspaceId?: string | undefined;
-    /** The one user it concerns; otherwise it concerns those who manage the workspace. */
+    /** The only user whom the notice concerns; absent: it concerns all managers of the workspace. */
     userId?: string | undefined;
-    /** The subject. A kind, account and subject have one notice at a time. */
+    /** The subject. There is at most one active notice of a kind, account and subject. */
     subject: string;
     facts: JsonObject;
 }
 
-/** A notice, of which one holds at a time. */
+/** Identifies a notice. At most one such notice is active. */
 type NoticeName = Pick<NewNotice, 'accountId' | 'kind' | 'subject'>;
 
 export interface Notice {
@@ -26,7 +26,7 @@ export interface Notice {
     at: Date;
 }
 
-/** Creates a notice; false if it exists. Send a mail only where this is true, in the same transaction. */
+/** Creates a notice; false if it already exists. Send a mail only if the result is true, in the same transaction. */
 export async function giveNotice(db: Db, notice: NewNotice): Promise<boolean> {
     const given = await db('notices')
         .insert({ ...toColumns(notice), id: newId('ntc'), facts: JSON.stringify(notice.facts) })
@@ -40,13 +40,15 @@ interface NoticeReader {
     accountId: string;
     workspaceId: string;
     userId: string;
-    /** Those about other members' keys too. */
+    /** Whether the member also sees notices about the keys of other members. */
     seesKeys: boolean;
-    /** Those about plan and payment too. */
+    /** Whether the member also sees notices about plan and payment. */
     seesPlans: boolean;
 }
 
-/** The notices that a member sees: of the paying account, of the member's own keys, and for some roles of the workspace. */
+/**
+ * The notices that a member sees: those of the paying account, those of the member's own keys and, for some roles, those of the workspace.
+ */
 export async function listNotices(db: Db, { accountId, workspaceId, userId, seesKeys, seesPlans }: NoticeReader): Promise<Notice[]> {
     const notice: Columns<Notice> = { noticeId: 'n.id', kind: 'n.kind', facts: 'n.facts', at: 'n.at' };
     const gone = db('notices as f').whereRaw('f.account_id = n.account_id and f.subject = n.subject').where({ 'f.kind': 'allowance_100' });
@@ -77,21 +79,21 @@ export async function dismissNotice(db: Db, noticeId: string): Promise<void> {
         .update({ dismissed_at: orNow(db, 'dismissed_at') });
 }
 
-/** Removes notices that no longer hold, since calls succeed again. Notices after `since` stay. */
+/** Removes notices that no longer apply, because calls succeed again. Notices created after `since` stay. */
 export async function endNotice(db: Db, { since, ...name }: NoticeName & { since: Date }): Promise<void> {
     await queryNotice(db, name)
         .where('at', '<', since)
         .update({ ended_at: now(db) });
 }
 
-/** The same of every notice of this kind. */
+/** Removes all notices of this kind. */
 export async function endNotices(db: Db, accountId: string, kind: NoticeKind): Promise<void> {
     await db('notices')
         .where({ account_id: accountId, kind, ended_at: null })
         .update({ ended_at: now(db) });
 }
 
-/** Whether this notice exists and still holds. */
+/** Whether this notice exists and still applies. */
 export async function isNoticed(db: Db, name: NoticeName): Promise<boolean> {
     return (await queryNotice(db, name).first('id')) !== undefined;
 }
@@ -100,7 +102,7 @@ function queryNotice(db: Db, { accountId, kind, subject }: NoticeName) {
     return db('notices').where({ account_id: accountId, kind, subject, ended_at: null });
 }
 
-/** The addresses of an account: the user's own, or of those who see to the workspace's payment. */
+/** The mail addresses of an account: that of the user, or those of the members who manage the payment of the workspace. */
 export async function payersOf(db: Db, accountId: string): Promise<string[]> {
     const payers = db('memberships').where({ workspace_id: accountId }).whereIn('role', ['owner', 'billing']).select('user_id');
     return db('users')
@@ -115,12 +117,12 @@ export async function forgetNotices(db: Db): Promise<void> {
     await db('notices').where('at', '<', ago(db, '100 days')).delete();
 }
 
-/** The owner gets a notice after this many failed calls in a row of one endpoint with one key. */
+/** Number of consecutive failed calls of one endpoint with one key after which the owner gets a notice. */
 export const FAILURES = 50;
 
 /**
- * The request log is looked at every 15 seconds, by one process at a time. Rows come in late, so that looks overlap by 30 seconds; a stretch
- * that nobody looked at is not caught up for more than an hour.
+ * One process at a time examines the request log, every 15 seconds. Rows are written late, so examined periods overlap by 30 seconds. After
+ * a longer interruption, at most the last hour is examined.
  */
 const TAKE_LOOK = `
     with before as (
@@ -129,7 +131,10 @@ const TAKE_LOOK = `
     update notice_watch set looked_at = app_now() from before
     returning greatest(before.looked_at - interval '30 seconds', app_now() - interval '1 hour') as since`;
 
-/** Claims the next look at the request log. Returns its start time, or undefined if another process has just looked. */
+/**
+ * Claims the next examination of the request log. Returns the start of the period to examine, or undefined if another process has just done
+ * it.
+ */
 export async function takeLook(db: Db): Promise<Date | undefined> {
     const { rows } = await db.raw<{ rows: { since: Date }[] }>(TAKE_LOOK);
     return rows[0]?.since;
@@ -145,7 +150,7 @@ export interface Spent {
     resetsAt: Date;
 }
 
-/** Accounts that were charged since then and have a fifth of their allowance left, or less; what is held is not spent yet. */
+/** Accounts that have been charged since then and have at most a fifth of their allowance left. Held credits do not count as spent. */
 export async function findNearlySpent(db: Db, since: Date): Promise<Spent[]> {
     const spent: Columns<Spent> = {
         accountId: 'id',
@@ -179,7 +184,7 @@ export interface Streak {
     isFailing: boolean;
 }
 
-/** Who called what since then. */
+/** The calls since then, grouped by endpoint and key. */
 export async function recentStreaks(db: Db, since: Date): Promise<Streak[]> {
     const streak = columns('', 'account_id', 'workspace_id', 'user_id', 'key_id', 'site', 'endpoint');
     const lastSuccess = db.raw("max(at) filter (where outcome = 'success')");
@@ -193,7 +198,7 @@ export async function recentStreaks(db: Db, since: Date): Promise<Streak[]> {
         .select(read);
 }
 
-/** The code that the last calls failed with most often, where all of them did; undefined if one of them succeeded, or they are too few. */
+/** The most frequent error code of the last calls, if all of them failed; undefined if one succeeded or there are too few calls. */
 export async function failedWith(db: Db, { accountId, keyId, site, endpoint }: Streak): Promise<string | undefined> {
     const last = db('usage')
         .where({ account_id: accountId, key_id: keyId, site, endpoint, kind: 'fetch' })
@@ -211,7 +216,7 @@ export async function failedWith(db: Db, { accountId, keyId, site, endpoint }: S
     return failed?.code;
 }
 
-/** The name of a key and its owner's address; undefined if either is gone. */
+/** The name of a key and the mail address of its owner; undefined if either no longer exists. */
 export async function keyOwner(db: Db, keyId: string): Promise<{ name: string; email: string } | undefined> {
     return db('api_keys as k')
         .join('users as u', 'u.id', 'k.user_id')

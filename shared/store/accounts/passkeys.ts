@@ -6,7 +6,7 @@ interface Passkey {
     /** `pky_…` */
     passkeyId: string;
     userId: string;
-    /** As the authenticator names it, base64url. */
+    /** The id that the authenticator uses, in base64url. */
     credentialId: string;
     publicKey: Buffer;
     counter: number;
@@ -21,16 +21,16 @@ const PASSKEY: Columns<Passkey> = {
     ...columns('p', 'user_id', 'credential_id', 'public_key', 'counter', 'transports', 'name', 'created_at', 'last_used_at'),
 };
 
-/** Passkeys of one user. */
+/** Maximum number of passkeys of one user. */
 export const MOST_PASSKEYS = 20;
 
-/** A page with a passkey button works this long. */
+/** Lifetime of a challenge, and so of a page with a passkey button. */
 const CHALLENGE_LASTS = '600 seconds';
 
-/** Challenges of one user; one more ends the oldest. */
+/** Maximum number of challenges of one user. A new challenge replaces the oldest. */
 const MOST_CHALLENGES = 10;
 
-/** A challenge for an authenticator; `userId` is who is signed in, if anybody. */
+/** Creates a challenge for an authenticator; `userId` is the signed-in user, if any. */
 export async function makeChallenge(db: Db, userId: string | undefined): Promise<string> {
     const challenge = newWebToken();
     if (userId !== undefined) {
@@ -46,7 +46,7 @@ export async function makeChallenge(db: Db, userId: string | undefined): Promise
     return challenge;
 }
 
-/** Uses a challenge up; whether it was made for this user (or for nobody yet) and is not too old. */
+/** Uses a challenge. True if it was created for this user (or without a user) and has not expired. */
 export async function takeChallenge(db: Db, challenge: string, userId: string | undefined): Promise<boolean> {
     const taken = await db('passkey_challenges')
         .where({ challenge_hash: webTokenHash(challenge), user_id: userId ?? null })
@@ -55,7 +55,7 @@ export async function takeChallenge(db: Db, challenge: string, userId: string | 
     return taken === 1;
 }
 
-/** Keeps a new passkey; false if it is known already, or where there are too many. */
+/** Stores a new passkey; false if it is already known or the user has too many. */
 export async function addPasskey(
     db: Db,
     passkey: Pick<Passkey, 'userId' | 'credentialId' | 'publicKey' | 'counter' | 'transports' | 'name'>,
@@ -71,7 +71,7 @@ export async function addPasskey(
     return added.length === 1;
 }
 
-/** The passkey that an authenticator names, and its user's sign-in revision. */
+/** The passkey with the id that an authenticator sent, and the sign-in revision of its user. */
 export async function findPasskey(db: Db, credentialId: string): Promise<(Passkey & { revision: number }) | undefined> {
     const row = await db('passkeys as p')
         .join('users as u', 'u.id', 'p.user_id')
@@ -90,8 +90,8 @@ export async function listPasskeys(db: Db, userId: string): Promise<Passkey[]> {
 }
 
 /**
- * Writes down that a passkey was used. Authenticators that count never go back: false for a counter that was seen before, since
- * somebody may have copied the passkey. Those that do not count say 0.
+ * Records that a passkey was used. The counter of an authenticator never decreases. False for a counter that was seen before, because
+ * somebody may have copied the passkey. Authenticators without a counter send 0.
  */
 export async function markUsed(db: Db, passkeyId: string, counter: number): Promise<boolean> {
     const marked = await db('passkeys')
@@ -104,7 +104,7 @@ export async function markUsed(db: Db, passkeyId: string, counter: number): Prom
     return marked === 1;
 }
 
-/** Takes a passkey away; its name, or undefined if this user has no such passkey. */
+/** Removes a passkey. Returns its name; undefined if this user has no such passkey. */
 export async function removePasskey(db: Db, userId: string, passkeyId: string): Promise<string | undefined> {
     const [removed] = await db('passkeys').where({ id: passkeyId, user_id: userId }).delete().returning('name');
     return removed?.name;

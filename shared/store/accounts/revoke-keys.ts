@@ -2,7 +2,10 @@ import type { Knex } from 'knex';
 import { type Db, now } from '../../platform/db.ts';
 import { recordEvents } from '../events/events.ts';
 
-/** Why a key ended: by a person, by a rotation without overlap, reported as leaked, or with its member, who left or proved an address. */
+/**
+ * Why a key ended: revoked by a person, rotated without overlap, reported as leaked, or ended with its member, who left or proved an
+ * address.
+ */
 type RevokeReason = 'revoked' | 'rotated' | 'reported' | 'member';
 
 interface RevokedKey {
@@ -14,8 +17,8 @@ interface RevokedKey {
 }
 
 /**
- * Revokes keys for good, within a second in every process, and records their events. Call it in a transaction.
- * @param keys picks from `api_keys`; those that were revoked before stay as they are
+ * Revokes keys permanently and records their events. Every process applies this within a second. Call it in a transaction.
+ * @param keys selects from `api_keys`; keys that were revoked before do not change
  */
 export async function revokeKeys(
     trx: Db,

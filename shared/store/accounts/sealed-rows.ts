@@ -6,18 +6,18 @@ import { JOB_PURPOSES } from '../jobs/sealed.ts';
 import { MONITOR_COLUMNS } from '../monitors/sealed.ts';
 import { TOTP_PURPOSE } from './totp.ts';
 
-/** A column that outlives the 25 hours for which an old key stays in the ring at least. */
+/** An encrypted column whose values outlive the 25 hours for which an old key stays in the ring at least. */
 interface SealedColumn {
     table: string;
-    /** The primary key: one column of text. */
+    /** The primary key, a single text column. */
     id: string;
     column: string;
     purpose: string;
 }
 
 /**
- * Every such column. Secrets that live for a day or less are not listed, nor what a data key of `connection_keys` seals: connections, OAuth
- * clients, consents under way and grants to be revoked.
+ * All such columns. The list omits secrets that live for a day or less, and everything that a data key of `connection_keys` encrypts:
+ * connections, OAuth clients, pending consents and grants to be revoked.
  */
 const SEALED_COLUMNS: readonly SealedColumn[] = [
     { table: 'totp_secrets', id: 'user_id', column: 'sealed', purpose: TOTP_PURPOSE },
@@ -26,25 +26,27 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
     { table: 'webhooks', id: 'id', column: 'former_sealed', purpose: WEBHOOK_PURPOSE },
     ...Object.entries(JOB_PURPOSES).map(([column, purpose]): SealedColumn => ({ table: 'jobs', id: 'job_id', column, purpose })),
     ...MONITOR_COLUMNS,
-    // A run that failed has the error of its job.
+    // A failed run contains the error of its job.
     { table: 'monitor_runs', id: 'run_id', column: 'error', purpose: JOB_PURPOSES.error },
 ];
 
-/** Counts for one table. */
+/** Number of rows of one table. */
 interface Rewrapped {
     table: string;
-    /** Sealed again by the first key of the ring. */
+    /** Rows that were encrypted again with the first key of the ring. */
     rewrapped: number;
-    /** The first key had sealed them already. */
+    /** Rows that were already encrypted with the first key. */
     current: number;
-    /** No key of the ring opens them; they stay as they are. */
+    /** Rows that no key of the ring decrypts. They are not changed. */
     unreadable: number;
 }
 
-/** Rows that are read at a time. */
+/** Number of rows that are read at a time. */
 const BATCH = 500;
 
-/** Seals every long-lived secret by the first key of the ring. Safe to run again and beside itself; each row is a commit of its own. */
+/**
+ * Encrypts all long-lived secrets with the first key of the ring. It may run repeatedly and concurrently. Each row is a commit of its own.
+ */
 export async function rewrapAll(db: Db, secrets: Secrets): Promise<Rewrapped[]> {
     const done: Rewrapped[] = [];
     for (const column of SEALED_COLUMNS) done.push(await rewrapTable(db, secrets, column));
@@ -76,7 +78,7 @@ async function rewrapTable(db: Db, secrets: Secrets, { table, id, column, purpos
                 counts.unreadable++;
                 continue;
             }
-            // A row that somebody changed since it was read is left to them.
+            // Skips a row that somebody has changed since it was read.
             const unchanged = db(table).where({ [id]: row.id, [column]: row.sealed });
             counts.rewrapped += await unchanged.update({ [column]: await secrets.seal(plain, purpose) });
         }

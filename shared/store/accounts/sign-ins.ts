@@ -1,13 +1,13 @@
 import { newWebToken, webTokenHash } from '../../domain/accounts/web-token.ts';
 import { type Columns, columns, type Db, fromNow, now } from '../../platform/db.ts';
 
-/** How the user proved who they are. */
+/** How the user authenticated. */
 export type How = 'sign-up' | 'password' | 'mailed link' | 'password and code' | 'password and recovery code' | 'passkey';
 
 interface SignIn {
     at: Date;
     how: How;
-    /** A User-Agent header. */
+    /** The User-Agent header. */
     browser: string;
     address: string;
     isNewBrowser: boolean;
@@ -15,12 +15,12 @@ interface SignIn {
 
 const SIGN_IN: Columns<SignIn> = columns('', 'at', 'how', 'browser', 'address', 'is_new_browser');
 
-/** Sign-ins that a user sees. */
+/** Maximum number of sign-ins that a user sees. */
 const SHOWN = 20;
-/** The most known browsers of a user; the one with the oldest sign-in is forgotten first. */
+/** Maximum number of known browsers of a user. The browser with the oldest sign-in is deleted first. */
 const MOST_BROWSERS = 50;
 
-/** Records a sign-in; whether this browser, which `browserToken` names, signed this user in before. */
+/** Records a sign-in. Returns whether this user has signed in before with the browser that `browserToken` identifies. */
 export async function recordSignIn(
     db: Db,
     { userId, how, browser, address, browserToken }: { userId: string; how: How; browser: string; address: string; browserToken: string },
@@ -38,7 +38,7 @@ export async function recordSignIn(
     return { isKnown };
 }
 
-/** Marks this browser as known: the user signed in or up with it. */
+/** Marks this browser as known, because the user signed in or up with it. */
 export async function knowBrowser(db: Db, userId: string, browserToken: string): Promise<void> {
     await db('known_browsers')
         .insert({ user_id: userId, token_hash: webTokenHash(browserToken) })
@@ -54,7 +54,7 @@ export async function isKnownBrowser(db: Db, userId: string, browserToken: strin
     return known !== undefined;
 }
 
-/** The last sign-ins of a user, the newest first. */
+/** The last sign-ins of a user, newest first. */
 export async function listSignIns(db: Db, userId: string): Promise<SignIn[]> {
     return db('sign_ins').where({ user_id: userId }).orderBy('id', 'desc').limit(SHOWN).select(SIGN_IN);
 }
@@ -64,16 +64,16 @@ export async function forgetSignIns(db: Db, userId: string): Promise<void> {
     for (const table of ['sign_ins', 'known_browsers']) await db(table).where({ user_id: userId }).delete();
 }
 
-/** Minutes between a right password and the second factor. */
+/** Maximum time between the correct password and the second factor, in minutes. */
 const TICKET_MINUTES = 10;
 
-/** The user of a correct password, and the sign-in revision at that time. */
+/** The user who entered the correct password, and the sign-in revision at that time. */
 interface TicketHolder {
     userId: string;
     revision: number;
 }
 
-/** The proof of the right password in the form that asks for the second factor. */
+/** Creates a ticket. It proves the correct password in the form that asks for the second factor. */
 export async function makeTicket(db: Db, { userId, revision }: TicketHolder): Promise<string> {
     const token = newWebToken();
     const expires_at = fromNow(db, `${TICKET_MINUTES} minutes`);
@@ -81,7 +81,7 @@ export async function makeTicket(db: Db, { userId, revision }: TicketHolder): Pr
     return token;
 }
 
-/** The holder of a ticket, which stays valid. */
+/** The holder of a ticket. The ticket stays valid. */
 export async function findTicket(db: Db, token: string): Promise<TicketHolder | undefined> {
     return db('sign_in_tickets')
         .where({ token_hash: webTokenHash(token) })

@@ -11,16 +11,16 @@ import { createWorkspace } from './workspaces.ts';
 interface SignUpOrder {
     email: Extract<Email, { ok: true }>;
     passwordHash: string;
-    /** Whose link it was, who exists. */
+    /** The existing user whose invitation link was used. */
     invitedBy?: string | undefined;
-    /** From which address. */
+    /** The client address of the sign-up. */
     address: string;
 }
 
 /**
- * Makes a user who has not verified the address yet, with a workspace on Free; undefined if the normalised address has an
- * account. An address that had one before gets what that account had left, no second first-fetch bonus, and earns no inviter anything.
- * Nor does one of too many sign-ups of a day.
+ * Creates a user with an unverified address and a workspace on Free; undefined if the normalised address already has an account. If the
+ * address had an account before, the new account gets the remaining allowance of the old one, no second first-fetch bonus, and earns no
+ * inviter anything. The inviter also earns nothing if there are too many sign-ups on that day.
  */
 export async function signUp(db: Db, { email, passwordHash, invitedBy, address }: SignUpOrder): Promise<string | undefined> {
     return db.transaction(async (trx) => {
@@ -51,8 +51,8 @@ export async function signUp(db: Db, { email, passwordHash, invitedBy, address }
 }
 
 /**
- * Keeps what an address has used up, when its account is deleted or gets another address. Nothing else of it is kept, and nothing at
- * all where nobody proved to read it and nothing was used: it may be somebody else's, who has yet to come.
+ * Records what an address has used when its account is deleted or changes its address. No other data is kept. Nothing is kept if nobody
+ * verified the address and nothing was used, because the address may belong to somebody who has not signed up yet.
  */
 export async function rememberAddress(db: Db, userId: string, allowanceLeft: number): Promise<void> {
     const user = await db('users as u')
@@ -78,7 +78,9 @@ export async function rememberAddress(db: Db, userId: string, allowanceLeft: num
         });
 }
 
-/** Raw: the first period begins with what the address had left of its last one, and the ledger says so in the same statement. */
+/**
+ * Raw: the first period begins with the remaining allowance of the address's last period. The same statement records that in the ledger.
+ */
 const TAKE_USED = `
     with taken as (
         update credit_accounts set allowance_available = least(allowance_available, ?) where id = ?
@@ -92,12 +94,12 @@ async function takeUsed(db: Db, accountId: string, left: number): Promise<void> 
 }
 
 /**
- * Counts a sign-up with those of its day from the same range of addresses and mail domain; whether its inviter may earn by it. Of many
- * at once each has a number of its own. Call it in the transaction that signs up.
+ * Counts a sign-up together with those of the day from the same range of addresses and the same mail domain. Returns whether its inviter
+ * may earn a bonus. Each of several concurrent sign-ups gets a number of its own. Call it in the transaction of the sign-up.
  */
 async function countSignUp(db: Db, from: { address: string; mailDomain: string }): Promise<boolean> {
     const origins = signUpOrigins(from, publicMailProviders()).map((origin) => hashOf('sign-up', origin));
-    // In a fixed order, so that two sign-ups never wait for each other.
+    // Locks rows in a fixed order, so that two sign-ups never deadlock.
     const rows = origins.toSorted(Buffer.compare).map((origin) => ({ day: today(db), origin, sign_ups: 1 }));
     const counted: { sign_ups: number }[] = await db('sign_ups_of_a_day')
         .insert(rows)
@@ -107,7 +109,7 @@ async function countSignUp(db: Db, from: { address: string; mailDomain: string }
     return counted.every((row) => row.sign_ups <= MOST_SIGN_UPS_A_DAY);
 }
 
-/** Forgets the days that are over. */
+/** Deletes past days. */
 export async function forgetSignUps(db: Db): Promise<void> {
     await db('sign_ups_of_a_day').where('day', '<', today(db)).delete();
 }

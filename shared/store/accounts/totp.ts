@@ -2,9 +2,9 @@ import type { Knex } from 'knex';
 import { ago, type Db, now, orNow } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 
-/** Of the key ring. */
+/** The purpose for the key ring. */
 export const TOTP_PURPOSE = 'totp';
-/** A code counts 30 seconds before and after its own half minute: phones are a little off. */
+/** A code is valid 30 seconds before and after its own half minute, because the clocks of phones are slightly off. */
 const TOLERANCE_SECONDS = 30;
 
 /** `wrong` includes used codes; `unreadable`: no key of the ring decrypts the secret. */
@@ -13,14 +13,16 @@ export type TotpVerdict = 'right' | 'wrong' | 'unreadable';
 export interface TotpParts {
     db: Db;
     secrets: Secrets;
-    /** Milliseconds since the epoch. */
+    /** In milliseconds since the epoch. */
     now: number;
 }
 
-/** Minutes that a secret waits for its first code. Another session of the user may have read it: what waits longer gives way to a new one. */
+/**
+ * Minutes for which a secret may wait for its first code. A new one then replaces it, because another session of the user may have read it.
+ */
 const PENDING_MINUTES = 60;
 
-/** The secret that an authenticator app is to get, in base32: kept until its first code confirms it, for an hour. */
+/** The base32 secret for an authenticator app. It is stored for up to an hour, until its first code confirms it. */
 export async function pendingTotp({ db, secrets }: TotpParts, userId: string): Promise<string> {
     const row = await pending(db, userId)
         .where('created_at', '>', ago(db, `${PENDING_MINUTES} minutes`))
@@ -38,7 +40,7 @@ export async function pendingTotp({ db, secrets }: TotpParts, userId: string): P
     return secret;
 }
 
-/** Turns the pending secret on with its first code. */
+/** Activates the pending secret if its first code is correct. */
 export async function confirmTotp(parts: TotpParts, userId: string, code: string): Promise<TotpVerdict> {
     return check(parts, pending(parts.db, userId), code);
 }
@@ -48,12 +50,12 @@ export async function useTotp(parts: TotpParts, userId: string, code: string): P
     return check(parts, parts.db('totp_secrets').where({ user_id: userId }).whereNotNull('confirmed_at'), code);
 }
 
-/** Forgets a secret that waits for its first code. */
+/** Deletes a secret that waits for its first code. */
 export async function dropPendingTotp(db: Db, userId: string): Promise<void> {
     await pending(db, userId).delete();
 }
 
-/** Turns the authenticator app off. */
+/** Removes the authenticator app. */
 export async function removeTotp(db: Db, userId: string): Promise<void> {
     await db('totp_secrets').where({ user_id: userId }).delete();
 }
@@ -73,7 +75,7 @@ async function check({ db, secrets, now: ms }: TotpParts, found: Knex.QueryBuild
     const epoch = Math.floor(ms / 1000);
     const checked = await verify({ secret: secret.toString('utf8'), token, epoch, epochTolerance: TOLERANCE_SECONDS });
     if (!checked.valid || !('timeStep' in checked)) return 'wrong';
-    // Of two that send the same code at once, one is right.
+    // Of two concurrent calls with the same code, one succeeds.
     const used = await db('totp_secrets')
         .where(row)
         .where((is) => is.whereNull('last_step').orWhere('last_step', '<', checked.timeStep))

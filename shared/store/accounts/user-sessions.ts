@@ -7,7 +7,7 @@ import { ago, type Columns, columns, type Db, fromNow, now } from '../../platfor
 import { payerOf } from '../credits/credits.ts';
 import { dropPendingTotp } from './totp.ts';
 
-/** Who is signed in, and where: what every page of the dashboard begins with. */
+/** The signed-in user and workspace. Every page of the dashboard reads them first. */
 export interface SignedIn {
     /** `ses_…` */
     sessionId: string;
@@ -16,34 +16,34 @@ export interface SignedIn {
     emailNormalised: string;
     isVerified: boolean;
     isSuspended: boolean;
-    /** Signed in, or gave the password again, within the last 15 minutes. */
+    /** Whether the user signed in, or entered the password again, within the last 15 minutes. */
     isRecent: boolean;
-    /** Has an authenticator app or a passkey. */
+    /** Whether the user has an authenticator app or a passkey. */
     hasFactor: boolean;
-    /** Made a charged fetch before. */
+    /** Whether the user has ever made a charged fetch. */
     hasFetched: boolean;
-    /** In the order in which they were made. */
+    /** In the order of creation. */
     workspaces: Membership[];
-    /** The last visited workspace, or the oldest; undefined for a user without any. */
+    /** The last visited workspace, or the oldest one; undefined if the user has none. */
     current: Membership | undefined;
 }
 
-/** A workspace as one of its members sees it. */
+/** A workspace in the form that one of its members sees. */
 export interface Membership {
     workspaceId: string;
     name: string;
     plan: Plan;
     role: Role;
-    /** Who pays for this member's calls here. */
+    /** The account that pays for this member's calls in this workspace. */
     accountId: string;
-    /** Its members need a second factor to see it. */
+    /** Whether its members need a second factor to see it. */
     demandsFactor: boolean;
 }
 
 interface SessionRow {
     sessionId: string;
     browser: string;
-    /** The client that used it last; null for a session of before addresses were kept. */
+    /** The client address that used the session last; null for sessions from before addresses were recorded. */
     address: string | null;
     createdAt: Date;
     seenAt: Date;
@@ -51,22 +51,24 @@ interface SessionRow {
 
 const SESSION: Columns<SessionRow> = { sessionId: 'id', ...columns('', 'browser', 'address', 'created_at', 'seen_at') };
 
-/** Days after signing in when a session ends. */
+/** A session ends this many days after the sign-in. */
 export const SESSION_DAYS = 30;
 
-/** Days without use when a session ends. */
+/** A session ends after this many days without use. */
 const IDLE_DAYS = 14;
 
-/** A confirmation counts this long. */
+/** How long a confirmation is valid, in minutes. */
 const CONFIRMED_MINUTES = 15;
 
-/** Minutes that a mailed code works. */
+/** How long a mailed code is valid, in minutes. */
 const CODE_MINUTES = 10;
 
-/** Sessions of one user; one more ends the one that was seen longest ago. */
+/** Maximum number of sessions of one user. A new session ends the one that has been unused for longest. */
 const MOST_SESSIONS = 50;
 
-/** Begins a session; the token goes into the browser's cookie, its hash into the table. Callers hold the revision of its sign-in. */
+/**
+ * Begins a session. The browser's cookie contains the token, the table only its hash. Callers hold a lock on the revision of the sign-in.
+ */
 export async function beginSession(
     db: Db,
     { userId, browser, address }: { userId: string; browser: string; address: string },
@@ -89,7 +91,7 @@ export async function beginSession(
     return token;
 }
 
-/** Raw: every page begins with this one statement, which reads the user, the factors and the workspaces along. */
+/** Raw: every page begins with this single statement, which also reads the user, the factors and the workspaces. */
 const SIGNED_IN = `
     select s.id as "sessionId", s.user_id as "userId", u.email, u.email_normalised as "emailNormalised",
            u.verified_at is not null as "isVerified", u.suspended_at is not null as "isSuspended",
@@ -107,12 +109,15 @@ const SIGNED_IN = `
 
 interface SignedInRow extends Omit<SignedIn, 'workspaces' | 'current'> {
     memberships: Omit<Membership, 'accountId'>[];
-    /** The workspace that the session looked at last. */
+    /** The workspace that the session visited last. */
     lookedAt: string | null;
     isStale: boolean;
 }
 
-/** Who signed in with this token; undefined if the session is unknown, over, idle or ended. Seen times are as fine as an hour. */
+/**
+ * Finds the signed-in user by a token; undefined if the session is unknown, expired, idle or ended. Times of use have a precision of an
+ * hour.
+ */
 export async function findSignedIn(db: Db, token: string, address?: string): Promise<SignedIn | undefined> {
     const { rows } = await db.raw<{ rows: SignedInRow[] }>(SIGNED_IN, [webTokenHash(token)]);
     if (rows[0] === undefined) return undefined;
@@ -129,12 +134,12 @@ function session(db: Db, sessionId: string) {
     return db('web_sessions').where({ id: sessionId });
 }
 
-/** The person behind a session proved again who they are. */
+/** Records that the user of a session authenticated again. */
 export async function confirmSession(db: Db, sessionId: string): Promise<void> {
     await session(db, sessionId).update({ confirmed_at: now(db), code_hash: null, code_expires_at: null });
 }
 
-/** A new code of eight digits for one session, which is mailed; the one before it no longer works. */
+/** Creates a new code of eight digits for one session, which is mailed. The previous code becomes invalid. */
 export async function makeSessionCode(db: Db, sessionId: string): Promise<string> {
     const code = String(randomInt(0, 100_000_000)).padStart(8, '0');
     const code_expires_at = fromNow(db, `${CODE_MINUTES} minutes`);
@@ -142,7 +147,7 @@ export async function makeSessionCode(db: Db, sessionId: string): Promise<string
     return code;
 }
 
-/** Whether this is the session's code; it works once. Callers bound the attempts. */
+/** Whether this is the code of the session. A code works once. Callers limit the attempts. */
 export async function useSessionCode(db: Db, sessionId: string, code: string): Promise<boolean> {
     const used = await db('web_sessions')
         .where({ id: sessionId, code_hash: codeHash(sessionId, code) })
@@ -155,12 +160,12 @@ function codeHash(sessionId: string, code: string): Buffer {
     return webTokenHash(`${sessionId} ${code.replaceAll(/[\s-]/g, '')}`);
 }
 
-/** Ends one session at once. */
+/** Ends one session immediately. */
 export async function endSession(db: Db, sessionId: string): Promise<void> {
     await session(db, sessionId).delete();
 }
 
-/** Ends one of a user's own sessions; false if there is none of this id. */
+/** Ends a session of this user; false if the user has no session with this id. */
 export async function endOwnSession(db: Db, userId: string, sessionId: string): Promise<boolean> {
     return db.transaction(async (trx) => {
         const ended = await trx('web_sessions').where({ id: sessionId, user_id: userId }).delete();
@@ -169,7 +174,7 @@ export async function endOwnSession(db: Db, userId: string, sessionId: string): 
     });
 }
 
-/** Ends all sessions of a user, or all but one, and sign-ins that are under way. Resolves with the revision of those that come. */
+/** Ends all sessions of a user, optionally except one, and all pending sign-ins. Resolves with the revision for new sign-ins. */
 export async function endSessions(db: Db, userId: string, exceptId?: string): Promise<number> {
     return db.transaction(async (trx) => {
         await lockUser(trx, userId);
@@ -184,7 +189,7 @@ export async function endSessions(db: Db, userId: string, exceptId?: string): Pr
     });
 }
 
-/** Where a user is signed in, the latest first. */
+/** The sessions of a user, last used first. */
 export async function listSessions(db: Db, userId: string): Promise<SessionRow[]> {
     return db('web_sessions')
         .where({ user_id: userId })
@@ -195,12 +200,12 @@ export async function listSessions(db: Db, userId: string): Promise<SessionRow[]
         .select(SESSION);
 }
 
-/** The workspace that this session looks at from now on; its user is a member. */
+/** Sets the workspace that this session shows. Its user is a member. */
 export async function lookAtWorkspace(db: Db, sessionId: string, workspaceId: string): Promise<void> {
     await session(db, sessionId).update({ workspace_id: workspaceId });
 }
 
-/** Forgets sessions, links, invitations and counted attempts that are over. */
+/** Deletes expired sessions, links, invitations and counted attempts. */
 export async function forgetExpired(db: Db): Promise<void> {
     for (const table of ['web_sessions', 'mail_links', 'workspace_invitations', 'passkey_challenges', 'sign_in_tickets'])
         await db(table).where('expires_at', '<', now(db)).delete();
@@ -210,7 +215,7 @@ export async function forgetExpired(db: Db): Promise<void> {
     await db('attempts').where('ends_at', '<', now(db)).delete();
 }
 
-/** The session, or the credentials of a sign-in, changed meanwhile. */
+/** The session, or the credentials of the sign-in, changed meanwhile. */
 export class SessionEnded extends Error {
     constructor() {
         super('the session was ended meanwhile');
@@ -220,8 +225,8 @@ export class SessionEnded extends Error {
 
 /**
  * Runs work in a transaction during which the session cannot end. Ending sessions takes an exclusive lock on the user's row. So either this
- * work commits first, or it finds the session ended and does nothing.
- * @param options `alone`: the work itself ends sessions of the user, or changes the user's credentials
+ * work commits first, or it finds that the session has ended and does nothing.
+ * @param options `alone`: the work itself ends sessions of the user or changes the user's credentials
  * @throws SessionEnded
  */
 export async function whileSignedIn<Result>(
@@ -243,18 +248,18 @@ export async function whileSignedIn<Result>(
 }
 
 /**
- * Holds off whatever ends sessions of the user until the end of the transaction.
- * @param revision what the sign-in was checked at
- * @throws SessionEnded if sessions were ended since
+ * Prevents the sessions of the user from ending until the end of the transaction.
+ * @param revision the revision at which the sign-in was checked
+ * @throws SessionEnded if sessions have been ended since
  */
 export async function holdRevision(trx: Db, userId: string, revision: number): Promise<void> {
     await shareUser(trx, userId);
-    // A statement of its own: it sees what the lock waited for.
+    // A separate statement, so that it sees changes for which the lock waited.
     const user = await trx('users').where({ id: userId, sign_in_revision: revision, deleted_at: null }).first('id');
     if (user === undefined) throw new SessionEnded();
 }
 
-/** Holds a user's row alone, before anything of the user is read that a session under way might add to. */
+/** Takes an exclusive lock on a user's row. Call it before reading data of the user that a concurrent session might add to. */
 export async function lockUser(trx: Db, userId: string): Promise<void> {
     await trx('users').where({ id: userId }).forUpdate().select('id');
 }
@@ -263,7 +268,7 @@ async function shareUser(trx: Db, userId: string): Promise<void> {
     await trx('users').where({ id: userId }).forKeyShare().select('id');
 }
 
-/** Sign-ins under way begin no session; resolves with the revision that holds from now on. The user's row is held alone. */
+/** Invalidates pending sign-ins. Resolves with the new revision. The caller holds an exclusive lock on the user's row. */
 async function raiseRevision(trx: Db, userId: string): Promise<number> {
     const [user] = await trx('users').where({ id: userId }).increment('sign_in_revision').returning('sign_in_revision');
     return user?.sign_in_revision ?? 0;

@@ -16,14 +16,14 @@ export interface User {
 
 const USER: Columns<User> = { userId: 'id', email: 'email', verifiedAt: 'verified_at', suspendedAt: 'suspended_at' };
 
-/** The credentials that a sign-in is checked against. */
+/** The credentials that a sign-in is compared with. */
 export interface Credentials {
     userId: string;
     email: string;
     /** Null for a user whom an operator created and who has not set a password yet. */
     passwordHash: string | null;
     isVerified: boolean;
-    /** The sign-in revision. It is raised when sessions are ended, so that older sign-ins fail. */
+    /** The sign-in revision. It increases when sessions are ended, so that pending sign-ins fail. */
     revision: number;
 }
 
@@ -33,8 +33,8 @@ export async function findUser(db: Db, userId: string): Promise<User | undefined
 }
 
 /**
- * The user of a verified address, made where it is new; locked to the end of the transaction. A known address that nobody
- * verified loses password, sessions and keys and counts as verified from now on.
+ * Returns the user of a verified address, and creates the user if the address is new. The user is locked until the end of the transaction.
+ * A known but unverified address loses its password, sessions and keys, and counts as verified from now on.
  */
 export async function ensureUser(
     db: Db,
@@ -62,40 +62,40 @@ export async function ensureUser(
     return { userId, isNewUser: false };
 }
 
-/** Suspends a user, or lets the user back in, within a second in every process; false for an unknown one. */
+/** Suspends a user or lifts the suspension. Every process applies this within a second. False for an unknown user. */
 export async function setSuspended(db: Db, userId: string, isSuspended: boolean): Promise<boolean> {
     const suspended = await user(db, userId).update({ suspended_at: isSuspended ? orNow(db, 'suspended_at') : null });
     return suspended === 1;
 }
 
-/** The credentials of a normalised address; undefined for an unknown one. */
+/** The credentials of a normalised address; undefined for an unknown address. */
 export async function findCredentials(db: Db, normalised: string): Promise<Credentials | undefined> {
     return credentials(db).where({ email_normalised: normalised });
 }
 
-/** The credentials of a user who exists. */
+/** The credentials of an existing user. */
 export async function credentialsOf(db: Db, userId: string): Promise<Credentials | undefined> {
     return credentials(db).where({ id: userId });
 }
 
 /**
- * Another password: every session but `keepSession` ends, and so does whatever was begun with the old one. Resolves with the revision of
- * sign-ins that come.
+ * Changes the password. All sessions except `keepSession` end, and so do all processes that were begun with the old password. Resolves with
+ * the revision for new sign-ins.
  */
 export async function changePassword(db: Db, userId: string, passwordHash: string, keepSession?: string): Promise<number> {
     return db.transaction(async (trx) => {
         const revision = await endSessions(trx, userId, keepSession);
         await user(trx, userId).update({ password_hash: passwordHash });
-        // A person who knows the old password could take the account over with a pending change of address.
+        // A person who knows the old password could otherwise take over the account with a pending change of address.
         await trx('mail_links').where({ user_id: userId }).whereNot({ purpose: 'verify' }).delete();
         return revision;
     });
 }
 
 /**
- * The password of somebody who proved to read `address`, from a mailed link: sessions and other links end, and keys where that is wanted.
- * Where nobody confirmed the address before, somebody else may have signed up with it: all keys end, and second factors. Resolves with the
- * revision of sign-ins that come.
+ * Sets the password of a person who proved to read `address` by a mailed link. Ends sessions and other links and, on request, keys. If
+ * nobody had confirmed the address before, another person may have signed up with it, so all keys and second factors end. Resolves with the
+ * revision for new sign-ins.
  */
 export async function resetPassword(
     db: Db,
@@ -104,7 +104,7 @@ export async function resetPassword(
     order: { passwordHash: string; revokeKeys: boolean },
 ): Promise<number> {
     return db.transaction(async (trx) => {
-        // A key or a factor that a session is about to add is added before, and ends here, or not at all.
+        // A session that is adding a key or factor either does so before this lock, and the key or factor ends here, or fails.
         await lockUser(trx, userId);
         const isUnconfirmed = (await credentialsOf(trx, userId))?.isVerified === false;
         if (isUnconfirmed) {
@@ -119,8 +119,8 @@ export async function resetPassword(
 }
 
 /**
- * The address counts as verified from now on, if it is still the user's; further links to confirm it end. Of one that nobody confirmed
- * before, the spelling that was read counts: the person who signed up may have written it so that it reaches nobody.
+ * Marks the address as verified if it is still the user's address. Further links to confirm it end. If nobody had confirmed the address
+ * before, the spelling of the link applies, because the person who signed up may have used a spelling that reaches nobody.
  */
 export async function verifyAddress(db: Db, userId: string, address: string): Promise<boolean> {
     const email = readEmail(address);
@@ -132,13 +132,15 @@ export async function verifyAddress(db: Db, userId: string, address: string): Pr
     return verified === 1;
 }
 
-/** Sets a new address that its link has confirmed; false if another account has it by now. The old address earns no second bonus. */
+/**
+ * Sets a new address that its link has confirmed; false if another account has the address by now. The old address earns no second bonus.
+ */
 export async function changeAddress(db: Db, userId: string, { address, normalised }: Extract<Email, { ok: true }>): Promise<boolean> {
     return db.transaction(async (trx) => {
         const former = await user(trx, userId).forUpdate().first('email_normalised');
         const other = await trx('users').where({ email_normalised: normalised }).whereNot({ id: userId }).first('id');
         if (former === undefined || other !== undefined) return false;
-        // The account and its allowance go on under the new address.
+        // The account keeps its allowance under the new address.
         if (former.email_normalised !== normalised) await rememberAddress(trx, userId, 0);
         await user(trx, userId).update({ email: address, email_normalised: normalised, verified_at: now(trx) });
         await trx('mail_links').where({ user_id: userId }).delete();

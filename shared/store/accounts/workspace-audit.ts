@@ -2,10 +2,10 @@ import type { Act } from '../../domain/accounts/acts.ts';
 import type { JsonObject } from '../../domain/types.ts';
 import { ago, countRows, cutPage, type Db, definedConditions } from '../../platform/db.ts';
 
-/** Who acts: `usr_…`, `key_…`, another workspace, an operator, or Routebook itself. */
+/** The actor: `usr_…`, `key_…`, another workspace, an operator, or Routebook itself. */
 type Actor = `usr_${string}` | `key_${string}` | `wsp_${string}` | 'operator' | 'system';
 
-/** Who acts, and from which address. */
+/** The actor and the client address. */
 export interface By {
     actor: Actor;
     ip?: string | undefined;
@@ -14,9 +14,9 @@ export interface By {
 export interface NewAct extends By {
     workspaceId: string;
     action: Act;
-    /** An id, a member's address, or `site@version`. */
+    /** An id, the address of a member, or `site@version`. */
     target: string;
-    /** Never a key or another secret. */
+    /** Never contains a key or another secret. */
     details?: JsonObject | undefined;
 }
 
@@ -30,10 +30,10 @@ interface ActRow {
 }
 
 const AUDIT_DAYS = 400;
-/** Addresses are forgotten earlier. */
+/** Client addresses are deleted after this many days, before the row. */
 const IP_DAYS = 90;
 
-/** Records an act in the audit of a workspace; call it in the transaction that does it. */
+/** Records an action in the audit log of a workspace. Call it in the transaction of the action. */
 export async function recordAct(db: Db, { workspaceId, actor, action, target, ip, details = {} }: NewAct): Promise<void> {
     await db('workspace_audit').insert({ workspace_id: workspaceId, actor, action, target, ip, details: JSON.stringify(details) });
 }
@@ -48,7 +48,7 @@ export function actorOfWorkspace(workspaceId: string): Actor {
     return workspaceId as Actor;
 }
 
-/** The key that calls, or the user where a page calls for its visitor. */
+/** The calling key, or the user if a page makes the call for its visitor. */
 export function actorOf({ keyId, userId }: { keyId: string; userId: string }): Actor {
     return (keyId === '' ? userId : keyId) as Actor;
 }
@@ -60,14 +60,14 @@ interface ActFilter {
     since?: Date | undefined;
 }
 
-/** Where a page begins: behind this row. */
+/** The row after which a page begins. */
 export interface ActPlace {
-    /** As the database writes it, to the microsecond. */
+    /** The time as the database prints it, with microseconds. */
     at: string;
     id: number;
 }
 
-/** One page of a workspace's audit, newest first, and how many rows there are in all. */
+/** One page of a workspace's audit log, newest first, and the total number of rows. */
 export async function pageOfActs(
     db: Db,
     { workspaceId, actor, action, since }: ActFilter,
@@ -104,7 +104,7 @@ export async function pageOfActs(
     return { acts: shown.map(({ id: _id, place: _place, ...act }) => act), next: last && { at: last.place, id: last.id }, total };
 }
 
-/** Makes partitions ahead of time, drops months that are over, and forgets old addresses. Every process may call it. */
+/** Creates partitions ahead of time, drops expired months, and deletes old client addresses. Every process may call it. */
 export async function maintainAudit(db: Db): Promise<void> {
     await db.raw('select workspace_audit_upkeep(?, ?)', [AUDIT_DAYS, IP_DAYS]);
 }

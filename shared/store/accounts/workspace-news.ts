@@ -1,19 +1,19 @@
 import { ago, type Db, toColumns } from '../../platform/db.ts';
 
-/** Something that the owners of a workspace are mailed. */
+/** News for the owners of a workspace, sent by mail. */
 export interface News {
     workspaceId: string;
-    /** News about one domain share a mail, at most one per hour. */
+    /** News about the same domain share a mail. At most one such mail is sent per hour. */
     domain: string;
-    /** News of one topic share a mail too, whichever domains they are about. */
+    /** News with the same topic also share a mail, regardless of their domains. */
     topic?: 'added';
     subject: string;
     line: string;
-    /** The mail brings the link that stops this removal. */
+    /** The mail contains the link that stops this removal. */
     removalId?: string;
 }
 
-/** Has the owners of a workspace mailed; call it in the transaction that is the reason for it. */
+/** Queues news for the owners of a workspace. Call it in the transaction that causes the news. */
 export async function notifyOwners(db: Db, news: News): Promise<void> {
     await db('workspace_news').insert({ topic: news.domain, ...toColumns(news) });
 }
@@ -26,15 +26,15 @@ export interface NewsMail {
     removalId: string | null;
 }
 
-/** News that no mail would hold any more, where an hour brought more of them. */
+/** Maximum number of lines in one mail. More news may arrive within an hour. */
 const MOST_LINES = 100;
 
-/** That a row `n` waits, and its workspace had no mail of its topic or about its domain in the last hour. */
+/** True if a row `n` waits, and its workspace had no mail with the same topic or about the same domain in the last hour. */
 const MAY_GO = `n.mailed_at is null and not exists (
     select from workspace_news m where m.workspace_id = n.workspace_id and (m.topic = n.topic or m.domain = n.domain)
         and m.mailed_at > app_now() - interval '1 hour')`;
 
-/** The oldest of them, and what goes along: of its topic, or about its domain. The removal's link is the newest. */
+/** Selects the oldest waiting row, and the rows that share its topic or domain. Uses the newest link of a removal. */
 const TAKE_NEWS = `
     with due as (
         select n.id, n.workspace_id, n.topic, n.domain from workspace_news n where ${MAY_GO} order by n.id limit 1
@@ -49,8 +49,8 @@ const TAKE_NEWS = `
     from taken group by workspace_id`;
 
 /**
- * Takes the news of one mail that may go out now; undefined if there is none. Call it in the transaction that queues the mail: of
- * several processes one gets it, and the others find nothing meanwhile.
+ * Takes the news of one mail that may be sent now; undefined if there is none. Call it in the transaction that queues the mail. Of several
+ * concurrent processes, one gets the news and the others get undefined.
  */
 export async function takeNews(trx: Db): Promise<NewsMail | undefined> {
     const lock = await trx.first<{ got: boolean }>(trx.raw("pg_try_advisory_xact_lock(hashtextextended('workspace news', 0)) as got"));
@@ -76,12 +76,12 @@ interface NewsColumns {
     removal_id: string | null;
 }
 
-/** Forgets what was mailed. */
+/** Deletes news that were mailed. */
 export async function forgetNews(db: Db): Promise<void> {
     await db('workspace_news').where('mailed_at', '<', ago(db, '1 days')).delete();
 }
 
-/** Those who confirmed their address: any other may be a stranger's. */
+/** Only owners who confirmed their address, because any other address may belong to a stranger. */
 async function ownersOfWorkspace(db: Db, workspaceId: string): Promise<string[]> {
     return db('memberships as m')
         .join('users as u', 'u.id', 'm.user_id')

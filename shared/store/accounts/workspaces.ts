@@ -11,7 +11,7 @@ export interface Workspace {
     name: string;
     plan: Plan;
     ownerId: string;
-    /** Who pays for the owner's calls here. */
+    /** The account that pays for the owner's calls in this workspace. */
     accountId: string;
 }
 
@@ -20,17 +20,17 @@ export interface Member {
     email: string;
     role: Role;
     joinedAt: Date;
-    /** Keys that work. */
+    /** Number of active keys. */
     keys: number;
 }
 
-/** The most workspaces that a user may belong to. */
+/** Maximum number of workspaces that a user may belong to. */
 export const MOST_WORKSPACES = 20;
 
-/** The reason why a change of members was rejected. */
+/** Why a change of members was rejected. */
 export type MemberFault = 'absent' | 'last-owner' | 'not-allowed';
 
-/** A workspace with its first owner. Its name is public (on cards), so the default name reveals nothing about the address. */
+/** Creates a workspace with its first owner. Its name is public (on cards), so the default name reveals nothing about the address. */
 export async function createWorkspace(db: Db, userId: string, name?: string): Promise<string> {
     const id = newId('wsp');
     await db('workspaces').insert({ id, name: name ?? `workspace-${id.slice(-6).toLowerCase()}` });
@@ -38,7 +38,7 @@ export async function createWorkspace(db: Db, userId: string, name?: string): Pr
     return id;
 }
 
-/** One more workspace of a user, on Free; undefined if there are too many already. */
+/** Adds a workspace on Free for a user; undefined if the user already has too many. */
 export async function addWorkspace(db: Db, userId: string, name: string): Promise<string | undefined> {
     return db.transaction(async (trx) => {
         if (!(await lockForJoining(trx, userId))) return undefined;
@@ -58,12 +58,12 @@ export async function findWorkspace(db: Db, workspaceId: string): Promise<Worksp
     return row && { ...row, accountId: credits.payerOf(row.plan, row.workspaceId, row.ownerId) };
 }
 
-/** Gives a workspace another name, which cards show at once. */
+/** Renames a workspace. Cards show the new name immediately. */
 export async function renameWorkspace(db: Db, workspaceId: string, name: string): Promise<void> {
     await db('workspaces').where({ id: workspaceId }).update({ name });
 }
 
-/** The members of a workspace, those of longest standing first. */
+/** The members of a workspace, in the order in which they joined. */
 export async function listMembers(db: Db, workspaceId: string): Promise<Member[]> {
     const keys = db('api_keys as k')
         .whereRaw('k.workspace_id = m.workspace_id and k.user_id = m.user_id and k.revoked_at is null')
@@ -77,39 +77,39 @@ export async function listMembers(db: Db, workspaceId: string): Promise<Member[]
         .select(columns);
 }
 
-/** The role of a user in a workspace; undefined for a user who is no member. */
+/** The role of a user in a workspace; undefined if the user is not a member. */
 export async function roleOf(db: Db, workspaceId: string, userId: string): Promise<Role | undefined> {
     const membership = await db('memberships').where({ workspace_id: workspaceId, user_id: userId }).first('role');
     return membership?.role;
 }
 
-/** Makes a user a member, or leaves the role as it is; false if the user has too many workspaces, or is gone. */
+/** Makes a user a member. Does not change the role of an existing member. False if the user has too many workspaces or was deleted. */
 export async function join(db: Db, { workspaceId, userId, role }: { workspaceId: string; userId: string; role: Role }): Promise<boolean> {
     return db.transaction(async (trx) => {
         if (!(await lockForJoining(trx, userId))) return false;
         await trx('memberships').insert({ workspace_id: workspaceId, user_id: userId, role }).onConflict().ignore();
-        // While the workspace is on Free, its members draw on themselves.
+        // While the workspace is on Free, its members use their own credits.
         await credits.openAccount(trx, { id: userId, plan: 'free', planAllowance: PLANS.free.allowance });
         return true;
     });
 }
 
-/** Locks a user; whether the user exists and may belong to one more workspace. */
+/** Locks a user. Returns whether the user exists and may belong to another workspace. */
 async function lockForJoining(trx: Db, userId: string): Promise<boolean> {
     const user = await trx('users').where({ id: userId, deleted_at: null }).forUpdate().first('id');
     return user !== undefined && (await countRows(trx('memberships').where({ user_id: userId }))) < MOST_WORKSPACES;
 }
 
 /**
- * Locks the user's row, then the workspace's row. Call it before adding anything that a workspace has a limit for. Rows are always locked
- * in this order, also by the deletion of an account.
+ * Locks the user's row, then the workspace's row. Call it before adding anything that is limited per workspace. Rows are always locked in
+ * this order, also when an account is deleted.
  */
 export async function lockForAdding(trx: Db, { workspaceId, userId }: { workspaceId: string; userId: string }): Promise<void> {
     await trx('users').where({ id: userId }).forKeyShare().select('id');
     await lockWorkspace(trx, workspaceId);
 }
 
-/** Locks a workspace to the end of the transaction, and with it its members and its plan. */
+/** Locks a workspace, and so its members and its plan, until the end of the transaction. */
 export async function lockWorkspace(trx: Db, workspaceId: string): Promise<void> {
     await trx('workspaces').where({ id: workspaceId }).forUpdate().select('id');
 }
@@ -123,14 +123,14 @@ interface MemberChange {
 type MemberChanged = { ok: true } | { ok: false; fault: MemberFault };
 
 /**
- * Changes a member's role. At least one owner stays. Only owners add or change owners. A member who gets the role `billing` loses the keys
- * made here.
+ * Changes the role of a member. At least one owner must remain. Only owners add or change owners. A member who gets the role `billing`
+ * loses the keys created in this workspace.
  */
 export async function changeRole(db: Db, order: MemberChange & { role: Role }): Promise<MemberChanged> {
     return changeMember(db, order, order.role);
 }
 
-/** Removes a member, or lets one leave (`by` is the member). Their keys in this workspace are revoked permanently. */
+/** Removes a member. If `by` is the member, the member leaves. Revokes the member's keys in this workspace permanently. */
 export async function removeMember(db: Db, order: MemberChange): Promise<MemberChanged> {
     return changeMember(db, order, undefined);
 }
@@ -155,7 +155,7 @@ async function changeMember(db: Db, { workspaceId, userId, by }: MemberChange, r
     });
 }
 
-/** Checked by the roles as they are under the lock, not as a page showed them. */
+/** Checks the roles under the lock, because a page may have shown older ones. */
 function changeFault(
     roles: ReadonlyMap<string, Role>,
     { userId, by, becomes }: { userId: string; by: string; becomes: Role | undefined },
@@ -169,7 +169,7 @@ function changeFault(
     return role === 'owner' && becomes !== 'owner' && owners === 1 ? 'last-owner' : undefined;
 }
 
-/** Withdraws invitations that their maker may no longer make. Otherwise a removed member could return by one. */
+/** Withdraws invitations that their creator may no longer create. Otherwise a removed member could use one to return. */
 async function withdrawInvitationsOf(db: Db, workspaceId: string, userId: string, role: Role | undefined): Promise<void> {
     if (role === 'owner') return;
     const mayStay = role === 'admin' ? ROLES.filter((one) => one !== 'owner') : [];

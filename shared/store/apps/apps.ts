@@ -4,9 +4,9 @@ import { ago, type Columns, columns, type Db, now } from '../../platform/db.ts';
 
 /** An app that can act for people, such as an MCP client. */
 export interface ClientApp extends AppFacts {
-    /** The URL of its document, or `app_…` if it registered itself. */
+    /** The URL of its metadata document, or `app_…` if it registered itself. */
     appId: string;
-    /** Why its document cannot be used; null if it can. */
+    /** Why its document cannot be used; null if it can be used. */
     problem: string | null;
 }
 
@@ -19,7 +19,7 @@ const APP: Columns<ClientApp> = {
 /** How long a document is cached, usable or not. */
 const KEPT = '24 hours';
 const KEPT_PROBLEM = '30 seconds';
-/** After this time a worker that claimed a document counts as dead. */
+/** After this time, a worker that claimed a document counts as dead. */
 const LEASE = "interval '15 seconds'";
 
 /** Stores an app that registers itself (RFC 7591). */
@@ -29,7 +29,7 @@ export async function registerApp(db: Db, { name, redirectUris }: AppFacts): Pro
     return { appId, name, redirectUris, problem: null };
 }
 
-/** Finds an app that is registered or whose document is cached. */
+/** Finds a registered app, or one whose document is cached. */
 export async function findApp(db: Db, appId: string): Promise<ClientApp | undefined> {
     return db('apps')
         .where({ id: appId })
@@ -60,7 +60,7 @@ export async function takeDocument(db: Db): Promise<{ appId: string } | undefine
     return rows[0];
 }
 
-/** Stores the content of a document, or why it cannot be used. */
+/** Stores the content of a document, or the reason why it cannot be used. */
 export async function keepDocument(db: Db, appId: string, read: AppFacts | { problem: string }): Promise<void> {
     const facts =
         'problem' in read

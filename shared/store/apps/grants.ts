@@ -6,32 +6,32 @@ import { revokeKeys } from '../accounts/revoke-keys.ts';
 import { lockForAdding } from '../accounts/workspaces.ts';
 import { setKeyCap } from '../credits/spending.ts';
 
-/** The most active grants of one user. */
+/** Maximum number of active grants of one user. */
 export const MOST_GRANTS = 50;
 /** Lifetime of an access token in seconds. */
 export const ACCESS_SECONDS = 3600;
 /** A grant expires if its refresh token is unused for this long. */
 const IDLE = '30 days';
-/** Lifetime of an authorization code. Apps exchange it at once. */
+/** Lifetime of an authorization code. Apps exchange it immediately. */
 const CODE_LASTS = '60 seconds';
 
 interface NewGrant {
     appId: string;
-    /** Name of the grant's key. */
+    /** The name of the grant's key. */
     name: string;
     workspaceId: string;
     userId: string;
     scopes: Scopes;
-    /** Most credits per day (UTC). */
+    /** Maximum number of credits per day (UTC). */
     dayCap: number;
-    /** The path that its tokens are valid for. */
+    /** The path for which its tokens are valid. */
     resource: string;
     redirectUri: string;
     /** The S256 code challenge. */
     challenge: string;
 }
 
-/** Creates a key and the code for its first token; the key itself is never usable. Undefined if the user has too many grants. */
+/** Creates a key, and the code for its first token. The key itself is never usable. Undefined if the user has too many grants. */
 export async function addGrant(trx: Db, grant: NewGrant): Promise<{ keyId: string; code: string } | undefined> {
     const { workspaceId, userId, name, scopes, resource } = grant;
     await lockForAdding(trx, grant);
@@ -68,7 +68,7 @@ export interface Redeemable {
     appId: string;
     resource: string;
     scopes: Scopes;
-    /** It was already used; it works only once. */
+    /** Whether it was already used. It works only once. */
     isUsed: boolean;
     isOver: boolean;
 }
@@ -108,7 +108,7 @@ export async function findRefreshToken(db: Db, token: string): Promise<Redeemabl
         .first(columns);
 }
 
-/** Marks a code or a refresh token as used. False if it already was. */
+/** Marks a code or a refresh token as used. False if it was already used. */
 export async function markUsedOnce(db: Db, kind: 'code' | 'refresh', secret: string): Promise<boolean> {
     const table = kind === 'code' ? 'app_codes' : 'app_refresh_tokens';
     const taken = await db(table)

@@ -2,20 +2,20 @@ import type { SoldPlan } from '../../domain/accounts/subscription.ts';
 import { newId } from '../../domain/text/ids.ts';
 import { type Columns, columns, type Db } from '../../platform/db.ts';
 
-/** A checkout of a plan. Only our row says which workspace a subscription belongs to. */
+/** The checkout of a plan. Only this row defines to which workspace a subscription belongs. */
 export interface Checkout {
     checkoutId: string;
     workspaceId: string;
-    /** The user who began it, and Stripe's customer. */
+    /** The user who began it, who is also Stripe's customer. */
     userId: string;
     plan: SoldPlan;
-    /** Stripe's; null until it has made one. */
+    /** The id of Stripe's session; null until Stripe has created it. */
     sessionId: string | null;
 }
 
 const CHECKOUT: Columns<Checkout> = { checkoutId: 'id', ...columns('', 'workspace_id', 'user_id', 'plan', 'session_id') };
 
-/** Begins a checkout; undefined if the workspace has one that is open. */
+/** Begins a checkout; undefined if the workspace already has an open one. */
 export async function addCheckout(
     db: Db,
     { workspaceId, userId, plan }: { workspaceId: string; userId: string; plan: SoldPlan },
@@ -43,12 +43,12 @@ export async function closeUnopened(db: Db, workspaceId: string): Promise<void> 
     await db('checkouts').where({ workspace_id: workspaceId, state: 'open', session_id: null }).update({ state: 'closed' });
 }
 
-/** The checkout of a workspace that can still be paid. */
+/** The open checkout of a workspace, which can still be paid. */
 export async function findOpenCheckout(db: Db, workspaceId: string): Promise<Checkout | undefined> {
     return db('checkouts').where({ workspace_id: workspaceId, state: 'open' }).first(CHECKOUT);
 }
 
-/** The checkout behind one of Stripe's sessions. */
+/** The checkout that belongs to a Stripe session. */
 export async function findCheckoutBySession(db: Db, sessionId: string): Promise<Checkout | undefined> {
     return db('checkouts').where({ session_id: sessionId }).first(CHECKOUT);
 }

@@ -7,7 +7,7 @@ interface StoredInvoice extends PaidInvoice {
     isTakenBack: boolean;
 }
 
-/** Stores a paid invoice; an existing one stays as it is. Another function decides what it grants. */
+/** Stores a paid invoice. Does not change an existing one. Another function decides what the invoice grants. */
 export async function addInvoice(db: Db, workspaceId: string, invoice: PaidInvoice): Promise<void> {
     const { invoiceId, from, until, ...same } = invoice;
     const row = { ...toColumns(same), id: invoiceId, workspace_id: workspaceId, period_start: from, period_end: until };
@@ -19,7 +19,7 @@ export async function isKept(db: Db, invoiceId: string): Promise<boolean> {
     return (await db('paid_invoices').where({ id: invoiceId }).first('id')) !== undefined;
 }
 
-/** The paid invoice of a subscription's latest period; of two within a second, the one that waits. */
+/** The paid invoice of a subscription's latest period. If two have the same second, the one that has not been granted. */
 export async function newestInvoice(db: Db, subscriptionId: string): Promise<StoredInvoice | undefined> {
     return db('paid_invoices')
         .where({ subscription_id: subscriptionId })
@@ -27,7 +27,7 @@ export async function newestInvoice(db: Db, subscriptionId: string): Promise<Sto
         .first(invoiceColumns(db));
 }
 
-/** Marks an invoice as the one whose allowance was granted; false if it was granted before. */
+/** Marks the allowance of an invoice as granted; false if it was granted before. */
 export async function markGranted(db: Db, invoiceId: string): Promise<boolean> {
     const granted = await db('paid_invoices')
         .where({ id: invoiceId, granted_at: null })
@@ -42,7 +42,7 @@ export async function takeInvoiceBack(db: Db, invoiceId: string): Promise<Stored
     return invoice.clone().first(invoiceColumns(db));
 }
 
-/** A workspace's invoices, the latest first. */
+/** The invoices of a workspace, newest first. */
 export async function listInvoices(db: Db, workspaceId: string, limit: number): Promise<StoredInvoice[]> {
     return db('paid_invoices')
         .where({ workspace_id: workspaceId })

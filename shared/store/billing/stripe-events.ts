@@ -5,12 +5,12 @@ export async function wasHandled(db: Db, eventId: string): Promise<boolean> {
     return (await db('stripe_events').where({ id: eventId }).first('id')) !== undefined;
 }
 
-/** Records that an event was handled, so that a repeat is ignored. */
+/** Records that an event was handled, so that repetitions are ignored. */
 export async function rememberHandled(db: Db, event: { id: string; type: string }): Promise<void> {
     await db('stripe_events').insert({ id: event.id, type: event.type }).onConflict().ignore();
 }
 
-/** Stripe repeats an event for three days; a signature holds for five minutes. */
+/** Stripe repeats an event for three days. A signature is valid for five minutes. */
 const KEPT = '30 days';
 
 /** Deletes events that Stripe no longer repeats. */

@@ -4,7 +4,7 @@ import { ago, type Columns, columns, type Db, now, toColumns } from '../../platf
 /** The subscription of a workspace, as of the last read from Stripe. */
 export interface Subscription extends SubscriptionFacts {
     workspaceId: string;
-    /** The reason why we ended it, if we did. */
+    /** The reason if we ended it; otherwise null. */
     endedBy: EndReason | null;
 }
 
@@ -17,17 +17,17 @@ export async function findSubscription(db: Db, workspaceId: string): Promise<Sub
     return db('subscriptions').where({ workspace_id: workspaceId }).whereNotNull('subscription_id').first(SUBSCRIPTION);
 }
 
-/** The workspace behind one of Stripe's subscriptions, as far as it was read before. */
+/** The workspace's subscription by Stripe's id, if it has been read before. */
 export async function findBySubscription(db: Db, subscriptionId: string): Promise<Subscription | undefined> {
     return db('subscriptions').where({ subscription_id: subscriptionId }).first(SUBSCRIPTION);
 }
 
-/** Whether it bills or will. Then the plan follows from Stripe only. */
+/** Whether it is billed now or will be. The plan then depends only on Stripe. */
 export function isBilled(subscription: Subscription | undefined): boolean {
     return subscription !== undefined && subscription.endedBy === null && isLive(subscription.status);
 }
 
-/** Begins a read of Stripe for this workspace and returns its number. Earlier reads are void from now on. */
+/** Begins a read of Stripe for this workspace and returns its number. Earlier reads become void. */
 export async function beginRead(db: Db, workspaceId: string): Promise<number> {
     const [begun] = await db('subscriptions')
         .insert({ workspace_id: workspaceId, reads_begun: 1 })
@@ -37,16 +37,16 @@ export async function beginRead(db: Db, workspaceId: string): Promise<number> {
     return begun.reads_begun;
 }
 
-/** Whether a later read was already written, so that this one is done. */
+/** Whether a later read was already written, so that this one is no longer needed. */
 export async function isSuperseded(db: Db, workspaceId: string, number: number): Promise<boolean> {
     const later = await db('subscriptions').where({ workspace_id: workspaceId }).where('reads_applied', '>', number).first('workspace_id');
     return later !== undefined;
 }
 
 /**
- * Writes the result of a read, unless another read of this workspace began meanwhile. A workspace has one subscription. Another one
- * replaces it only where the new one bills and the old one does not.
- * @returns `void` where another read began; otherwise whether these facts are the workspace's subscription now.
+ * Writes the result of a read, unless another read of this workspace began meanwhile. A workspace has one subscription. A different one
+ * replaces it only if the new one is billed and the old one is not.
+ * @returns `void` if another read began; otherwise whether these facts describe the workspace's subscription now.
  */
 export async function writeRead(
     db: Db,
@@ -67,24 +67,24 @@ export async function writeRead(
     return 'written';
 }
 
-/** Records that we end it, and why. The first reason stays. The next reconciliation cancels it at Stripe. */
+/** Records that we end it, and why. The first reason is kept. The next reconciliation cancels it at Stripe. */
 export async function markEnded(db: Db, workspaceId: string, subscriptionId: string, reason: EndReason): Promise<void> {
     const subscription = db('subscriptions').where({ workspace_id: workspaceId, subscription_id: subscriptionId });
     await subscription.whereNull('ended_by').update({ ended_by: reason });
 }
 
-/** Marks a subscription that we ended as gone, where Stripe does not know it. */
+/** Marks a subscription that we ended as gone, if Stripe does not know it. */
 export async function markGone(db: Db, workspaceId: string, subscriptionId: string): Promise<void> {
     const subscription = db('subscriptions').where({ workspace_id: workspaceId, subscription_id: subscriptionId });
     await subscription.whereNotNull('ended_by').update({ status: 'canceled' });
 }
 
-/** Whether the plan of a workspace comes from a subscription now. */
+/** Whether the plan of a workspace currently comes from a subscription. */
 export async function hasPaidPlan(db: Db, workspaceId: string): Promise<boolean> {
     return (await db('credit_accounts').where({ id: workspaceId }).whereNotNull('billing_date').first('id')) !== undefined;
 }
 
-/** Whether a workspace's subscription is unpaid for this many days after its billing date. */
+/** Whether the subscription of a workspace has been unpaid for this many days after its billing date. */
 export async function isUnpaidFor(db: Db, workspaceId: string, days: number): Promise<boolean> {
     const unpaid = db('credit_accounts')
         .where({ id: workspaceId })
@@ -92,7 +92,7 @@ export async function isUnpaidFor(db: Db, workspaceId: string, days: number): Pr
     return (await unpaid.first('id')) !== undefined;
 }
 
-/** Raw: of many processes each takes others in one statement. */
+/** Raw: of several concurrent processes, each takes different rows in one statement. */
 const TAKE_DUE = `
     with looked as (
         select s.workspace_id, s.checked_at, c.billing_date, s.ended_by is not null and s.status <> all (:over) as is_to_cancel
@@ -110,8 +110,8 @@ const TAKE_DUE = `
     update subscriptions s set checked_at = app_now() from ours where s.workspace_id = ours.workspace_id returning s.workspace_id`;
 
 /**
- * Claims workspaces that need a look without an event, each for one process: unpaid since the billing date (an event may be lost), a plan
- * that must end for that, or an ended subscription that is not cancelled at Stripe yet.
+ * Claims workspaces that must be checked without an event, each for one process: those unpaid since the billing date (an event may have
+ * been lost), those whose plan must end for that reason, and those with an ended subscription that is not cancelled at Stripe yet.
  */
 export async function takeDue(db: Db, limit: number): Promise<string[]> {
     const { rows } = await db.raw<{ rows: { workspace_id: string }[] }>(TAKE_DUE, { over: OVER, days: UNPAID_DAYS, limit });
