@@ -3,7 +3,7 @@ import type { Secrets } from '../../platform/secrets.ts';
 import { queueMail } from '../accounts/mails.ts';
 import { recordAct } from '../accounts/workspace-audit.ts';
 
-/** So many answers with 401 in a row, and a connection counts as rejected. */
+/** Number of consecutive answers with 401 after which a connection counts as rejected. */
 const MOST_REFUSALS = 3;
 
 /** A call that the site answered with 401. Times in milliseconds since the epoch, by the clock of one process. */
@@ -15,9 +15,9 @@ export interface RefusedCall {
 }
 
 /**
- * Counts a 401. Calls that overlap count once, and so does nothing of a version of which no call with a connection ever succeeded: then the
- * schema may be at fault. The third in a row rejects the connection, and its owner is told.
- * @returns whether this one rejected it
+ * Counts a 401. Overlapping calls count once. A call of a version with which no connection has ever succeeded does not count, because the
+ * schema may be wrong. The third consecutive 401 rejects the connection and notifies its owner.
+ * @returns whether this call rejected the connection
  */
 export async function recordRefusal(
     { db, secrets }: { db: Db; secrets: Secrets },
@@ -50,7 +50,7 @@ interface Rejected {
     name: string;
 }
 
-/** Mails the owner; of a shared one that nobody owns the owners of the workspace. */
+/** Mails the owner. If a shared connection has no owner, mails the owners of the workspace. */
 async function tell(
     trx: Db,
     secrets: Secrets,
@@ -77,7 +77,9 @@ Give it another credential, or test it again: ${publicUrl}/dashboard/connections
     }
 }
 
-/** A consent that was withdrawn, or has ended: the owner is told, and connects again. Call it in a transaction. */
+/**
+ * Ends the connection of a consent that was withdrawn or has ended. Notifies the owner, who has to connect again. Call it in a transaction.
+ */
 export async function endGrant(
     { db, secrets }: { db: Db; secrets: Secrets },
     { connectionId, status }: { connectionId: string; status: 'revoked' | 'expired' },
@@ -95,14 +97,14 @@ export async function endGrant(
     await tell(db, secrets, { ...row, publicUrl });
 }
 
-/** A call that the site took. @param at when it began, in milliseconds since the epoch */
+/** A call whose credential the site accepted. @param at when it began, in milliseconds since the epoch */
 export interface PassedCall {
     connectionId: string;
     versionId: number;
     beganAt: number;
 }
 
-/** Ends the rows of refusals of connections that sites took, and remembers their versions. */
+/** Resets the refusals of connections that sites accepted, and records their versions as working. */
 export async function recordPasses(trx: Db, passed: readonly PassedCall[]): Promise<void> {
     if (passed.length === 0) return;
     const versions = [...new Set(passed.map(({ versionId }) => versionId))].toSorted((one, other) => one - other);
@@ -123,7 +125,7 @@ export async function recordPasses(trx: Db, passed: readonly PassedCall[]): Prom
     }
 }
 
-/** After a passed test the site takes the connection again. */
+/** Lifts the rejection of a connection after a test call passed. */
 export async function liftRejection(db: Db, connectionId: string): Promise<void> {
     await db('connections')
         .where({ id: connectionId })

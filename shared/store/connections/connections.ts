@@ -6,11 +6,11 @@ import { ago, type Columns, columns, countRows, cutPage, type Db } from '../../p
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { queueRevocations } from './oauth.ts';
 
-/** A connection as people see it; never its value. */
+/** A connection in the form that people see. It never contains the value. */
 export interface Connection {
     connectionId: string;
     workspaceId: string;
-    /** Null if a shared one outlived its owner's membership. */
+    /** Null for a shared connection whose owner left the workspace. */
     ownerId: string | null;
     shared: boolean;
     site: string;
@@ -19,16 +19,16 @@ export interface Connection {
     entry: PackageAuth;
     hosts: string[];
     hint: string;
-    /** Its owner lends it to the verification runs of a package that the workspace maintains. */
+    /** Whether its owner lends it to the verification runs of a package that the workspace maintains. */
     verifies: boolean;
     status: ConnectionStatus;
-    /** Counts the values that it had. */
+    /** Increases with each new value. */
     revision: number;
-    /** Of an OAuth grant. */
+    /** The scopes of an OAuth grant. */
     scopes: string[];
     createdAt: Date;
     lastUsedAt: Date | null;
-    /** For an OAuth grant that expires. */
+    /** Set for an OAuth grant that expires. */
     expiresAt: Date | null;
 }
 
@@ -38,10 +38,10 @@ export const CONNECTION: Columns<Connection> = {
     ...columns('', 'status', 'revision', 'scopes', 'created_at', 'last_used_at', 'expires_at'),
 };
 
-/** A workspace has so many at most. */
+/** Maximum number of connections of a workspace. */
 export const MOST_CONNECTIONS = 500;
 
-/** Who looks: people see their own connections, and the shared ones of the workspace. */
+/** The person who reads connections. People see their own connections and the shared ones of the workspace. */
 interface Viewer {
     workspaceId: string;
     userId: string;
@@ -65,7 +65,7 @@ export async function findConnection(db: Db, viewer: Viewer, connectionId: strin
     return visible(db, viewer).where({ id: connectionId }).first(CONNECTION);
 }
 
-/** Where a page begins: behind this connection. */
+/** The connection after which a page begins. */
 export interface ConnectionPlace {
     createdAt: string;
     connectionId: string;
@@ -80,7 +80,7 @@ interface ConnectionPage {
 
 /**
  * A page of the connections that the user may see, newest first, and their total number.
- * @param page.sites those of these sites alone; null: of all
+ * @param page.sites only connections of these sites; null: of all sites
  */
 export async function listConnections(
     db: Db,
@@ -116,11 +116,11 @@ interface NewConnection {
     terms: AuthTerms;
     sealed: Buffer;
     hint: string;
-    /** Of a value that is tried before anybody sees it: `trial`. */
+    /** `trial`: the value is being tested before anybody sees it. */
     status: ConnectionStatus | 'trial';
 }
 
-/** Stores a connection; undefined if the workspace has as many as it may. Nobody sees a trial. */
+/** Stores a connection; undefined if the workspace has the maximum number. Nobody sees a trial. */
 export async function addConnection(db: Db, added: NewConnection, by: By): Promise<Connection | undefined> {
     const { connectionId, viewer, shared, site, status } = added;
     const { workspaceId } = viewer;
@@ -133,7 +133,7 @@ export async function addConnection(db: Db, added: NewConnection, by: By): Promi
     });
 }
 
-/** Stores a new value of a connection that counts already, to try it. */
+/** Stores a new value for an existing connection, in order to test it. */
 export async function addTrial(db: Db, value: Omit<NewConnection, 'status' | 'hint'>): Promise<Connection> {
     return insertConnection(db, { ...value, status: 'trial', hint: '' });
 }
@@ -152,7 +152,7 @@ async function insertConnection(
     return db('connections').where({ id: connectionId }).first(CONNECTION);
 }
 
-/** Ends a trial well: from now on there is a connection. Undefined if it is gone. */
+/** Ends a successful trial and creates its connection. Undefined if the trial no longer exists. */
 export async function keepTrial(db: Db, trial: Connection, by: By): Promise<Connection | undefined> {
     return db.transaction(async (trx): Promise<Connection | undefined> => {
         const kept = await trx('connections')
@@ -164,12 +164,12 @@ export async function keepTrial(db: Db, trial: Connection, by: By): Promise<Conn
     });
 }
 
-/** Ends a trial that failed. */
+/** Deletes a failed trial. */
 export async function dropTrial(db: Db, connectionId: string): Promise<void> {
     await db('connections').where({ id: connectionId, status: 'trial' }).delete();
 }
 
-/** Forgets trials whose process died. */
+/** Deletes trials whose process died. */
 export async function forgetTrials(db: Db): Promise<void> {
     await db('connections').where({ status: 'trial' }).where('created_at', '<', ago(db, '10 minutes')).delete();
 }
@@ -184,18 +184,18 @@ function columnsOfTerms({ entry, hosts }: AuthTerms) {
     return { auth_id: entry.id, entry: JSON.stringify(entry), hosts: [...hosts] };
 }
 
-/** Changes of a connection; absent fields stay. */
+/** Changes of a connection. Absent fields do not change. */
 interface ConnectionChange {
     name?: string | undefined;
     shared?: boolean | undefined;
     verifies?: boolean | undefined;
-    /** Terms that the owner agrees to. */
+    /** The terms that the owner agrees to. */
     terms?: AuthTerms | undefined;
     /** A new value, which lifts a rejection. */
     value?: { sealed: Buffer; hint: string; status: ConnectionStatus } | undefined;
 }
 
-/** Changes a connection. @returns it as it is now; undefined if it is gone */
+/** Changes a connection. @returns the changed connection; undefined if it no longer exists */
 export async function changeConnection(
     db: Db,
     { connectionId, workspaceId, site, ownerId }: Connection,
@@ -209,7 +209,7 @@ export async function changeConnection(
             .update({
                 ...(name !== undefined && { name }),
                 ...(verifies !== undefined && { verifies }),
-                // A connection without an owner goes to the user who unshares it.
+                // If a shared connection has no owner, the user who unshares it becomes the owner.
                 ...(shared !== undefined && { shared, ...(!shared && ownerId === null && { owner_id: userId }) }),
                 ...(terms !== undefined && columnsOfTerms(terms)),
                 ...(value !== undefined && { ...value, refusals: 0, refused_at: null }),
@@ -232,7 +232,7 @@ export async function deleteConnection(db: Db, { connectionId, workspaceId, site
     });
 }
 
-/** When somebody leaves a workspace, or everything: private connections go, shared ones stay without an owner. */
+/** Handles a user who leaves a workspace or is deleted: deletes private connections, and removes the owner of shared ones. */
 export async function dropConnectionsOf(trx: Db, { userId, workspaceId }: { userId: string; workspaceId?: string }): Promise<void> {
     const own = () => trx('connections').where({ owner_id: userId, ...(workspaceId !== undefined && { workspace_id: workspaceId }) });
     await queueRevocations(trx, await own().where({ shared: false }).pluck('id'));

@@ -1,10 +1,13 @@
 import type { Db } from '../../platform/db.ts';
 import { CONNECTION, type Connection } from './connections.ts';
 
-/** Runs look at so many at most. */
+/** Maximum number of lent connections that a run considers. */
 const MOST = 20;
 
-/** Connections that maintainers of a site lent to its verification runs. Nobody lends one any more who left, or maintains it no longer. */
+/**
+ * Connections that maintainers of a site lent to its verification runs. Connections of users who left, or who no longer maintain the site,
+ * are not included.
+ */
 export async function lentConnections(
     db: Db,
     { site, registrable, takesCookies }: { site: string; registrable: string; takesCookies: boolean },

@@ -7,21 +7,21 @@ import type { Secrets } from '../../platform/secrets.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { openPlaced, type SealedPlace, sealSecret } from './sealing.ts';
 
-/** Where sites send people back to. */
+/** The path to which sites redirect people after a consent. */
 export const CALLBACK_PATH = '/connections/callback';
 
-/** States are known by their hash. */
+/** States are identified by their hash. */
 export function hashOfState(state: string): Buffer {
     return createHash('sha256').update(state).digest();
 }
 
-/** OAuth clients of one workspace. */
+/** Maximum number of OAuth clients of one workspace. */
 export const MOST_CLIENTS = 500;
 
-/** Consents of one member that are under way. */
+/** Maximum number of pending consents of one member. */
 export const MOST_FLOWS = 20;
 
-/** A consent that is under way. */
+/** A pending consent. */
 export interface Flow extends SealedPlace {
     userId: string;
     entry: PackageAuth;
@@ -56,7 +56,7 @@ const FLOW: Columns<Flow> = columns(
 
 type NewFlow = Omit<Flow, 'status' | 'problem' | 'expiresAt'>;
 
-/** Begins a consent, for ten minutes; undefined if its member has begun as many as they may. */
+/** Begins a consent, which is valid for ten minutes; undefined if the member has the maximum number of pending consents. */
 export async function addFlow(db: Db, flow: NewFlow): Promise<Date | undefined> {
     return db.transaction(async (trx) => {
         const { workspaceId, userId } = flow;
@@ -84,12 +84,12 @@ export async function addFlow(db: Db, flow: NewFlow): Promise<Date | undefined> 
     });
 }
 
-/** A consent by its state. */
+/** Finds a consent by its state. */
 export async function findFlow(db: Db, stateHash: Buffer): Promise<Flow | undefined> {
     return db('oauth_flows').where({ state_hash: stateHash }).where('expires_at', '>', now(db)).first(FLOW);
 }
 
-/** Hands an open consent to the workers, once. @param sealed verifier and URL @returns whether it was open */
+/** Passes an open consent to the workers, once. @param sealed verifier and URL @returns whether it was open */
 export async function submitFlow(db: Db, stateHash: Buffer, sealed: Buffer): Promise<boolean> {
     return (await db('oauth_flows').where({ state_hash: stateHash, status: 'open' }).update({ status: 'due', sealed })) === 1;
 }
@@ -99,7 +99,7 @@ export async function dropFlow(db: Db, stateHash: Buffer): Promise<boolean> {
     return (await db('oauth_flows').where({ state_hash: stateHash, status: 'open' }).delete()) === 1;
 }
 
-/** Takes a consent whose code a worker exchanges. A code works once, so it is not retried. */
+/** Takes a consent whose code a worker has to exchange. A code works once, so there is no retry. */
 export async function takeDueFlow(db: Db): Promise<Flow | undefined> {
     const due = db('oauth_flows').where({ status: 'due' }).orderBy('created_at').limit(1).forUpdate().skipLocked();
     const [flow] = await db('oauth_flows')
@@ -113,7 +113,7 @@ export async function failFlow(db: Db, { stateHash }: Flow, problem: string): Pr
     await db('oauth_flows').where({ state_hash: stateHash }).update({ status: 'failed', problem });
 }
 
-/** Keeps the grant of a consent as a connection, in the place of one that had ended. */
+/** Stores the grant of a consent as a connection. It replaces an ended one. */
 export async function finishFlow(db: Db, flow: Flow, { sealed, scopes, expiresAt, hint }: Renewed & { hint: string }): Promise<void> {
     const { workspaceId, userId, connectionId, site, entry, hosts, stateHash } = flow;
     await db.transaction(async (trx) => {
@@ -137,7 +137,7 @@ export async function finishFlow(db: Db, flow: Flow, { sealed, scopes, expiresAt
     });
 }
 
-/** An ended connection of the same kind, which connecting again renews. */
+/** An ended connection of the same kind. Connecting again renews it. */
 export async function findEnded(
     db: Db,
     { workspaceId, userId, site, authId }: { workspaceId: string; userId: string; site: string; authId: string },
@@ -150,7 +150,7 @@ export async function findEnded(
 export interface Renewed {
     sealed: Buffer;
     scopes: string[];
-    /** Null: it is renewed automatically. */
+    /** Null: the grant is renewed automatically. */
     expiresAt: Date | null;
 }
 
@@ -158,7 +158,7 @@ function clientPlace(workspaceId: string, site: string): SealedPlace {
     return { workspaceId, connectionId: 'oauth client', site };
 }
 
-/** The client for a site: the workspace's own, or the operator's. @param clientId undefined: whichever there is */
+/** The OAuth client for a site: the workspace's own, or the operator's. @param clientId undefined: either of them */
 export async function findClient(
     { db, secrets, config }: { db: Db; secrets: Secrets; config: { oauthClients: OAuthClients } },
     { workspaceId, site }: Pick<SealedPlace, 'workspaceId' | 'site'>,
@@ -174,7 +174,10 @@ export async function findClient(
     return operators !== undefined && (clientId === undefined || operators.clientId === clientId) ? operators : undefined;
 }
 
-/** The client for a site, for a consent that begins; its secret stays sealed. @param origins where the secret may go from now on, if that is open */
+/**
+ * The OAuth client for a site, for a new consent. Its secret stays encrypted. @param origins the origins to which the secret may be sent
+ * from now on, if they are not set yet
+ */
 export async function bindClient(
     { db, config }: { db: Db; config: { oauthClients: OAuthClients } },
     { workspaceId, site }: Pick<SealedPlace, 'workspaceId' | 'site'>,
@@ -187,7 +190,7 @@ export async function bindClient(
     return own === undefined ? config.oauthClients.get(site) : { clientId: own.client_id, origins: own.origins };
 }
 
-/** Stores a client, in the place of an earlier one. @returns false if the workspace has as many as it may */
+/** Stores an OAuth client and replaces an earlier one. @returns false if the workspace has the maximum number */
 export async function putClient(
     { db, secrets }: { db: Db; secrets: Secrets },
     { workspaceId, site }: Pick<SealedPlace, 'workspaceId' | 'site'>,
@@ -210,7 +213,7 @@ export async function putClient(
     });
 }
 
-/** @returns whether there was one */
+/** @returns whether the client existed */
 export async function deleteClient(db: Db, { workspaceId, site }: Pick<SealedPlace, 'workspaceId' | 'site'>, by: By): Promise<boolean> {
     return db.transaction(async (trx) => {
         const isGone = (await trx('oauth_clients').where({ workspace_id: workspaceId, site }).delete()) === 1;
@@ -219,13 +222,13 @@ export async function deleteClient(db: Db, { workspaceId, site }: Pick<SealedPla
     });
 }
 
-/** A grant that its site is to revoke. */
+/** A grant that its site has to revoke. */
 export interface Revocation extends SealedPlace {
     entry: PackageAuth;
     sealed: Buffer;
 }
 
-/** Takes a revocation: it is tried once. */
+/** Takes a revocation. It is attempted only once. */
 export async function takeRevocation(db: Db): Promise<Revocation | undefined> {
     const next = db('oauth_revocations').orderBy('created_at').limit(1).forUpdate().skipLocked();
     const [row] = await db('oauth_revocations')
@@ -235,7 +238,7 @@ export async function takeRevocation(db: Db): Promise<Revocation | undefined> {
     return row && { connectionId: row.connection_id, workspaceId: row.workspace_id, site: row.site, entry: row.entry, sealed: row.sealed };
 }
 
-/** Queues the revocation of what is deleted; call it before, in the same transaction. */
+/** Queues the revocation of grants that are about to be deleted. Call it before the deletion, in the same transaction. */
 export async function queueRevocations(trx: Db, ids: readonly string[]): Promise<void> {
     await trx.raw(
         `insert into oauth_revocations (connection_id, workspace_id, site, entry, sealed)
@@ -246,7 +249,7 @@ export async function queueRevocations(trx: Db, ids: readonly string[]): Promise
     );
 }
 
-/** Places where people may be sent after a consent. */
+/** The allowed redirect URLs after a consent. */
 export async function redirectUrls(db: Db, workspaceId: string): Promise<string[]> {
     return db('redirect_urls').where({ workspace_id: workspaceId }).orderBy('url').pluck('url');
 }
@@ -259,7 +262,7 @@ export async function setRedirectUrls(db: Db, workspaceId: string, urls: readonl
     });
 }
 
-/** Whether a grant is good for a call that begins now. @param soonMs it has to last so long */
+/** Whether a grant is valid for a call that begins now. @param soonMs how long it must remain valid */
 export function isFresh({ accessToken, expiresAt }: Grant, nowMs: number, soonMs: number): boolean {
     return accessToken !== undefined && (expiresAt === undefined || expiresAt - soonMs > nowMs);
 }

@@ -3,33 +3,33 @@ import type { Secrets } from '../../platform/secrets.ts';
 import { endGrant } from './connection-status.ts';
 import type { Renewed } from './oauth.ts';
 
-/** A grant as it was read. Who writes says what they read: a value that changed meanwhile is kept. */
+/** A grant as it was read. A write applies only while the stored value is still this one, so it never overwrites a newer value. */
 export interface StoredGrant {
     connectionId: string;
     sealed: Buffer;
 }
 
-/** The grant of a connection as it is now; undefined if the connection is gone or has ended. */
+/** The current grant of a connection; undefined if the connection no longer exists or has ended. */
 export async function readStoredGrant(db: Db, connectionId: string): Promise<StoredGrant | undefined> {
     const row = await db('connections').where({ id: connectionId }).whereNotIn('status', ['expired', 'revoked']).first('sealed');
     return row && { connectionId, sealed: row.sealed };
 }
 
 /**
- * Takes the renewal of a grant, for 15 seconds: longer than a token endpoint may take.
- * @returns whether it was free, and the grant still the one that was read
+ * Claims the renewal of a grant for 15 seconds, which is longer than the timeout of a token endpoint.
+ * @returns whether nobody else claimed it and the grant has not changed since it was read
  */
 export async function takeRenewal(db: Db, read: StoredGrant): Promise<boolean> {
     const free = same(db, read).where((row) => row.whereNull('renewing_until').orWhere('renewing_until', '<=', now(db)));
     return (await free.update({ renewing_until: fromNow(db, '15 seconds') })) === 1;
 }
 
-/** Ends a renewal that changed nothing. */
+/** Releases the claim of a renewal that changed nothing. */
 export async function giveRenewalBack(db: Db, read: StoredGrant): Promise<void> {
     await same(db, read).update({ renewing_until: null });
 }
 
-/** Stores what a renewal brought. @param scopes undefined: as they were @returns whether the grant was still the one that was read */
+/** Stores the result of a renewal. @param scopes undefined: unchanged @returns whether the grant had not changed since it was read */
 export async function storeRenewal(
     db: Db,
     read: StoredGrant,
@@ -39,7 +39,7 @@ export async function storeRenewal(
     return (await same(db, read).update(renewed)) === 1;
 }
 
-/** Ends the connection of a grant that yields no more tokens. @returns whether the grant had not changed since it was read */
+/** Ends the connection of a grant that provides no more tokens. @returns whether the grant had not changed since it was read */
 export async function endStoredGrant(
     { db, secrets }: { db: Db; secrets: Secrets },
     read: StoredGrant,

@@ -4,37 +4,38 @@ import type { StoredSecret } from '../../domain/connections/secret.ts';
 import type { Db } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 
-/** Of the key ring, for the data keys of workspaces. */
+/** The purpose for the key ring, for the data keys of workspaces. */
 export const CONNECTION_KEY_PURPOSE = 'connection-key';
 
-/** The row of a sealed value; in another row it cannot be decrypted. */
+/** The row of an encrypted value. The value cannot be decrypted in another row. */
 export interface SealedPlace {
     workspaceId: string;
     connectionId: string;
     site: string;
 }
 
-/** No key of `SECRET_KEYS` opens the data key of a workspace. */
+/** No key of `SECRET_KEYS` decrypts the data key of a workspace. */
 export class DataKeyUnreadable extends Error {
     constructor(workspaceId: string) {
         super(`no key of SECRET_KEYS opens the data key of ${workspaceId}; add the key that made it`);
     }
 }
 
-/** Seals a value by the data key of its workspace, which is made on first use. @throws DataKeyUnreadable */
+/** Encrypts a value with the data key of its workspace. The data key is created on first use. @throws DataKeyUnreadable */
 export async function sealSecret(db: Db, secrets: Secrets, place: SealedPlace, secret: StoredSecret): Promise<Buffer> {
     return ringOf(await dataKey(db, secrets, place.workspaceId)).seal(JSON.stringify(secret), purposeOf(place));
 }
 
-/** Opens the data key of a workspace; undefined if no key of the installation opens it. */
+/** Decrypts the data key of a workspace; undefined if no key of the installation can. */
 export async function openDataKey(secrets: Secrets, sealedKey: Buffer): Promise<KeyRing | undefined> {
     const key = await secrets.open(sealedKey, CONNECTION_KEY_PURPOSE);
     return key && ringOf(key);
 }
 
 /**
- * Opens a value when it is called; undefined if the row is not where it was made. Calls under way share what the first of them opened,
- * since opening takes a third of what a connection adds to a call. Nothing but these calls keeps it.
+ * Returns a function that decrypts a value when it is called; it returns undefined if the value was moved to another row. Concurrent calls
+ * share a decrypted value, because decryption takes a third of the time that a connection adds to a call. The value is not kept beyond
+ * these calls.
  */
 export function secretOpener(dataKey: KeyRing, sealed: Buffer, place: SealedPlace): () => StoredSecret | undefined {
     const open = dataKey.opener(sealed, purposeOf(place));
@@ -50,7 +51,7 @@ export function secretOpener(dataKey: KeyRing, sealed: Buffer, place: SealedPlac
     };
 }
 
-/** Opens what another place of a workspace keeps sealed by its data key. */
+/** Decrypts a value that another table encrypts with the data key of a workspace. */
 export async function openPlaced(db: Db, secrets: Secrets, place: SealedPlace, sealed: Buffer): Promise<StoredSecret | undefined> {
     const row = await db('connection_keys').where({ workspace_id: place.workspaceId }).first('sealed');
     const key = row && (await openDataKey(secrets, row.sealed));
@@ -75,7 +76,7 @@ function ringOf(key: Buffer): KeyRing {
     return createKeyRing([{ id: 'data', key: createSecretKey(key) }]);
 }
 
-/** Part of the associated data. */
+/** A part of the associated data of the encryption. */
 function purposeOf({ workspaceId, connectionId, site }: SealedPlace): string {
     return JSON.stringify(['connection', workspaceId, connectionId, site]);
 }

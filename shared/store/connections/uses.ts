@@ -12,11 +12,11 @@ interface ConnectionUse {
     site: string;
     endpoint: string;
     versionId: number;
-    /** When the call began, in milliseconds since the epoch, where the site took the credential. */
+    /** When the call began, in milliseconds since the epoch; absent if the site did not accept the credential. */
     passedAt?: number | undefined;
 }
 
-/** Counts uses of connections; written within a second, off the path of calls. */
+/** Counts uses of connections. They are written within a second, off the path of calls. */
 export interface ConnectionUses {
     record(use: ConnectionUse): void;
     flush(): Promise<void>;
@@ -27,12 +27,12 @@ const EVERY_MS = 900;
 const MAX_ROWS = 20_000;
 const DAYS = 400;
 
-/** Opens the count of a process; close it before the pool. */
+/** Opens the counter of a process. Close it before the pool. */
 export function openConnectionUses(db: Db, { onError }: { onError: (error: unknown) => void }): ConnectionUses {
     return openBatchWriter<ConnectionUse>({ write: (uses) => write(db, uses), everyMs: EVERY_MS, maxRows: MAX_ROWS, onError });
 }
 
-/** Counts by connection, key, endpoint and hour. The first use of an hour is recorded in the audit of the workspace. */
+/** Counts by connection, key, endpoint and hour. The first use in an hour is recorded in the audit log of the workspace. */
 async function write(db: Db, uses: readonly ConnectionUse[]): Promise<void> {
     const groups = [...Map.groupBy(uses, ({ connectionId, keyId, endpoint }) => JSON.stringify([connectionId, keyId, endpoint]))];
     const inOrder = groups.toSorted(([one], [other]) => (one < other ? -1 : 1));
@@ -68,7 +68,7 @@ function passOf({ connectionId, versionId, passedAt }: ConnectionUse): PassedCal
     return passedAt === undefined ? [] : [{ connectionId, versionId, beganAt: passedAt }];
 }
 
-/** Forgets counts as old as the audit keeps nothing of. */
+/** Deletes counts that are older than the audit log. */
 export async function forgetConnectionUses(db: Db): Promise<void> {
     await db('connection_uses')
         .where('hour', '<', ago(db, `${DAYS} days`))

@@ -13,19 +13,19 @@ export type UsableConnection = Pick<
     'connectionId' | 'workspaceId' | 'ownerId' | 'shared' | 'site' | 'authId' | 'entry' | 'hosts' | 'status' | 'revision' | 'scopes'
 >;
 
-/** Connections for the calls of one process. What it knows is less than a second old, so that a deleted one is forgotten by then. */
+/** Connections for the calls of one process. Its cache is less than a second old, so a deleted connection is unusable after that time. */
 export interface Vault {
-    /** The connections of a workspace for a site, whichever member owns them. */
+    /** The connections of a workspace for a site, of all its members. */
     list(workspaceId: string, site: string): Promise<readonly UsableConnection[]>;
-    /** The same as it is now, for who would be refused by what is remembered. */
+    /** Like `list`, without the cache. For calls that the cached connections would refuse. */
     listNow(workspaceId: string, site: string): Promise<readonly UsableConnection[]>;
-    /** Forgets what this process remembers, after a change. */
+    /** Clears the cache for a site, after a change. */
     forget(workspaceId: string, site: string): void;
-    /** Forgets a value, after it was refreshed. */
+    /** Removes a value from the cache, after it was renewed. */
     forgetValue(connectionId: string): void;
     /**
-     * Opens the value of a connection, in the moment of a call. Undefined: it is gone, or no key of the ring
-     * opens it. @param revision at least this value is meant
+     * Decrypts the value of a connection for a call. Undefined: the connection no longer exists, or no key of the ring decrypts it. @param
+     * revision minimum revision of the value
      */
     open(connectionId: string, revision: number): Promise<{ connection: UsableConnection; secret: StoredSecret } | undefined>;
 }
@@ -35,8 +35,8 @@ const MAX_KNOWN = 10_000;
 const TIMEOUT_MS = 3000;
 
 /**
- * Opens the vault of a process. Look-ups of one tick are one query. Values stay sealed in memory; the keys that open them are derived
- * once, which takes 20 µs of 30.
+ * Opens the vault of a process. Look-ups of one tick share one query. Values stay encrypted in memory. Their keys are derived once, which
+ * takes 20 µs of 30.
  */
 export function openVault(db: Db, secrets: Secrets): Vault {
     const lists = remembering(
@@ -70,7 +70,7 @@ interface Remembering<Question, Answer> {
     forget(question: Question): void;
 }
 
-/** Questions of one tick are one query. */
+/** Batches the questions of one tick into one query. */
 function remembering<Question, Answer extends object | undefined>(
     read: (questions: readonly Question[]) => Promise<Answer[]>,
     keyOf: (question: Question) => string,
@@ -111,7 +111,7 @@ async function readLists(db: Db, questions: readonly Question[]): Promise<Usable
 }
 
 interface SealedRow extends UsableConnection {
-    /** Undefined if no key of the installation opens the data key of the workspace. */
+    /** Undefined if no key of the installation decrypts the data key of the workspace. */
     openSecret: (() => StoredSecret | undefined) | undefined;
 }
 

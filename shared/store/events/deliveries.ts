@@ -86,8 +86,8 @@ export async function testWebhook(db: Db, { webhookId, workspaceId }: WebhookNam
 }
 
 /**
- * Makes a delivery due now, whatever its status, even if its webhook is disabled. Retries follow as for a new delivery. Undefined if there
- * is no such webhook or delivery.
+ * Makes a delivery due now, whatever its status and even if its webhook is disabled. Retries follow as for a new delivery. Undefined if
+ * there is no such webhook or delivery.
  */
 export async function redeliver(db: Db, { webhookId, workspaceId }: WebhookName, deliveryId: string): Promise<Delivery | undefined> {
     return db.transaction(async (trx): Promise<Delivery | undefined> => {

@@ -10,7 +10,7 @@ import { ago, type Db } from '../../platform/db.ts';
 /** How long a lease of a host lasts without renewal. */
 const HELD = "interval '5 seconds'";
 
-/** Raw: `skip locked`. Everybody who locks several hosts locks them in the order of their names. */
+/** Raw: `skip locked`. All statements that lock several hosts lock them in the order of their names. */
 const TAKE_HOSTS = `
     update webhook_hosts h set holder = :holder, held_until = app_now() + ${HELD}
     from (
@@ -38,7 +38,9 @@ export async function renewHosts(db: Db, holder: string, hosts: readonly string[
     return rows.map(({ host }) => host);
 }
 
-/** Releases hosts. Each is due again with its next delivery; if that is due already, behind the hosts that wait now. */
+/**
+ * Releases hosts. Each becomes due again with its next delivery. If that is already due, the host queues behind the hosts that wait now.
+ */
 export async function releaseHosts(db: Db, holder: string, hosts: readonly string[]): Promise<void> {
     await db.transaction(async (trx) => {
         // Locked before its deliveries are read, so that a delivery created meanwhile sees the new row.
@@ -68,25 +70,25 @@ export interface DueDelivery {
     workspaceId: string;
     url: string;
     sealed: Buffer;
-    /** Of the previous secret, while it also signs. */
+    /** The encrypted previous secret, while it also signs. */
     formerSealed: Buffer | null;
-    /** An operator or the domain's owner blocked the receiver. */
+    /** Whether an operator or the owner of the domain blocked the receiver. */
     isBlocked: boolean;
-    /** Failed attempts since its creation or the last redelivery. */
+    /** Number of failed attempts since its creation or the last redelivery. */
     attempts: number;
-    /** The URL of the webhook has answered 2xx before. */
+    /** Whether the URL of the webhook has answered 2xx before. */
     hasDelivered: boolean;
-    /** Failed attempts of the webhook since its last success. */
+    /** Number of failed attempts of the webhook since its last success. */
     failures: number;
     eventId: string;
     type: string;
     at: Date;
-    /** JSON. */
+    /** JSON text. */
     data: string;
     about: string | null;
 }
 
-/** Deliveries read at a time: of one webhook, and in total. */
+/** Maximum number of deliveries read at a time: of one webhook, and in total. */
 const READ_AT_ONCE = 32;
 const MOST_READ = 2000;
 
@@ -144,11 +146,11 @@ export interface Attempt {
     retryMs: number | null;
 }
 
-/** Webhooks that have failed for long. */
+/** Webhooks that have been failing for a long time. */
 interface Failing {
-    /** Failed for so long that they must be disabled. */
+    /** Ids of webhooks that have failed for so long that they must be disabled. */
     toDisable: string[];
-    /** Their owners must be warned. */
+    /** Ids of webhooks whose owners must be warned. */
     toWarn: string[];
 }
 
@@ -203,10 +205,10 @@ export async function recordAttempts(db: Db, attempts: readonly Attempt[]): Prom
     };
 }
 
-/** Waiting deliveries of all webhooks. */
+/** Number of waiting deliveries of all webhooks. */
 export interface Waiting {
     due: number;
-    /** Waiting for a retry. */
+    /** Deliveries that wait for a retry. */
     later: number;
     oldestDueSeconds: number;
 }

@@ -2,9 +2,9 @@ import { EVENT_TYPES, type EventType, prefixOf } from '../../domain/events/event
 import { DELIVERY_DAYS } from '../../domain/events/webhook-bounds.ts';
 import { ago, type Db } from '../../platform/db.ts';
 
-/** Hours for which events are listed. They are stored longer, as long as their deliveries. */
+/** Number of hours for which events are listed. They are stored for as long as their deliveries. */
 const LISTED_HOURS = 24;
-/** Days after its last successful fetch of a site for which a workspace receives events of that site. */
+/** Number of days after its last successful fetch of a site for which a workspace receives events of that site. */
 export const SITE_EVENT_DAYS = 30;
 /** A workspace that reads events: its own, its account's, and those of sites that it maintains or fetched. */
 export interface Reader {
@@ -16,13 +16,13 @@ export interface FeedEvent {
     eventId: string;
     type: EventType;
     at: Date;
-    /** JSON. */
+    /** JSON text. */
     data: string;
 }
 
 export interface FeedPage {
     events: FeedEvent[];
-    /** All events up to this position were read. */
+    /** The position up to which all events were read. */
     readTo: number;
 }
 

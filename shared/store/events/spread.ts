@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db.ts';
 import { SITE_EVENT_DAYS } from './event-feed.ts';
 
-/** Events per call of `spreadEvents`. */
+/** Maximum number of events per call of `spreadEvents`. */
 const MOST_EVENTS = 500;
 
 /** The result of `spreadEvents`. */

@@ -109,13 +109,13 @@ export async function isReceiverBlocked(db: Db, { registrable }: Receiver): Prom
     return (await db('domains').where({ registrable, is_blocked: true }).first('registrable')) !== undefined;
 }
 
-/** Where a page of webhooks begins: behind this one. */
+/** The webhook after which a page begins. */
 export interface WebhookPlace {
     createdAt: string;
     webhookId: string;
 }
 
-/** A page of a workspace's webhooks, the newest first, and how many there are in all. */
+/** A page of a workspace's webhooks, newest first, and their total number. */
 export async function listWebhooks(
     db: Db,
     workspaceId: string,
@@ -142,8 +142,8 @@ interface WebhookChange {
 }
 
 /**
- * Changes a webhook, and mails the owners of its workspace where it leads elsewhere. Disabled, it is told nothing, and what waits is
- * stopped; enabled again, its failures are forgotten. Deliveries that wait go to a new URL. Undefined if there is no such webhook.
+ * Changes a webhook. Mails the owners of its workspace if the URL changes. A disabled webhook receives no events, and its waiting
+ * deliveries stop. Enabling it resets its failures. Waiting deliveries go to a new URL. Undefined if there is no such webhook.
  */
 export async function changeWebhook(db: Db, name: WebhookName, change: WebhookChange, by: By): Promise<Webhook | undefined> {
     return db.transaction(async (trx): Promise<Webhook | undefined> => {

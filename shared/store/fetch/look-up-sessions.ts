@@ -1,11 +1,11 @@
 import { openBatchWriter } from '../../platform/batch-writer.ts';
 import type { Db } from '../../platform/db.ts';
 
-/** A catalog look-up or a search for endpoints that was answered; a fetch that names its id belongs to it. */
+/** An answered look-up in the catalog or search for endpoints. A fetch that contains its id belongs to it. */
 interface LookUpSession {
     /** `ses_…` */
     id: string;
-    /** Undefined: endpoints of all sites were looked for. */
+    /** Undefined: a search for endpoints of all sites. */
     site?: string;
     accountId?: string | undefined;
     /** The normalised words of the intent or task. */
@@ -13,7 +13,7 @@ interface LookUpSession {
 }
 
 export interface LookUpSessions {
-    /** Queues a session; it is written within a second. Never waits and never throws. */
+    /** Queues a session, which is written within a second. Never waits and never throws. */
     record(session: LookUpSession): void;
     flush(): Promise<void>;
     close(): Promise<void>;
@@ -22,7 +22,7 @@ export interface LookUpSessions {
 const EVERY_MS = 500;
 const MAX_ROWS = 20_000;
 
-/** Opens the look-up sessions of a process; close them before the pool. */
+/** Opens the look-up sessions of a process. Close them before the pool. */
 export function openLookUpSessions(db: Db, options: { log?: { warn(fields: object, message: string): void } } = {}): LookUpSessions {
     return openBatchWriter<LookUpSession>({
         async write(sessions) {

@@ -3,24 +3,24 @@ import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.t
 import type { Secrets } from '../../platform/secrets.ts';
 import { textInTurns, toBase64InTurns } from '../../platform/turns.ts';
 
-/** Bounds of what is kept for `max_age`, in bytes and seconds (docs/api.md, "Hosted fetch"). */
+/** Limits of results that are stored for `max_age`, in bytes and seconds (docs/api.md, "Hosted fetch"). */
 export const RESULT_BYTES = 1024 * 1024;
 export const ACCOUNT_BYTES = 64 * 1024 * 1024;
 export const MAX_AGE_SECONDS = 86_400;
 
-/** The longest time that an answer waits for its result to be stored or found, in milliseconds. */
+/** Maximum time that an answer waits for its result to be stored or found, in milliseconds. */
 const KEEP_MS = 1000;
 const PURPOSE = 'result';
 
-/** A read that an account paid for. */
+/** The result of a read that an account paid for. */
 interface StoredResult {
-    /** `data` of the answer as JSON text. */
+    /** `data` of the answer, as JSON text. */
     text: string;
-    /** As `meta.results` said. */
+    /** The value of `meta.results`. */
     results: number;
 }
 
-/** Whose result it is, and of which question (a hash in hex). */
+/** The account of a result, and the hash (hex) of the question that it answers. */
 interface ResultPlace {
     accountId: string;
     question: string;
@@ -34,13 +34,13 @@ const FIND: PreparedQuery = {
         where account_id = $1 and question = decode($2, 'hex') and kept_at >= app_now() - $3 * interval '1 second'`,
 };
 
-/** Stores a result, encrypted, and replaces an earlier one. The account's oldest results are deleted for space. */
+/** Stores an encrypted result and replaces an earlier one. Deletes the oldest results of the account if space is needed. */
 export async function keepResult(db: Db, secrets: Secrets, place: ResultPlace, { text, results }: StoredResult): Promise<void> {
     const sealed = await toBase64InTurns(await secrets.seal(text, PURPOSE));
     await runPrepared(db, KEEP, [place.accountId, place.question, sealed, results, ACCOUNT_BYTES], KEEP_MS);
 }
 
-/** The account's result of this very question, at most `maxAge` seconds old. One that no key of the ring opens is absent. */
+/** The account's result for this question, at most `maxAge` seconds old; undefined if no key of the ring decrypts it. */
 export async function findResult(db: Db, secrets: Secrets, place: ResultPlace, maxAge: number): Promise<StoredResult | undefined> {
     const [row] = await runPrepared<{ sealed: Buffer; results: number }>(db, FIND, [place.accountId, place.question, maxAge], KEEP_MS);
     const text = row && (await secrets.open(row.sealed, PURPOSE));
@@ -49,7 +49,7 @@ export async function findResult(db: Db, secrets: Secrets, place: ResultPlace, m
 
 /** Deletes one result, within a transaction. */
 export async function forgetResult(trx: Db, { accountId, question }: ResultPlace): Promise<void> {
-    // Whatever changes the results of an account locks this row first.
+    // Every transaction that changes the results of an account locks this row first.
     await trx('kept_result_bytes').where({ account_id: accountId }).forUpdate().first();
     const [gone] = await trx('kept_results')
         .where({ account_id: accountId, question: Buffer.from(question, 'hex') })
@@ -58,7 +58,7 @@ export async function forgetResult(trx: Db, { accountId, question }: ResultPlace
     if (gone !== undefined) await trx('kept_result_bytes').where({ account_id: accountId }).decrement('bytes', gone.size);
 }
 
-/** Deletes expired results; returns their number. Safe to run anywhere, at any time. */
+/** Deletes expired results and returns their number. Any process may run it at any time. */
 export async function sweepResults(db: Db, limit = 2000): Promise<number> {
     const swept = await db.first(db.raw('kept_results_sweep(?, ?) as count', [MAX_AGE_SECONDS, limit]));
     return swept.count;

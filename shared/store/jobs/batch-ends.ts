@@ -28,15 +28,16 @@ export const BATCH_ROW = columns(
     'expired',
 );
 
-/** Raw: the items that end. Items that a worker is about to start are not expired. */
+/** Raw: the items to end. Items that a worker is about to start do not expire. */
 const ENDING: Readonly<Record<'cancelled' | 'expired', string>> = {
     cancelled: "status = 'queued'",
     expired: "status = 'queued' and operation is null and expires_at <= app_now()",
 };
 
 /**
- * Ends the queued items of a batch, or those that have expired. An item that expires after a failure keeps that failure. Raw: one statement,
- * since a batch may have more items than this process should hold. It locks the items in the order of their ids, then the batch.
+ * Ends the queued items of a batch, or those that have expired. An item that expires after a failure keeps that failure. Raw: a single
+ * statement, because a batch may have more items than fit into the memory of this process. It locks the items in the order of their ids,
+ * then the batch.
  */
 export async function endQueuedItems(trx: Db, batchId: string, status: 'cancelled' | 'expired'): Promise<void> {
     await trx.raw(
@@ -71,7 +72,7 @@ interface BatchNow {
 
 const BATCH_NOW = ['status', 'stop_after_failures', 'failures', 'queued', 'running', 'failed', 'cancelled', 'expired'] as const;
 
-/** Call it after items ended: ends a batch without open items, and pauses a batch with too many failures. */
+/** Ends a batch without open items, and pauses a batch with too many failures. Call it after items have ended. */
 export async function closeBatch(trx: Db, batchId: string): Promise<void> {
     const batch: BatchNow | undefined = await trx('batches').where({ batch_id: batchId, finished_at: null }).forUpdate().first(BATCH_NOW);
     if (batch === undefined) return;

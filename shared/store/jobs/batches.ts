@@ -27,7 +27,7 @@ export interface NewBatch {
     stopAfterFailures: number | null;
 }
 
-/** Raw: `operator` if an operator paused it, else what its items wait for. */
+/** Raw: `operator` if an operator paused the batch, otherwise the reason why its items wait. */
 const WAITING = `case when exists (
     select from job_pauses p where p.account_id in ('', batches.account_id) and (p.site = '' or batches.sites = array[p.site])
 ) then 'operator' else waiting_for end`;
@@ -62,7 +62,7 @@ export async function findBatch(db: Db, reader: Reader, batchId: string): Promis
         .first({ ...BATCH_ROW, waitingFor: db.raw(WAITING) });
 }
 
-/** Batches newest first, below the number `before`, one more than `limit` where there are more; and how many there are in all. */
+/** Batches with a number below `before`, newest first, and their total number. Returns one row more than `limit` if there are more. */
 export async function listBatches(
     db: Db,
     reader: Reader,
@@ -79,7 +79,7 @@ export async function listBatches(
     return { batches, total };
 }
 
-/** Returns the ids of those batches that have ended or were deleted. */
+/** Returns the ids of those of the given batches that have ended or were deleted. */
 export async function endedBatchesOf(db: Db, batchIds: readonly string[]): Promise<Set<string>> {
     const open = await db('batches')
         .whereIn('batch_id', [...batchIds])
@@ -89,7 +89,7 @@ export async function endedBatchesOf(db: Db, batchIds: readonly string[]): Promi
     return new Set(batchIds.filter((id) => !still.has(id)));
 }
 
-/** Pauses a batch at its caller's wish. False if it has ended or is being cancelled. */
+/** Pauses a batch on behalf of its caller. False if it has ended or is being cancelled. */
 export async function pauseBatch(db: Db, batchId: string): Promise<boolean> {
     return db.transaction(async (trx) => {
         const status = await lockStatus(trx, batchId);
@@ -105,7 +105,7 @@ interface Resumption {
     stopAfterFailures?: number | undefined;
 }
 
-/** Lets a batch go on with the rights of the key that says so. False if it has ended or is being cancelled. */
+/** Continues a batch with the rights of the calling key. False if it has ended or is being cancelled. */
 export async function resumeBatch(db: Db, batchId: string, { keyId, maxCredits, stopAfterFailures }: Resumption): Promise<boolean> {
     return db.transaction(async (trx) => {
         const status = await lockStatus(trx, batchId);
@@ -126,12 +126,12 @@ export async function resumeBatch(db: Db, batchId: string, { keyId, maxCredits, 
 }
 
 /**
- * Cancels the queued items of a batch at once and aborts running reads. The batch has ended when its running writes have.
- * @returns false if it had ended otherwise
+ * Cancels the queued items of a batch immediately and aborts running reads. The batch ends when its running writes have ended.
+ * @returns false if the batch had already ended in another way
  */
 export async function cancelBatch(db: Db, workspaceId: string, batchId: string): Promise<boolean> {
     const isCancelled = await db.transaction(async (trx) => {
-        // Items first, as everywhere: those that are queued now.
+        // Locks items before their batch, like all transactions. These are the items that are queued now.
         await lockItems(trx, batchId, "status = 'queued'");
         const status = await lockStatus(trx, batchId);
         if (status === 'cancelling' || status === 'cancelled') return true;
@@ -140,7 +140,7 @@ export async function cancelBatch(db: Db, workspaceId: string, batchId: string):
         return true;
     });
     if (!isCancelled) return false;
-    // No item starts any more. Items that were requeued meanwhile are cancelled here too.
+    // No further item starts now. Items that were requeued meanwhile are cancelled here too.
     await db.transaction((trx) => endQueuedItems(trx, batchId, 'cancelled'));
     const running = await db('jobs').where({ batch_id: batchId, status: 'running' }).select('job_id');
     for (const { job_id: jobId } of running) await cancelJob(db, workspaceId, jobId);
@@ -156,14 +156,14 @@ export interface NewPrice {
     unitsCap: number | null;
 }
 
-/** Raw: the highest cost of an item. `least` ignores nulls. */
+/** Raw: the maximum cost of an item. `least` ignores nulls. */
 const greatestCost = (item: string) =>
     `${item}.unit * least(${item}.units, ${item}.units_cap, ${item}.max_credits / nullif(${item}.unit, 0))`;
 
-/** Raw: items that did not succeed, were never sent as writes and still have their params. */
+/** Raw: items that did not succeed, were never sent as writes, and still have their params. */
 const RETRYABLE = "status in ('failed', 'expired', 'cancelled') and not was_sent and request is not null";
 
-/** Raw: those that a retry with these codes selects. */
+/** Raw: the items that a retry with these codes selects. */
 function retryableCondition(codes: readonly string[] | undefined): string {
     return codes === undefined ? RETRYABLE : `${RETRYABLE} and status = 'failed' and code = any (cast(:codes as text[]))`;
 }
@@ -181,9 +181,9 @@ export async function endpointsToRetry(
 }
 
 /**
- * Requeues items that did not succeed and were never sent as writes, with the rights of the calling key, for the account that pays now and
- * at current prices; the highest cost of the batch follows. The expiry of the batch starts again.
- * @returns how many; undefined if the batch is being cancelled
+ * Requeues items that did not succeed and were never sent as writes. They run with the rights of the calling key, at current prices, and
+ * the current paying account is charged. Updates the maximum cost of the batch. The expiry of the batch starts again.
+ * @returns the number of items; undefined if the batch is being cancelled
  */
 export async function retryBatch(
     trx: Db,
@@ -197,7 +197,8 @@ export async function retryBatch(
 ): Promise<number | undefined> {
     const selected = retryableCondition(codes);
     const bound = { batchId, codes: [...(codes ?? [])] };
-    // Items first, as everywhere: those that are queued now too, in one order.
+    // Locks items before their batch, like all transactions. Includes the items that are queued now, so that all locks are taken in one
+    // order.
     const locked = await lockItems(trx, batchId, `(status = 'queued' or (${selected}))`, bound);
     const status = await lockStatus(trx, batchId);
     if (status === 'cancelling') return undefined;

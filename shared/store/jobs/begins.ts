@@ -30,17 +30,17 @@ export function checkBudget(budget: BatchBudget | undefined, held: number): Excl
 /** A job that is about to start. */
 export interface StartOrder extends Pick<ClaimedJob, 'jobId' | 'operation' | 'batchId'> {
     accountId: string;
-    /** Credits held for it. */
+    /** Credits that are held for it. */
     held: number;
 }
 
 /**
- * `queued → running`, right before the calls are sent: items of one batch in one transaction, or a single job. `gone` where one was
- * cancelled, or given to somebody else.
+ * Changes jobs from `queued` to `running`, immediately before the calls are sent: the items of one batch in one transaction, or a single
+ * job. `gone`: the job was cancelled or given to another worker.
  */
 export async function beginAttempts(db: Db, batchId: string | null, jobs: readonly StartOrder[]): Promise<StartResult[]> {
     return db.transaction(async (trx) => {
-        // Items first, then their batch, as everywhere.
+        // Locks items before their batch, like all transactions.
         const rows: { operation: string; may_begin: boolean }[] = await lockClaimed(trx, jobs).select(
             'operation',
             trx.raw("status = 'queued' and expires_at > app_now() as may_begin"),

@@ -8,10 +8,10 @@ export interface ClaimedJob {
     /** The operation of this attempt. */
     operation: string;
     workspaceId: string;
-    /** For items the key of the batch. */
+    /** For batch items, the key of the batch. */
     keyId: string;
     batchId: string | null;
-    /** The account that is served; for items that of the batch. */
+    /** The account whose turn it is; for batch items, the account of the batch. */
     accountId: string;
     site: string;
     endpoint: string;
@@ -47,19 +47,19 @@ const CLAIMED = columns(
     'expires_at',
 );
 
-/** How long a worker counts as alive after its last renewal, in milliseconds. */
+/** How long a worker counts as alive after its last lease renewal, in milliseconds. */
 const LEASE_MS = 10_000;
 const LEASE = `fleet_now() + ${LEASE_MS} * interval '1 millisecond'`;
 /** The advisory lock that serializes claims. */
 const CLAIMS_LOCK = 7_062_614;
 
-/** Accounts and sites at their limits, with the number of jobs that may still be claimed. */
+/** Accounts and sites near their limits, with the number of jobs that may still be claimed for each. */
 interface Capacity {
     accounts: ReadonlyMap<string, number>;
     sites: ReadonlyMap<string, number>;
 }
 
-/** Raw: due jobs of a queue, the longest due first. */
+/** Raw: the due jobs of a queue, longest due first. */
 const dueOf = (ofLine: string) => `
     cross join lateral (
         select d.*, row_number() over (order by d.due_at, d.number) as turn
@@ -72,7 +72,7 @@ const dueOf = (ofLine: string) => `
 
 /**
  * Raw: whether any job is queued. An idle worker asks for jobs five times a second, and the statement that claims them takes ten times as
- * long to plan. In the order of an index, which a server without statistics then reads too.
+ * long to plan. The query uses the order of an index, so that a server without statistics reads the index too.
  */
 const ANY_QUEUED = `(
     exists (select from jobs where status = 'queued' and operation is null and batch_id is null order by account_id, due_at, number limit 1)
@@ -80,10 +80,10 @@ const ANY_QUEUED = `(
 )`;
 
 /**
- * Claims up to `operations.length` jobs for a worker, one per operation. Accounts take turns, and within an account its batches and its
- * single jobs, longest waiting first; of each the longest due job. Returns none while another process claims jobs. It waits for no row:
- * what an order of one account has locked must not hold up the claims of all. Only one job whose worker died runs at a time, in the whole
- * fleet.
+ * Claims up to `operations.length` jobs for a worker, one per operation. Accounts take turns. Within an account, its batches and single
+ * jobs take turns, those that have waited longest first; each contributes its longest due job. Returns no jobs while another process claims
+ * jobs. The statement does not wait for row locks, because a lock of one account's order must not delay the claims of all accounts. Only
+ * one job whose worker died runs at a time, in the whole fleet.
  */
 export async function claimJobs(db: Db, operations: readonly string[], { accounts, sites }: Capacity): Promise<ClaimedJob[]> {
     const most = operations.length;
@@ -157,9 +157,9 @@ export async function claimJobs(db: Db, operations: readonly string[], { account
 }
 
 /**
- * Selects and locks claimed jobs, if they still belong to these operations. Locked in the order of their ids, as everywhere: otherwise two
- * transactions with the same items may deadlock. They are found by id alone: a condition on `status` would tempt a server without statistics
- * to read an index of all queued jobs.
+ * Selects and locks claimed jobs, if they still belong to these operations. Locks them in the order of their ids, like all transactions,
+ * because two transactions with the same items could otherwise deadlock. Selects by id only: with a condition on `status`, a server without
+ * statistics might read an index of all queued jobs.
  */
 export function lockClaimed(db: Db, jobs: readonly Pick<ClaimedJob, 'jobId' | 'operation'>[]): ReturnType<Db> {
     return db('jobs')
@@ -168,7 +168,7 @@ export function lockClaimed(db: Db, jobs: readonly Pick<ClaimedJob, 'jobId' | 'o
         .forUpdate();
 }
 
-/** Renews the leases of these jobs and returns the operations that this worker still holds. The others were cancelled or taken back. */
+/** Renews the leases of these jobs. Returns the operations that this worker still holds. The other jobs were cancelled or taken back. */
 export async function renewLeases(db: Db, jobs: readonly Pick<ClaimedJob, 'jobId' | 'operation'>[]): Promise<Set<string>> {
     const kept = await db('jobs')
         .whereIn('job_id', lockClaimed(db, jobs).select('job_id'))
@@ -178,17 +178,17 @@ export async function renewLeases(db: Db, jobs: readonly Pick<ClaimedJob, 'jobId
     return new Set(kept.map(({ operation }) => operation));
 }
 
-/** A batch waits as a unit for resources that all its items need, which keeps their order. */
+/** Reasons for which a batch waits as a whole, because all its items need the resource. This keeps their order. */
 const WHOLE: readonly (WaitingFor | null)[] = ['credits', 'limits', 'storage'];
 
 /** A claimed job that cannot start yet. */
 export interface Returned extends Pick<ClaimedJob, 'jobId' | 'operation' | 'batchId'> {
     waitingFor: WaitingFor | null;
-    /** Milliseconds until the next try. */
+    /** Milliseconds until the next attempt. */
     afterMs: number;
 }
 
-/** Raw: locked in the order of their ids, as everywhere. */
+/** Raw: locks jobs in the order of their ids, like all transactions. */
 const PUT_BACK = `
     update jobs j
     set operation = null, lease_until = null, waiting_for = :waitingFor,
@@ -200,7 +200,7 @@ const PUT_BACK = `
         where r.status = 'queued' order by r.job_id for update of r
     ) m where j.job_id = m.job_id`;
 
-/** Puts jobs back without counting an attempt: items of one batch that wait for the same, or one single job. */
+/** Returns jobs to the queue without counting an attempt: items of one batch that wait for the same reason, or one single job. */
 export async function putBack(db: Db, jobs: readonly Returned[]): Promise<void> {
     const { batchId = null, waitingFor = null } = jobs[0] ?? {};
     const isWhole = batchId !== null && WHOLE.includes(waitingFor);
@@ -217,7 +217,7 @@ export async function putBack(db: Db, jobs: readonly Returned[]): Promise<void> 
     else await batch.whereRaw('waiting_for is distinct from ?', [waitingFor]).update({ waiting_for: waitingFor });
 }
 
-/** Bytes of an account's stored results. */
+/** Size of an account's stored results in bytes. */
 export async function storedBytes(db: Db, accountId: string): Promise<number> {
     const row = await db('job_accounts').where({ account_id: accountId }).first('result_bytes');
     return row?.result_bytes ?? 0;

@@ -16,16 +16,22 @@ interface OfAll {
     sessionId: string | null;
 }
 
-/** Items and bytes of params kept in memory before they go to the database, and items of one statement. */
+/**
+ * Maximum number of items and bytes of params that are kept in memory before they go to the database, and maximum number of items in one
+ * statement.
+ */
 const MOST_HELD = { items: 10_000, bytes: 8 * 1024 * 1024 };
 const OF_STATEMENT = 500;
-/** Older drafts belong to dead processes, since a body arrives within ten minutes. */
+/** Older drafts belong to dead processes, because a body must arrive within ten minutes. */
 const ABANDONED = '30 minutes';
 
 /** Items of a batch whose body is still arriving. Close it to delete them. */
 export interface Drafts {
     add(item: NewItem): Promise<void>;
-    /** Call it after the last item, before the transaction of the order: its statements have to be few, since they lock the account's row. */
+    /**
+     * Call it after the last item and before the transaction of the order. That transaction locks the account's row, so it should have few
+     * statements.
+     */
     end(): Promise<void>;
     /** Stores all items in order as jobs of the batch. The row of the batch must exist. */
     store(trx: Db): Promise<void>;
@@ -33,8 +39,9 @@ export interface Drafts {
 }
 
 /**
- * Keeps the first items in memory and the rest in the database.
- * @param mayKeep called with the items and their bytes before they are stored, and at the end with all that were not; it throws to refuse
+ * Keeps the first items in memory and writes the rest to the database.
+ * @param mayKeep called with the number of items and bytes before they are stored, and at the end for all that were not; it throws to
+ * refuse them
  */
 export function openDrafts(db: Db, all: OfAll, mayKeep: (more: OpenBounds) => Promise<void>): Drafts {
     const { batchId } = all;
@@ -89,7 +96,7 @@ export async function sweepDrafts(db: Db): Promise<void> {
     await db('batch_drafts').where('created_at', '<', ago(db, ABANDONED)).delete();
 }
 
-/** Raw: jobs of drafts with `item`, `request` and `place`. */
+/** Raw: creates jobs from drafts with `item`, `request` and `place`. */
 function insertFrom(drafts: string): string {
     return `
         insert into jobs (job_id, workspace_id, key_id, account_id, batch_id, custom_id, site, registrable, endpoint, version_id, version, effect,

@@ -8,22 +8,22 @@ import { type AttemptEnd, type HoldEnd, type JobEnd, type LockedJob, lockedColum
 
 export type { AttemptEnd, HoldEnd } from './write-ends.ts';
 
-/** An ended attempt. `decide` returns what happens to the job, given how its hold ended. */
+/** An ended attempt. `decide` returns what happens to the job, depending on how its hold ended. */
 export interface EndingAttempt {
     jobId: string;
     operation: string;
     batchId: string | null;
     /** Credits to charge; null releases the hold. */
     charge: number | null;
-    /** Bytes of its result. */
+    /** Size of the result in bytes. */
     bytes: number;
     decide(hold: HoldEnd): Promise<AttemptEnd>;
 }
 
-/** Undefined if another call ended it before: then nothing moved, unless an earlier try of this call did it. */
+/** Undefined if another call ended it before. Then nothing changed, unless an earlier attempt of this call made the change. */
 export type EndedAttempt = { end: AttemptEnd; hold: HoldEnd } | undefined;
 
-/** Ends attempts with their holds and jobs in one transaction. All must be items of one batch, or one single job. */
+/** Ends attempts with their holds and jobs in one transaction. All must be items of one batch, or there must be one single job. */
 export async function endAttempts(db: Db, attempts: readonly EndingAttempt[]): Promise<EndedAttempt[]> {
     return db.transaction(async (trx) => {
         const rows: LockedJob[] = await lockClaimed(trx, attempts).select(lockedColumns(trx));
@@ -44,7 +44,7 @@ export async function endAttempts(db: Db, attempts: readonly EndingAttempt[]): P
     });
 }
 
-/** Ends a claimed job that has not started, since its key no longer works or its call would be refused. */
+/** Ends a claimed job that has not started, because its key is no longer active or its call would be refused. */
 export async function endUnstarted(
     db: Db,
     { jobId, operation }: { jobId: string; operation: string },
@@ -56,7 +56,7 @@ export async function endUnstarted(
     });
 }
 
-/** Ends a job with a stored result that the account already paid for. Moves no credits. */
+/** Ends a job with a stored result that the account has already paid for. Moves no credits. */
 export async function endWithStored(
     db: Db,
     { jobId, operation }: { jobId: string; operation: string },
@@ -96,13 +96,13 @@ export async function cancelJob(db: Db, workspaceId: string, jobId: string): Pro
 export interface LostJob {
     jobId: string;
     effect: Effect;
-    /** Deaths before this one. */
+    /** Number of earlier deaths. */
     deaths: number;
 }
 
 /**
- * Takes jobs back from dead workers. Jobs that had not started wait again; for the others `decide` returns what happens. Their holds are
- * released, since a charge would already have ended them.
+ * Takes jobs back from dead workers. Jobs that had not started wait again. For the others, `decide` returns what happens. Their holds are
+ * released, because a charge would already have ended them.
  * @returns the number of jobs that had started
  */
 export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => Promise<AttemptEnd>, limit = 100): Promise<number> {
@@ -130,9 +130,9 @@ export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => 
     return begun;
 }
 
-/** Expires up to `limit` jobs, and the items of at most one batch. A job that had an attempt keeps its failure. */
+/** Expires up to `limit` jobs, and the items of at most one batch. A job that had an attempt keeps the failure of that attempt. */
 export async function expireJobs(db: Db, limit = 500): Promise<number> {
-    // By expiry alone: with more conditions, a server without statistics reads an index of all queued items.
+    // Selects by expiry only. With more conditions, a server without statistics reads an index of all queued items.
     const late = await db('jobs')
         .where({ status: 'queued' })
         .where('expires_at', '<=', db.raw('app_now()'))
@@ -187,7 +187,7 @@ async function endHold(trx: Db, operation: string, charge: number | null): Promi
     return (await endHolds(trx, [{ operation, charge }])).get(operation) ?? NO_HOLD;
 }
 
-/** By operation. */
+/** Returns the ends by operation. */
 async function endHolds(trx: Db, settlements: readonly Settlement[]): Promise<Map<string, HoldEnd>> {
     if (settlements.length === 0) return new Map();
     const rows = await move(trx, { orders: [], settlements, marks: [] }, TIMEOUT_MS);

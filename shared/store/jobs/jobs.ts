@@ -2,7 +2,7 @@ import type { Scopes } from '../../domain/accounts/scopes.ts';
 import type { JobStatus, WaitingFor } from '../../domain/jobs/states.ts';
 import { columns, countSome, type Db, PAGE_BYTES } from '../../platform/db.ts';
 
-/** A job as it is stored. */
+/** The stored row of a job. */
 export interface JobRow {
     jobId: string;
     /** Increases with the time of creation. */
@@ -21,7 +21,7 @@ export interface JobRow {
     startedAt: Date | null;
     finishedAt: Date | null;
     expiresAt: Date;
-    /** Null if that is past. */
+    /** Null if that time has passed. */
     nextAttemptAt: Date | null;
     attempts: number;
     creditsUsed: number;
@@ -30,7 +30,7 @@ export interface JobRow {
     resultExpired: boolean;
 }
 
-/** A job with its sealed columns. */
+/** A job including its encrypted columns. */
 export interface FullJobRow extends JobRow {
     request: Buffer | null;
     result: Buffer | null;
@@ -64,7 +64,7 @@ const WAITING = `case when exists (
 ) then 'operator' else j.waiting_for end`;
 const NEXT = "case when j.status = 'queued' and j.attempts > 0 and j.due_at > app_now() then j.due_at end";
 
-/** Sees the jobs of a workspace that a key with these scopes could have created. */
+/** A reader sees those jobs of a workspace that a key with these scopes could have created. */
 export interface Reader {
     workspaceId: string;
     userId: string;
@@ -81,7 +81,7 @@ function visible(db: Db, { workspaceId, userId, scopes: { effects, sites, endpoi
     return jobs;
 }
 
-/** Finds a job that the reader may see, with params and result. */
+/** Finds a job that the reader may see, including params and result. */
 export async function findJob(db: Db, reader: Reader, jobId: string): Promise<FullJobRow | undefined> {
     return visible(db, reader)
         .where({ 'j.job_id': jobId })
@@ -96,7 +96,7 @@ interface JobList {
     before?: number | undefined;
 }
 
-/** Jobs newest first, below the number `before`, one more than `limit` where there are more; and how many there are in all. */
+/** Jobs with a number below `before`, newest first, and their total number. Returns one row more than `limit` if there are more. */
 export async function listJobs(
     db: Db,
     reader: Reader,
@@ -115,7 +115,7 @@ export async function listJobs(
     return { jobs, total };
 }
 
-/** A place in the results of a batch. */
+/** A job at its position in the results of a batch. */
 export interface EndedRow extends FullJobRow {
     endNumber: number;
 }
@@ -123,14 +123,14 @@ export interface EndedRow extends FullJobRow {
 interface EndedList {
     batchId: string;
     status?: JobStatus | undefined;
-    /** The end number before the first one. */
+    /** The end number after which the list begins. */
     after: number;
     limit: number;
 }
 
 /**
- * Items of a batch that have ended, in the order of their ends, behind `after`; at most `limit`, and fewer where their results are large.
- * Empty only if no end follows.
+ * The ended items of a batch after `after`, in the order of their ends; at most `limit`, and fewer if their results are large. Empty only
+ * if no item follows.
  */
 export async function listEnded(db: Db, reader: Reader, list: EndedList): Promise<EndedRow[]> {
     for (let { after } = list; ; ) {
@@ -139,7 +139,7 @@ export async function listEnded(db: Db, reader: Reader, list: EndedList): Promis
         if (last === undefined) return [];
         const rows = await readEnds(db, page, last.endNumber);
         if (rows.length > 0) return rows;
-        // All of them were retried meanwhile.
+        // All of these items have been retried meanwhile.
         after = last.endNumber;
     }
 }
@@ -147,13 +147,13 @@ export async function listEnded(db: Db, reader: Reader, list: EndedList): Promis
 interface FoundEnd {
     jobId: string;
     endNumber: number;
-    /** Of its result. */
+    /** Size of the result in bytes. */
     bytes: number;
 }
 
 /**
- * Looks at a range of end numbers, and at longer ones while the page is not full. Without an upper bound a server sorts the whole batch for
- * each page: right after a batch ended it has no statistics that speak for the order of the index.
+ * Searches a range of end numbers, and longer ranges while the page is not full. Without an upper bound, a server sorts the whole batch for
+ * each page: immediately after the end of a batch, it has no statistics that suggest the order of the index.
  */
 async function findEnds(db: Db, reader: Reader, { batchId, status, after, limit }: EndedList): Promise<FoundEnd[]> {
     const found: FoundEnd[] = [];
@@ -166,7 +166,7 @@ async function findEnds(db: Db, reader: Reader, { batchId, status, after, limit 
             .limit(limit - found.length)
             .select({ jobId: 'j.job_id', endNumber: 'j.end_number', bytes: db.raw('coalesce(octet_length(j.result), 0)') });
         if (status !== undefined) ends.where({ 'j.status': status });
-        // In one statement: with a later look at the last end, ends committed between them would be passed over.
+        // A single statement. If the last end were read later, ends that are committed in between would be skipped.
         const rows: (FoundEnd & { last: number | null })[] = await db
             .from(db('jobs').where({ batch_id: batchId }).max({ last: 'end_number' }).as('l'))
             .leftJoin(ends.as('e'), db.raw('true'))
@@ -197,11 +197,11 @@ async function readEnds(db: Db, ends: readonly FoundEnd[], last: number): Promis
             ...columns('j', 'end_number', 'result', 'remaining'),
             request: db.raw('null'),
         });
-    // An item that was retried meanwhile has no end, or one behind the page.
+    // An item that was retried meanwhile has no end number, or one after the page.
     return rows.filter((row): row is EndedRow => row.endNumber !== null && row.endNumber <= last);
 }
 
-/** Returns the ids of those jobs that have ended or were deleted. */
+/** Returns the ids of those of the given jobs that have ended or were deleted. */
 export async function endedOf(db: Db, jobIds: readonly string[]): Promise<Set<string>> {
     const open = await db('jobs')
         .whereIn('job_id', [...jobIds])
@@ -211,17 +211,17 @@ export async function endedOf(db: Db, jobIds: readonly string[]): Promise<Set<st
     return new Set(jobIds.filter((id) => !running.has(id)));
 }
 
-/** A job as events present it. */
+/** A job in the form that events contain. */
 export interface EventJobRow extends JobRow {
-    /** Null if there is none, or it has more bytes than were asked for. */
+    /** Null if there is no result, or it is larger than requested. */
     result: Buffer | null;
     remaining: number | null;
     hasResult: boolean;
-    /** It ran with a private connection. */
+    /** Whether it ran with a private connection. */
     isPrivate: boolean;
 }
 
-/** Jobs in the order of these ids, of every workspace; undefined if one is deleted. @param mostBytes of an encrypted result */
+/** Jobs of any workspace in the order of these ids; undefined if one was deleted. @param mostBytes maximum size of an encrypted result */
 export async function readEventJobs(db: Db, jobIds: readonly string[], mostBytes: number): Promise<(EventJobRow | undefined)[]> {
     const rows: EventJobRow[] = await db('jobs as j')
         .whereIn('j.job_id', [...jobIds])

@@ -7,7 +7,7 @@ const STATES = ['running', 'worker', 'later', 'paused', ...WAITING_FOR.filter((r
 interface OpenJobs {
     state: (typeof STATES)[number];
     jobs: number;
-    /** How long the oldest of them has been running or ready; 0 if there is none. */
+    /** How long the oldest of these jobs has been running or ready, in seconds; 0 if there is none. */
     oldestSeconds: number;
 }
 

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db.ts';
 
-/** A pause by an operator: of jobs of an account, of a site, of an account's jobs for a site, or of all jobs. */
+/** A pause by an operator, of the jobs of an account, of a site, of an account for a site, or of all jobs. */
 interface JobPause {
     accountId: string | null;
     site: string | null;
@@ -22,7 +22,7 @@ export async function resumeJobs(db: Db, paused: Paused): Promise<boolean> {
     return (await db('job_pauses').where(keyOf(paused)).delete()) > 0;
 }
 
-/** All pauses, the oldest first. */
+/** All pauses, oldest first. */
 export async function listPauses(db: Db): Promise<JobPause[]> {
     const rows: { account_id: string; site: string; paused_at: Date }[] = await db('job_pauses').orderBy('paused_at');
     return rows.map(({ account_id: accountId, site, paused_at: at }) => ({

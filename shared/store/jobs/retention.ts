@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db.ts';
 import { forgetResult } from '../fetch/results.ts';
 import { lockJobAccounts } from './job-accounts.ts';
 
-/** Days for which rows of ended jobs are kept. */
+/** Number of days for which rows of ended jobs are kept. */
 const ROW_DAYS = 90;
 /** Younger results are never deleted to free space. */
 const LEAST_AGE = '24 hours';
@@ -11,7 +11,9 @@ const OUT = { request: null, result: null };
 /** Raw: the job has or had a result. */
 const EXPIRED = 'result_expired or result is not null';
 
-/** Deletes params and results that are older than `days`, and rows that are older than 90. Safe to run anywhere, at once. */
+/**
+ * Deletes params and results that are older than `days`, and rows that are older than 90 days. Any process may run it, also concurrently.
+ */
 export async function sweepJobs(db: Db, days: number, limit = 500): Promise<void> {
     await db.transaction(async (trx) => {
         const old = await lockEnded(trx, days, limit, (jobs) => jobs.whereNotNull('request'));
@@ -25,18 +27,18 @@ export async function sweepJobs(db: Db, days: number, limit = 500): Promise<void
             .delete();
     });
     await db('batches').whereRaw("finished_at < app_now() - ? * interval '1 day'", [ROW_DAYS]).delete();
-    // Without a row an account or batch counts as longest waiting, which it is after a day.
+    // An account or batch without a row counts as waiting longest. After a day that is true anyway.
     await db('job_turns').whereRaw("served_at < fleet_now() - interval '1 day'").delete();
 }
 
-/** Locks the jobs that ended first, at least `days` days ago, with their accounts, and returns their ids. */
+/** Locks the jobs that ended first and at least `days` days ago, and their accounts. Returns their ids. */
 async function lockEnded(
     trx: Db,
     days: number,
     limit: number,
     narrow: (jobs: ReturnType<Db>) => unknown = () => undefined,
 ): Promise<string[]> {
-    // By their ends: in the order of ids, a server without statistics reads the whole table.
+    // Ordered by their ends. If ordered by id, a server without statistics reads the whole table.
     const first = trx('jobs')
         .whereRaw("finished_at < app_now() - ? * interval '1 day'", [days])
         .orderBy('finished_at')
@@ -68,7 +70,7 @@ export async function makeSpace(db: Db, accountId: string, most: number): Promis
     );
 }
 
-/** Deletes params and result of an ended job, and the copy that `max_age` would serve. */
+/** Deletes params and result of an ended job, and the copy that is stored for `max_age`. */
 export async function deleteResult(db: Db, workspaceId: string, jobId: string): Promise<void> {
     await db.transaction(async (trx) => {
         const job = await trx('jobs')

@@ -6,14 +6,17 @@ const REQUEST = 'job request';
 const RESULT = 'job result';
 const ERROR = 'job error';
 
-/** The sealing purposes of the columns of a job. */
+/** The encryption purposes of the columns of a job. */
 export const JOB_PURPOSES = { request: REQUEST, result: RESULT, error: ERROR } as const;
 
 export async function sealRequest(secrets: Secrets, request: object): Promise<Buffer> {
     return secrets.seal(JSON.stringify(request), REQUEST);
 }
 
-/** Undefined if it was deleted or no key of the ring opens it. @param parse a JSON parser that keeps the digits of numbers, if they matter */
+/**
+ * Undefined if it was deleted or no key of the ring decrypts it. @param parse a JSON parser that keeps the digits of numbers, if they
+ * matter
+ */
 export async function openRequest<Request extends object>(
     secrets: Secrets,
     sealed: Buffer | null,
@@ -23,18 +26,18 @@ export async function openRequest<Request extends object>(
     return text === undefined ? undefined : (parse(text.toString()) as Request);
 }
 
-/** The JSON of a result, before and after the account's remaining credits. */
+/** The JSON of a result before and after the account's remaining credits. */
 interface ResultParts {
     head: string;
     tail: string;
 }
 
-/** Seals the length of the first part, then both parts. */
+/** Encrypts the length of the first part, then both parts. */
 export async function sealResult(secrets: Secrets, { head, tail }: ResultParts): Promise<Buffer> {
     return secrets.seal(`${head.length}\n${head}${tail}`, RESULT);
 }
 
-/** Opens a result as JSON text; undefined if no key of the ring opens it. */
+/** Decrypts a result to JSON text; undefined if no key of the ring can. */
 export async function openResult(secrets: Secrets, sealed: Buffer, remaining: number): Promise<string | undefined> {
     const opened = await secrets.open(sealed, RESULT);
     const text = opened && (await textInTurns(opened));
@@ -44,14 +47,14 @@ export async function openResult(secrets: Secrets, sealed: Buffer, remaining: nu
     return `${text.slice(from, middle)}${remaining}${text.slice(middle)}`;
 }
 
-/** The failure of an attempt, apart from its code. */
+/** The failure of an attempt, without its code. */
 type StoredError = Pick<RefusalExtras, 'details' | 'retryAfter' | 'upstream' | 'didYouMean' | 'retryable'> & { message?: string };
 
 export async function sealError(secrets: Secrets, error: StoredError): Promise<Buffer> {
     return secrets.seal(JSON.stringify(error), ERROR);
 }
 
-/** Opens the failure; empty if no key of the ring opens it. */
+/** Decrypts the failure; empty if no key of the ring can. */
 export async function openError(secrets: Secrets, sealed: Buffer | null): Promise<StoredError> {
     const text = sealed === null ? undefined : await secrets.open(sealed, ERROR);
     return text === undefined ? {} : (JSON.parse(text.toString()) as StoredError);

@@ -8,7 +8,10 @@ import { closeBatch } from './batch-ends.ts';
 export type AttemptEnd =
     | { status: 'succeeded'; result: Buffer; question: string | null }
     | { status: 'failed'; code: string; error: Buffer }
-    /** It waits for another attempt, or fails if that would start after its expiry. `isUntried`: nothing was tried, so no attempt is counted. */
+    /**
+     * The job waits for another attempt, or fails if that attempt would start after its expiry. `isUntried`: nothing was tried, so no
+     * attempt is counted.
+     */
     | { status: 'queued'; code: string; error: Buffer; afterMs: number; isDeath?: boolean; isUntried?: boolean }
     | { status: 'cancelled' };
 
@@ -18,7 +21,7 @@ export type HoldEnd = Pick<MovedRow, 'marked' | 'charged' | 'available'> & {
     won: boolean;
 };
 
-/** A job locked by the transaction. */
+/** A job that the transaction has locked. */
 export interface LockedJob {
     job_id: string;
     workspace_id: string;
@@ -56,7 +59,7 @@ export function lockedColumns(db: Db): Columns<LockedJob> {
     };
 }
 
-/** The job expired. It keeps the failure of an earlier attempt. */
+/** The job has expired. It keeps the failure of an earlier attempt. */
 type Expired = { status: 'expired' };
 
 /** A locked job and what happens to it. `hold` belongs to its attempt, if it had one. */
@@ -66,7 +69,7 @@ export interface JobEnd {
     hold?: HoldEnd;
 }
 
-/** How a job ended. `isKept`: code and error stay as they are. */
+/** How a job ended. `isKept`: code and error do not change. */
 interface Final {
     job: LockedJob;
     status: JobStatus;
@@ -82,7 +85,7 @@ interface Final {
     wasSent: boolean;
 }
 
-/** It waits for another attempt. */
+/** The job waits for another attempt. */
 type Again = Pick<Final, 'job' | 'code' | 'error' | 'isKept' | 'attempts' | 'deaths' | 'wasSent'> & { afterMs: number };
 
 /** Writes the ends of jobs whose holds have ended: items of one batch, or jobs without a batch. */
@@ -120,7 +123,7 @@ function nextState({ job, end, hold }: JobEnd, isCancelling: boolean): Final | A
     const tried = attempts - (isUntried ? 1 : 0);
     const next = {
         ...blank,
-        // Nothing was tried, so an earlier failure is kept.
+        // Nothing was tried, so the earlier failure is kept.
         ...(isUntried ? { isKept: true } : { code: end.code, error: end.error }),
         attempts: tried,
         deaths: deaths + (isDeath ? 1 : 0),
@@ -130,13 +133,13 @@ function nextState({ job, end, hold }: JobEnd, isCancelling: boolean): Final | A
     return { ...next, status: tried > 0 ? 'failed' : 'expired' };
 }
 
-/** Locks the row of the batch, which every end of an item needs. */
+/** Locks the row of the batch. Every end of an item needs this lock. */
 async function isBeingCancelled(trx: Db, batchId: string): Promise<boolean> {
     const batch = await trx('batches').where({ batch_id: batchId }).forUpdate().first('status');
     return batch?.status === 'cancelling';
 }
 
-/** Raw: assignments of both updates. */
+/** Raw: assignments that both updates share. */
 const COMMON = `
     operation = null, lease_until = null, held = 0, attempts = n.attempts, deaths = n.deaths, was_sent = j.was_sent or n.was_sent,
     code = case when n.is_kept then j.code else n.code end, error = case when n.is_kept then j.error else n.error end`;
@@ -167,7 +170,7 @@ async function queueAgain(trx: Db, rows: readonly Again[]): Promise<void> {
     );
 }
 
-/** Reserves places in the results of the batch, which locks its row, and writes the ends. */
+/** Reserves positions in the results of the batch, which locks its row, and writes the ends. */
 async function writeFinals(trx: Db, rows: readonly Final[], batchId: string | null): Promise<void> {
     await trx.raw(
         `with reserved as (

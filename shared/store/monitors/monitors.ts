@@ -4,7 +4,7 @@ import type { Effect } from '../../domain/types.ts';
 import { columns, countRows, cutPage, type Db, PAGE_BYTES, toColumns } from '../../platform/db.ts';
 import type { Reader } from '../jobs/jobs.ts';
 
-/** A monitor as it is stored. */
+/** The stored row of a monitor. */
 export interface MonitorRow {
     monitorId: string;
     /** Increases with the time of creation. */
@@ -15,7 +15,7 @@ export interface MonitorRow {
     site: string;
     endpoint: string;
     ownerId: string | null;
-    /** Sealed (sealed.ts). */
+    /** Encrypted (sealed.ts). */
     request: Buffer;
     every: string | null;
     cron: string | null;
@@ -105,14 +105,14 @@ export interface ChangeRow {
     changeId: string;
     number: number;
     at: Date;
-    /** Sealed. */
+    /** Encrypted. */
     diff: Buffer;
     diffTruncated: boolean;
     beforeRun: string;
     afterRun: string;
 }
 
-/** The fields that callers set, and the key whose rights the monitor has. */
+/** The fields that callers set, and the key whose rights the monitor uses. */
 export interface MonitorFields extends Omit<MonitorRow, 'monitorId' | 'number' | 'workspaceId' | 'site' | 'endpoint' | 'createdAt'> {
     userId: string;
     needs: Effect;
@@ -141,7 +141,7 @@ export async function deleteMonitor(trx: Db, monitorId: string): Promise<void> {
     await trx('monitors').where({ monitor_id: monitorId }).delete();
 }
 
-/** Finds a monitor that the reader may see: one that a key with its scopes could have created. */
+/** Finds a monitor that the reader may see: one that a key with the reader's scopes could have created. */
 export async function findMonitor(db: Db, reader: Reader, monitorId: string): Promise<MonitorRow | undefined> {
     return visible(db, reader).where({ 'm.monitor_id': monitorId }).first(ROW);
 }
@@ -151,7 +151,7 @@ export async function lockMonitor(trx: Db, monitorId: string): Promise<MonitorRo
     return trx('monitors as m').where({ 'm.monitor_id': monitorId }).forUpdate().first(ROW);
 }
 
-/** Lists monitors, newest first, with one extra row if there are more than `limit`, and counts all. */
+/** Lists monitors, newest first, and counts all of them. Returns one extra row if there are more than `limit`. */
 export async function listMonitors(
     db: Db,
     reader: Reader,
@@ -165,15 +165,15 @@ export async function listMonitors(
     return { ...(await readFitting<MonitorRow>(db, sized, limit)), total };
 }
 
-/** A page, newest first. */
+/** One page of rows, newest first. */
 export interface NumberedPage<Row> {
     shown: Row[];
-    /** Behind which row the next page begins. */
+    /** The row after which the next page begins. */
     last: Row | undefined;
     total: number;
 }
 
-/** Columns of a row: the bytes that the rows before it hold, and how many rows there are. */
+/** Columns for paging: the total size in bytes of the earlier rows, and the number of rows. */
 function sizesOf(db: Db, table: 'm' | 'c', column: 'request' | 'diff') {
     const bytes = `octet_length(${table}.${column})`;
     return {
@@ -182,7 +182,7 @@ function sizesOf(db: Db, table: 'm' | 'c', column: 'request' | 'diff') {
     };
 }
 
-/** The newest rows, at most `limit`, and fewer where they hold more than a page may. @param sized with `sizesOf` */
+/** The newest rows, at most `limit`, and fewer if they exceed the size of a page. @param sized a query with `sizesOf` */
 async function readFitting<Row extends { number: number }>(db: Db, sized: ReturnType<typeof visible>, limit: number) {
     const rows = (await db
         .from(sized.as('r'))
@@ -203,14 +203,16 @@ function visible(db: Db, { workspaceId, userId, scopes: { effects, sites, endpoi
     return found;
 }
 
-/** Who pays for monitors: on Free the user of their keys, otherwise the workspace. */
+/** The payer of monitors: on Free the user of their keys, otherwise the workspace. */
 interface Payer {
     plan: string;
     userId: string;
     workspaceId: string;
 }
 
-/** Counts the monitors of a payer, including those of this transaction. Counts of one payer are serialized, so that limits hold. */
+/**
+ * Counts the monitors of a payer, including those of this transaction. Counts of one payer are serialized, so that the limits are exact.
+ */
 export async function countMonitors(trx: Db, { plan, userId, workspaceId }: Payer, { active }: { active: boolean }): Promise<number> {
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`monitors ${plan === 'free' ? userId : workspaceId}`]);
     const counted = trx('monitors as m').join('workspaces as w', 'w.id', 'm.workspace_id');
@@ -219,7 +221,7 @@ export async function countMonitors(trx: Db, { plan, userId, workspaceId }: Paye
     return countRows(counted);
 }
 
-/** Pauses the newest monitors of payers above their limit: what an operator set, or that of the plan. @param most the limit by plan */
+/** Pauses the newest monitors of payers above their limit, which an operator or the plan sets. @param most the limit by plan */
 export async function pauseSurplus(db: Db, most: Readonly<Record<string, number>>): Promise<void> {
     await db.raw(
         `update monitors set status = 'paused', paused_reason = 'plan', next_run_at = null, claim = null where monitor_id in (
@@ -245,12 +247,12 @@ export async function lastRuns(db: Db, monitorIds: readonly string[]): Promise<M
     return new Map(rows.map((row) => [row.monitorId, row]));
 }
 
-/** The sealed diff of a change; undefined if it was deleted. */
+/** The encrypted diff of a change; undefined if it was deleted. */
 export async function readDiff(db: Db, changeId: string): Promise<Buffer | undefined> {
     return (await db('monitor_changes').where({ change_id: changeId }).first('diff'))?.diff;
 }
 
-/** The number of the newest run or change beyond those that are kept; 0 if there is none. */
+/** The number of the newest run or change that is no longer kept; 0 if there is none. */
 export function lastPrunedNumber(db: Db, table: 'monitor_runs' | 'monitor_changes', monitorId: string) {
     const most = table === 'monitor_runs' ? KEPT_RUNS : KEPT_CHANGES;
     return db.raw(`coalesce((select number from ${table} where monitor_id = ? order by number desc offset ? limit 1), 0)`, [
@@ -266,7 +268,7 @@ interface Place {
 
 export async function listRuns(db: Db, monitorId: string, { limit, before }: Place): Promise<NumberedPage<RunRow>> {
     const found = db('monitor_runs as r').where({ 'r.monitor_id': monitorId });
-    // Older runs may still count towards the credits of the day, but are not shown.
+    // Older runs may still count towards the credits of the day, but they are not shown.
     found.where('r.number', '>', lastPrunedNumber(db, 'monitor_runs', monitorId));
     const total = await countRows(found.clone());
     if (before !== undefined) found.where('r.number', '<', before);
@@ -286,7 +288,7 @@ export async function listChanges(db: Db, monitorId: string, { limit, before }: 
     return { ...(await readFitting<ChangeRow>(db, sized, limit)), total };
 }
 
-/** Counts monitors by status, and returns how long the oldest due run has been due. */
+/** Counts monitors by status, and returns how long the longest due run has been due. */
 export async function countByStatus(db: Db): Promise<{ counts: Record<MonitorStatus, number>; oldestDueSeconds: number }> {
     const { rows } = await db.raw<{ rows: { status: MonitorStatus; monitors: number; due: number | null }[] }>(
         `select status, count(*)::integer as monitors, extract(epoch from app_now() - min(next_run_at))::float8 as due

@@ -4,7 +4,7 @@ import { newId } from '../../domain/text/ids.ts';
 import type { Db } from '../../platform/db.ts';
 import { lastPrunedNumber, lockMonitor, type MonitorRow } from './monitors.ts';
 
-/** How long a claim lasts, in real time by the database's clock. If a worker dies, others take over after this time. */
+/** How long a claim lasts, in real time by the database's clock. If a worker dies, another one takes over after this time. */
 const CLAIM = "fleet_now() + interval '30 seconds'";
 const FREE = '(claimed_until is null or claimed_until <= fleet_now())';
 
@@ -64,7 +64,7 @@ export async function addRun(trx: Db, { runId, monitorId, base, dueAt }: NewRun,
     });
 }
 
-/** Adds a run that ended before it started. @param end includes the job if it was started by hand */
+/** Adds a run that ended before it started. @param end includes the job if a person started the run */
 export async function addEndedRun(
     trx: Db,
     { runId, monitorId, base, dueAt }: NewRun,
@@ -111,7 +111,7 @@ export interface EndedRun {
     dueAt: Date | null;
     version: number;
     versionId: number | null;
-    /** Null: the job was deleted. */
+    /** Null if the job was deleted. */
     jobStatus: 'succeeded' | 'failed' | 'cancelled' | 'expired' | null;
     code: string | null;
     error: Buffer | null;
@@ -140,7 +140,7 @@ export async function takeEndedRun(db: Db): Promise<EndedRun | undefined> {
     return rows[0];
 }
 
-/** The value to compare a run with: that of the last successful run with the same base. */
+/** The value that a run is compared with: the value of the last successful run with the same base. */
 export async function valueBefore(
     db: Db,
     { monitorId, base }: { monitorId: string; base: number },
@@ -152,7 +152,7 @@ export async function valueBefore(
         .first({ runId: 'run_id', version: 'version', value: 'value' });
 }
 
-/** Whether a version between these two is a major (breaking) one. */
+/** Whether any version between these two is a major (breaking) one. */
 export async function isMajorBetween(db: Db, site: string, one: number, other: number): Promise<boolean> {
     const [from, to] = [Math.min(one, other), Math.max(one, other)];
     const found = await db('versions')
@@ -173,7 +173,7 @@ export type RunEnd =
     | { status: 'failed'; code: string; error: Buffer }
     | { status: 'skipped'; reason: SkippedReason };
 
-/** Writes the end of a claimed run. Call it with the monitor locked. False if another worker ended it. */
+/** Writes the end of a claimed run. Call it with the monitor locked. False if another worker has ended it. */
 export async function writeRunEnd(trx: Db, run: EndedRun, end: RunEnd): Promise<boolean> {
     const change = end.status === 'succeeded' ? end.change : undefined;
     const ended = await trx('monitor_runs')
@@ -220,7 +220,7 @@ export async function pauseMonitor(trx: Db, monitorId: string, reason: PausedRea
         .update({ status: 'paused', paused_reason: reason, next_run_at: null, claim: null, claimed_until: null });
 }
 
-/** Deletes old runs, except unfinished ones, the two latest values, and runs that count towards the credits of the day. */
+/** Deletes old runs, except unfinished runs, the two latest values, and runs that count towards the credits of the day. */
 async function forgetOld(trx: Db, monitorId: string): Promise<void> {
     const valued = trx('monitor_runs').where({ monitor_id: monitorId }).whereNotNull('value');
     const oldValue = valued.clone().orderBy('number', 'desc').offset(KEPT_VALUES).limit(1).select('number');

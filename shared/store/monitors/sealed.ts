@@ -3,7 +3,7 @@ import type { Secrets } from '../../platform/secrets.ts';
 /** The encrypted parts of a monitor: its call, its values and their diffs. */
 const PURPOSES = { request: 'monitor request', value: 'monitor value', diff: 'monitor diff' } as const;
 
-/** The sealed columns. They must be re-encrypted, since monitors outlive the keys of the ring. */
+/** The encrypted columns. They must be encrypted again on a key rotation, because monitors outlive the keys of the ring. */
 export const MONITOR_COLUMNS = [
     { table: 'monitors', id: 'monitor_id', column: 'request', purpose: PURPOSES.request },
     { table: 'monitor_runs', id: 'run_id', column: 'value', purpose: PURPOSES.value },
@@ -14,7 +14,7 @@ export async function sealText(secrets: Secrets, what: keyof typeof PURPOSES, te
     return secrets.seal(text, PURPOSES[what]);
 }
 
-/** JSON text; undefined if no key of the ring opens it. */
+/** JSON text; undefined if no key of the ring decrypts it. */
 export async function openText(secrets: Secrets, what: keyof typeof PURPOSES, sealed: Buffer): Promise<string | undefined> {
     return (await secrets.open(sealed, PURPOSES[what]))?.toString();
 }

@@ -1,16 +1,16 @@
 import type { Knex } from 'knex';
 import { type Columns, columns, type Db, definedConditions } from '../../platform/db.ts';
 
-/** Which calls of the request log; what is undefined does not narrow. */
+/** Criteria for calls of the request log. Undefined ones do not restrict the result. */
 export interface CallFilter {
     workspaceId: string;
-    /** One member's calls alone. */
+    /** Only the calls of one member. */
     userId: string | undefined;
     site: string | undefined;
-    /** `''` for calls without an endpoint: look-ups in the catalog, and what was refused before it was known. */
+    /** `''` for calls without an endpoint: look-ups in the catalog, and calls that were refused before their endpoint was known. */
     endpoint: string | undefined;
     keyId: string | undefined;
-    /** `success`, `failed` for everything else, or a code. */
+    /** `success`, `failed` for all other outcomes, or a code. */
     outcome: string | undefined;
     operation: string | undefined;
     requestId: string | undefined;
@@ -21,7 +21,7 @@ export interface CallFilter {
 
 export interface LoggedCall {
     operation: string;
-    /** Null for calls that were logged before it was kept. */
+    /** Null for calls from before it was logged. */
     requestId: string | null;
     at: Date;
     kind: 'catalog' | 'fetch';
@@ -39,12 +39,12 @@ export interface LoggedCall {
     upstreamMs: number | null;
 }
 
-/** A call's place in the log: microseconds since 1970, and the id of its row. */
+/** The position of a call in the log: microseconds since 1970, and the id of its row. */
 export type CallPlace = readonly [micros: number, id: number];
 
 interface CallPage {
     calls: LoggedCall[];
-    /** Where older calls go on; undefined if there are none. */
+    /** The position from which older calls continue; undefined if there are none. */
     next: CallPlace | undefined;
 }
 
@@ -72,10 +72,13 @@ const NEWEST_FIRST = [
     { column: 'id', order: 'desc' },
 ];
 
-/** The most rows that one query reads, even where few of them match. */
+/** Maximum number of rows that one query reads, even if few of them match. */
 const LOOKED_AT = 20_000;
 
-/** A statement locks each day of the log that it might read, with its indexes: so older days are read only where the last ones do not do. */
+/**
+ * A statement locks each day of the log that it might read, including its indexes. So older days are read only if the last 8 days do not
+ * fill the page.
+ */
 const RECENT_MS = 8 * 86_400_000;
 
 /** Calls of a workspace, newest first. A page may have fewer calls than `most`, or none, although older ones follow. */
@@ -111,7 +114,7 @@ async function readCalls(db: Db, filter: CallFilter, page: { most: number; befor
     return { calls, next: end && [end.micros, end.id] };
 }
 
-/** Reads the log along its index, from a place on. */
+/** Reads the log in the order of its index, beginning at a position. */
 function alongIndex(db: Db, { workspaceId, from, until }: CallFilter, before: CallPlace | undefined): Knex.QueryBuilder {
     const log = db('usage').where({ workspace_id: workspaceId }).orderBy(NEWEST_FIRST).select('*');
     if (from !== undefined) log.where('at', '>=', from);
@@ -133,13 +136,13 @@ function filterCalls(
     return calls;
 }
 
-/** When a call that held credits in this workspace began; undefined if it has none. */
+/** When a call that held credits in this workspace began; undefined if there is no such call. */
 export async function heldAt(db: Db, workspaceId: string, operation: string): Promise<Date | undefined> {
     const hold = await db('holds').where({ operation, workspace_id: workspaceId }).first('created_at');
     return hold?.created_at;
 }
 
-/** The latest calls of a workspace that one account paid for, newest first. `byUser` keeps one user's calls only. */
+/** The latest calls of a workspace that one account paid for, newest first. `byUser` limits them to one user. */
 export async function recentCalls(
     db: Db,
     { accountId, workspaceId, byUser, most }: { accountId: string; workspaceId: string; byUser?: string | undefined; most: number },

@@ -2,7 +2,7 @@ import { readEndpoint } from '../../domain/package/endpoint.ts';
 import type { JsonObject, PackageDocument } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 
-/** A fetch that is good for a first one: a read that costs one credit and has an example. */
+/** A suitable first fetch for a new user: a read that costs one credit and has an example. */
 export interface FirstCall {
     site: string;
     endpoint: string;
@@ -11,7 +11,9 @@ export interface FirstCall {
 
 const LOOKED_AT = 10;
 
-/** A call to begin with: of the starter registry first, then of sites that were verified, then of any. Undefined if none fits. */
+/**
+ * Finds a first call: in the starter registry first, then among verified sites, then among all sites. Undefined if no endpoint is suitable.
+ */
 export async function findFirstCall(db: Db): Promise<FirstCall | undefined> {
     const rows: { site: string; document: PackageDocument }[] = await db('sites as s')
         .join('versions as v', 'v.id', 's.latest_version_id')

@@ -7,13 +7,13 @@ export interface Movement {
     kind: string;
     /** Change of the available credits. */
     availableDelta: number;
-    /** Change of the credits held for calls in flight. */
+    /** Change of the credits held for running calls. */
     heldDelta: number;
-    /** The available credits after it. */
+    /** The available credits after the movement. */
     balance: number;
     operation: string | null;
     note: string | null;
-    /** Of the call that it belongs to; null if it belongs to none. */
+    /** The site of the call to which the movement belongs; null if there is none. */
     site: string | null;
     endpoint: string | null;
     workspaceId: string | null;
@@ -24,11 +24,12 @@ const MOVEMENT: Columns<Omit<Movement, 'balance'>> = {
     ...columns('h', 'site', 'endpoint', 'workspace_id'),
 };
 
-/** Older movements go on below this id, where so much could be spent of each account. */
+/** The position from which older movements continue: the id below which they are, and the balance of each account at that point. */
 export type StatementPlace = readonly [id: number, balances: Readonly<Record<string, number>>];
 
 /**
- * The accounts of a statement: the one that pays, and the one of this user or workspace that paid before a change of plan and moved into it.
+ * The accounts of a statement: the paying account, and the account of this user or workspace that paid before a change of plan and was
+ * merged into it.
  */
 export async function statementAccounts(
     db: Db,
@@ -38,7 +39,7 @@ export async function statementAccounts(
     return [accountId, ...(await before.pluck('id'))];
 }
 
-/** The movements of accounts, newest first, each with the balance of its account after it; the place is given by the page before. */
+/** The movements of accounts, newest first, each with the balance of its account after it. The previous page returns the position. */
 export async function listMovements(
     db: Db,
     accountIds: readonly string[],
@@ -54,7 +55,7 @@ export async function listMovements(
         .orderBy('e.id', 'desc')
         .limit(most + 1)
         .select({ ...MOVEMENT, accountId: 'e.account_id', available: spendable });
-    // One statement, hence one snapshot: the balance is that after the newest movement of the page.
+    // One statement and therefore one snapshot, so the balance is that after the newest movement of the page.
     const rows: (Omit<Movement, 'balance'> & { accountId: string; available: number })[] = await db
         .from(db.raw('unnest(?::text[]) as a (account_id)', [[...accountIds]]))
         .crossJoin(db.raw('lateral ? as e', [newest]))

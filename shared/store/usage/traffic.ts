@@ -2,32 +2,32 @@ import { ago, type Db } from '../../platform/db.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import { dropLogDays, makeLogDays, USAGE_DAYS } from './log-days.ts';
 
-/** Statistics of real fetches. Days are UTC; "7 days" are today and the seven days before. */
+/** Statistics of real fetches. Days are UTC. "7 days" means today and the seven days before. */
 export interface TrafficHealth {
-    /** 0 to 1, of the calls of 7 days that reached the site; null without one. */
+    /** 0 to 1: the share of successes among the calls of 7 days that reached the site; null if there were none. */
     successRate: number | null;
-    /** Of the successes of 7 days; null without one. */
+    /** Over the successes of 7 days; null if there were none. */
     p95Ms: number | null;
     lastSuccessAt: Date | null;
 }
 
 export interface SiteTraffic {
-    /** Successful fetches of 7 days. */
+    /** Number of successful fetches of 7 days. */
     fetches7d: number;
-    /** Over all endpoints; undefined before there was any traffic. */
+    /** Over all endpoints; undefined if there has never been any traffic. */
     health: TrafficHealth | undefined;
 }
 
-/** The health of each endpoint that was ever called, by its name. */
+/** The health of each endpoint that has ever been called, by name. */
 export type EndpointHealth = ReadonlyMap<string, TrafficHealth>;
 
-/** The health of each endpoint of a site that was ever called, by its name. */
+/** The health of each endpoint of a site that has ever been called, by name. */
 export async function endpointHealth(db: Db, site: string): Promise<EndpointHealth> {
     const rows = await runPrepared<EndpointHealthColumns>(db, ENDPOINTS, [site], TIMEOUT_MS);
     return toEndpointHealth(rows);
 }
 
-/** How each of these sites is used as a whole, each at its place. */
+/** The traffic of each of these sites as a whole, at the same indices. */
 export async function siteTraffic(db: Db, sites: readonly string[]): Promise<SiteTraffic[]> {
     const rows = await runPrepared<HealthColumns>(db, SITES, [sites], TIMEOUT_MS);
     return rows.map((row) => {
@@ -36,7 +36,7 @@ export async function siteTraffic(db: Db, sites: readonly string[]): Promise<Sit
     });
 }
 
-/** Makes days of the request log ahead, drops those that are over, and deletes roll-ups of the same age. */
+/** Creates daily partitions of the request log ahead of time, drops expired ones, and deletes roll-ups of the same age. */
 export async function maintainUsage(db: Db, days = USAGE_DAYS): Promise<void> {
     await makeLogDays(db);
     await dropLogDays(db, days);
@@ -62,7 +62,7 @@ export async function lastSuccess(db: Db, site: string, endpoint: string): Promi
 const TIMEOUT_MS = 5000;
 export const WEEK = "week as materialized (select ((app_now() - interval '7 days') at time zone 'UTC')::date as first_day)";
 
-/** The last success of a site is on the last day that had any. */
+/** The last success of a site is on its last day with a success. */
 const SITES: PreparedQuery = {
     name: 'site_traffic',
     text: `with ${WEEK}
@@ -86,7 +86,7 @@ const SITES: PreparedQuery = {
         order by place`,
 };
 
-/** Of the site `asked.site`, beside `WEEK`; times in milliseconds since 1970. */
+/** The health of the endpoints of the site `asked.site`. The statement must also contain `WEEK`. Times in milliseconds since 1970. */
 export const ENDPOINT_HEALTH = `
     select calls.*, durations.p95_bucket
     from (
@@ -144,17 +144,17 @@ function toHealth(row: HealthColumns): TrafficHealth {
 
 const RATIO = 1.2;
 
-/** The bucket of a duration: n holds what took up to 1.2 ^ n milliseconds and longer than bucket n - 1. */
+/** The bucket of a duration. Bucket n contains durations of up to 1.2 ^ n milliseconds that exceed bucket n - 1. */
 export function toBucket(ms: number): number {
     return ms <= 1 ? 0 : Math.ceil(Math.log(ms) / Math.log(RATIO));
 }
 
-/** A duration in the middle of its bucket, in whole milliseconds: at most 10 % off. */
+/** A duration in the middle of a bucket, in whole milliseconds. The error is at most 10 %. */
 export function fromBucket(bucket: number): number {
     return Math.max(1, Math.round(RATIO ** (bucket - 0.5)));
 }
 
-/** The same in SQL. */
+/** The same as a SQL expression. */
 export function millisecondsOf(bucket: string): string {
     return `greatest(1, round(${RATIO} ^ (${bucket} - 0.5)))::integer`;
 }

@@ -2,10 +2,10 @@ import type { Knex } from 'knex';
 import { ago, type Columns, type Db, definedConditions } from '../../platform/db.ts';
 import { fromBucket } from './traffic.ts';
 
-/** Whose calls, and which of them. What is undefined does not narrow. */
+/** Criteria for calls. Undefined ones do not restrict the result. */
 export interface UsageScope {
     workspaceId: string;
-    /** One member's calls alone. */
+    /** Only the calls of one member. */
     userId: string | undefined;
     site: string | undefined;
     /** `''` for look-ups in the catalog. */
@@ -13,12 +13,12 @@ export interface UsageScope {
     keyId: string | undefined;
 }
 
-/** Figures of some calls. */
+/** Figures of a group of calls. */
 export interface Figures {
     calls: number;
     successes: number;
     credits: number;
-    /** Milliseconds that successes took, at most 10 % off; null without one. */
+    /** Median duration of successes in milliseconds, with an error of at most 10 %; null if there were none. */
     p50Ms: number | null;
     p95Ms: number | null;
 }
@@ -28,7 +28,7 @@ export interface Slot extends Figures {
 }
 
 interface UsageOverTime {
-    /** One after another, without a gap; the last one is not over yet. */
+    /** Consecutive slots without a gap. The last one is not complete yet. */
     slots: Slot[];
     total: Figures;
 }
@@ -45,7 +45,7 @@ export interface Share extends Figures {
 const HOUR_S = 3600;
 
 /**
- * Calls over time, from hours that are rolled up. Slots begin at whole hours of UTC, days at midnight.
+ * Calls over time, from hourly roll-ups. Slots begin at whole hours of UTC, days at midnight.
  * @param slotHours 1 to 24
  */
 export async function usageOverTime(
@@ -70,7 +70,7 @@ export async function usageOverTime(
     };
 }
 
-/** The sites, endpoints or keys with the most calls since a moment, most first. */
+/** The sites, endpoints or keys with the most calls since a time, in descending order. */
 export async function usageShares(
     db: Db,
     scope: UsageScope,
@@ -98,7 +98,7 @@ const TOP_COLUMNS: Record<TopDimension, readonly string[]> = {
     user: ['user_id'],
 };
 
-/** The sites, endpoints, workspaces or users of the whole installation with the most calls since a moment, most first. */
+/** The sites, endpoints, workspaces or users of the whole installation with the most calls since a time, in descending order. */
 export async function topUsage(
     db: Db,
     { by, days, most }: { by: TopDimension; days: number; most: number },
@@ -112,7 +112,7 @@ export async function topUsage(
     return [...groups].map(([name, group]) => ({ name: JSON.parse(name) as string[], ...figuresOf(group) }));
 }
 
-/** The sites that were called since a time, by name, up to a limit. */
+/** The sites that have been called since a time, ordered by name, up to a limit. */
 export async function sitesCalled(
     db: Db,
     { workspaceId, userId }: Pick<UsageScope, 'workspaceId' | 'userId'>,
@@ -123,7 +123,7 @@ export async function sitesCalled(
     return queryHours(db, scope).where('h.hour', '>=', since).distinct('h.site').orderBy('h.site').limit(most).pluck('h.site');
 }
 
-/** The counts by bucket of the `most` groups with the most calls. @param calls grouped by `ofOne`, columns of `h` */
+/** The counts by bucket of the `most` groups with the most calls. @param calls columns of `h`, grouped by `ofOne` */
 function mostCalled(db: Db, calls: Knex.QueryBuilder, ofOne: readonly string[], most: number): Knex.QueryBuilder {
     const best = calls
         .clone()
@@ -169,7 +169,7 @@ function figuresOf(rows: readonly Counted[]): Figures {
     };
 }
 
-/** Of rows in the order of their buckets. */
+/** The rows must be in the order of their buckets. */
 function quantile(successes: readonly Counted[], share: number): number | null {
     const all = successes.reduce((total, { calls }) => total + calls, 0);
     let upTo = 0;

@@ -12,12 +12,12 @@ export interface UsageRow {
     /** The request id of the answer; for jobs the job id. Not unique. */
     requestId?: string | undefined;
     accountId?: string | undefined;
-    /** Of a caller without a key: what its limits hang on. Only a hash of it is kept. */
+    /** The client address of a caller without a key, to which its limits apply. Only a hash is stored. */
     address?: string | undefined;
     workspaceId?: string | undefined;
     userId?: string | undefined;
     keyId?: string | undefined;
-    /** The catalog session that a fetch names, as it names it. */
+    /** The look-up session as the fetch names it. */
     sessionId?: string | undefined;
     site: string;
     registrable: string;
@@ -26,11 +26,11 @@ export interface UsageRow {
     outcome: 'success' | RefusalCode;
     credits: number;
     results?: number | undefined;
-    /** Served from memory at no cost: counts neither for health nor as a fetch. */
+    /** Answered from a stored result at no cost. It counts neither for health nor as a fetch. */
     cached?: boolean;
-    /** The site refused the caller's own credential: it does not count for health. */
+    /** The site refused the credential of the caller. The call does not count for health. */
     isCallers?: boolean;
-    /** Of a success without all of its pages: why the next one failed. */
+    /** Set for a success without all of its pages: why the next page failed. */
     failedPage?: RefusalCode | undefined;
     durationMs: number;
     queueMs?: number | undefined;
@@ -38,19 +38,19 @@ export interface UsageRow {
 }
 
 export interface Usage {
-    /** Takes a call along, written within a second; never waits and never fails. */
+    /** Records a call, which is written within a second. Never waits and never fails. */
     record(row: UsageRow): void;
-    /** Writes what was recorded so far. */
+    /** Writes all recorded calls. */
     flush(): Promise<void>;
     close(): Promise<void>;
 }
 
-/** How long a row waits at most; a process that is killed loses so much of the log. */
+/** Maximum wait of a row, in milliseconds. A process that is killed loses this much of the log. */
 const EVERY_MS = 900;
-/** Rows kept while the database does not take them: the oldest are given up first. */
+/** Maximum number of rows in memory while the database is unreachable. The oldest rows are dropped first. */
 const MAX_ROWS = 20_000;
 
-/** Opens the request log of a process; close it before the pool. */
+/** Opens the request log of a process. Close it before the pool. */
 export function openUsage(db: Db, options: { log?: { warn(fields: object, message: string): void } } = {}): Usage {
     const writer = openBatchWriter<Recorded>({
         write: (rows) => writeRows(db, rows),
@@ -67,7 +67,10 @@ export function openUsage(db: Db, options: { log?: { warn(fields: object, messag
 
 type Recorded = UsageRow & { recordedAt: number };
 
-/** Days are made ahead. Where none was, after a pause of all workers or a jump of the clock, it is made now. */
+/**
+ * Daily partitions are created ahead of time. If one is missing, after an interruption of all workers or a jump of the clock, it is created
+ * now.
+ */
 async function writeRows(db: Db, rows: readonly Recorded[]): Promise<void> {
     try {
         await insertRows(db, rows);
@@ -78,7 +81,10 @@ async function writeRows(db: Db, rows: readonly Recorded[]): Promise<void> {
     }
 }
 
-/** Log and roll-ups in one statement: a batch is counted once or not at all. Sorted, so that processes do not lock each other out. */
+/**
+ * Log and roll-ups are written in one statement, so that a batch is counted once or not at all. Rows are sorted, so that processes do not
+ * deadlock.
+ */
 async function insertRows(db: Db, rows: readonly Recorded[]): Promise<void> {
     const now = performance.now();
     await db.raw(
@@ -165,7 +171,7 @@ function toColumns(row: Recorded, now: number) {
     };
 }
 
-/** The verdict of a call on its endpoint. Only calls that reached the site, or failed because of the schema, count. */
+/** The effect of a call on the health of its endpoint. Only calls that reached the site, or failed because of the schema, count. */
 function verdict({ kind, outcome: ended, failedPage, cached, isCallers }: UsageRow): boolean | undefined {
     const outcome = failedPage ?? ended;
     if (kind !== 'fetch' || cached === true || isCallers === true) return undefined;
