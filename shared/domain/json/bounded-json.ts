@@ -1,6 +1,6 @@
 import { isExact } from './exact-numbers.ts';
 
-/** How much of a value is written: characters of each text, items of each list, fields of each object. */
+/** Limits for the written part of a value: characters of each text, items of each list, fields of each object. */
 export interface Bounds {
     longest: number;
     items: number;
@@ -9,7 +9,7 @@ export interface Bounds {
 
 const ALL: Bounds = { longest: Number.POSITIVE_INFINITY, items: Number.POSITIVE_INFINITY, fields: Number.POSITIVE_INFINITY };
 
-/** The beginning of a list or an object, and how much more of it there is. */
+/** The beginning of a list or an object, and the number of omitted entries. */
 export class PartialValue {
     readonly entries: readonly (readonly [string, unknown])[];
     readonly isList: boolean;
@@ -22,13 +22,13 @@ export class PartialValue {
     }
 }
 
-/** Levels that are indented. Deeper indentation would not help a reader. */
+/** Maximum number of indented levels. Deeper indentation would not help a reader. */
 const MOST_LEVELS = 32;
 
 /**
- * JSON of a value, or the beginning of a text that would be longer than `most`: the writer stops there, so that its cost goes by `most`
- * and not by the value.
- * @param how.indent blanks a level; absent: everything in one line
+ * Writes a value as JSON, or only the beginning if the text would be longer than `most`. The writer stops there, so that its cost depends
+ * on `most` and not on the value.
+ * @param how.indent blanks per level; absent: everything in one line
  */
 export function writeJson(
     value: unknown,
@@ -76,7 +76,7 @@ function* entriesOf(value: object): Generator<readonly [string, unknown]> {
     else for (const name of Object.keys(value)) yield [name, (value as Record<string, unknown>)[name]];
 }
 
-/** @param most characters to read of a text that is longer than any budget */
+/** @param most maximum number of characters to read of a text that is longer than any budget */
 function quoted(text: string, longest: number, most: number): string {
     if (text.length > longest) return JSON.stringify(`${text.slice(0, longest).toWellFormed()}…`);
     return text.length > most ? JSON.stringify(text.slice(0, most + 1)) : JSON.stringify(text);

@@ -3,7 +3,7 @@ import { scanTokens } from './tokens.ts';
 
 declare global {
     interface JSON {
-        /** TypeScript's library does not have it, nor do browsers from before 2025. */
+        /** TypeScript's library does not declare it, and browsers from before 2025 do not have it. */
         rawJSON?(text: string): unknown;
     }
 }
@@ -34,7 +34,7 @@ export function isExact(value: unknown): boolean {
     return value instanceof ExactNumber;
 }
 
-/** The value with doubles in place of ExactNumbers, for what only compares: the value itself where it has none. */
+/** The value with doubles instead of ExactNumbers, for code that only compares. Returns the value itself if it has none. */
 export function withDoubles(value: Json): Json {
     if (typeof value !== 'object' || value === null || !hasExact(value)) return value;
     return JSON.parse(JSON.stringify(value)) as Json;
@@ -45,36 +45,38 @@ function hasExact(value: object): boolean {
     return isExact(value) || Object.values(value).some((part) => typeof part === 'object' && part !== null && hasExact(part));
 }
 
-/** Digits that every double can hold. */
+/** Every double can represent this many digits. */
 const SAFE_DIGITS = 15;
-/** No finite double has more digits before its point, and readers with their own number types fail at such a number. */
+/**
+ * Maximum number of digits before the decimal point. No finite double has more, and readers with other number types fail at such a number.
+ */
 export const MAX_DIGITS = 309;
 
 const LONG = new RegExp(`\\d[\\d.]{${SAFE_DIGITS}}`);
 
-/** Whether a JSON text may have a number that JavaScript rounds. Most texts have none. */
+/** Whether a JSON text may contain a number that JavaScript rounds. Most texts do not. */
 export function mayRound(text: string): boolean {
     return LONG.test(text);
 }
 
-/** Whether JavaScript writes a number with other digits. Infinite ones do not count. */
+/** Whether JavaScript writes a number with different digits. Infinite numbers do not count. */
 function isRounded(literal: string): boolean {
     const value = Number(literal);
     return String(value) !== literal && Number.isFinite(value);
 }
 
-/** Whether a text has a number that JavaScript rounds, in strings too. */
+/** Whether a text contains a number that JavaScript rounds, including in strings. */
 export function hasRounded(text: string): boolean {
     return text.match(/-?\d[\d.]{15,}/g)?.some(isRounded) ?? false;
 }
 
-/** Escapes for a character that marks a string as a number. One that the text does not have is used. */
+/** Escapes of characters that mark a string as a number. The first one that the text does not contain is used. */
 const MARKS = ['\\u0001', '\\u0002', '\\u0003', '\\u0004', '\\u0005', '\\u0006', '\\u0007'];
 
 /**
- * Parses JSON like `JSON.parse`, but numbers that it would round become an ExactNumber. Five times faster than a reviver with its
- * `context.source`, which is called for every value.
- * @param parsed the result of `JSON.parse`, if there is one; it is returned if nothing in it is rounded
+ * Parses JSON like `JSON.parse`, except that numbers which would be rounded become an ExactNumber. Five times faster than a reviver with
+ * its `context.source`, which is called for every value.
+ * @param parsed the result of `JSON.parse`, if available; it is returned if no number in it is rounded
  * @throws SyntaxError
  */
 export function parseExact(text: string, parsed: Json = JSON.parse(text)): Json {
@@ -102,7 +104,7 @@ function isOfNumber(code: number): boolean {
 function restoreNumbers(value: Json, mark: string, known: Map<string, Json>): Json {
     if (typeof value === 'string' && value.startsWith(mark)) {
         const digits = value.slice(mark.length);
-        // A number to everything but `typeof`.
+        // It behaves like a number except for `typeof`.
         const number = known.get(digits) ?? (new ExactNumber(digits) as unknown as number);
         known.set(digits, number);
         return number;

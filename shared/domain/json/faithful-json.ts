@@ -2,14 +2,14 @@ import { MAX_DIGITS } from './exact-numbers.ts';
 import { scanTokens } from './tokens.ts';
 
 /**
- * Whether every reader of a JSON text gets the value that JavaScript made of it, except for the last digits of numbers. False if an
- * object has a key twice: JavaScript takes the last, other readers the first or none. False for numbers beyond a double (`1e999`), at
- * which some readers fail.
+ * Whether every reader of a JSON text gets the value that JavaScript parsed, except for the last digits of numbers. False if an object
+ * contains a key twice: JavaScript uses the last value, other readers use the first or none. False for numbers beyond a double (`1e999`),
+ * at which some readers fail.
  * @param text well-formed JSON
  * @param value the result of `JSON.parse`
  */
 export function isFaithful(text: string, value: unknown): boolean {
-    // Most sites write as JavaScript does, and this is three times faster than a walk over the tokens.
+    // Most sites write JSON like JavaScript does, and this check is three times faster than a walk over the tokens.
     if (JSON.stringify(value) === text) return true;
     const keys = keysHeld(value);
     return keys !== undefined && keys === keysWritten(text);
@@ -20,7 +20,10 @@ const TOO_MANY_DIGITS = new RegExp(`\\d{${MAX_DIGITS + 1}}`);
 const QUOTE = 0x22;
 const COLON = 0x3a;
 
-/** Colons outside of strings. A key that is there twice is written once more than it is held. Undefined if a number has too many digits. */
+/**
+ * Number of colons outside of strings. A repeated key is written more often than the parsed value contains it. Undefined if a number has
+ * too many digits.
+ */
 function keysWritten(text: string): number | undefined {
     let keys = 0;
     const isTooLong = scanTokens(text, (first, from, to) => {
@@ -30,7 +33,7 @@ function keysWritten(text: string): number | undefined {
     return isTooLong ? undefined : keys;
 }
 
-/** Keys of all objects in a value; undefined if it has an infinite number. */
+/** Number of keys of all objects in a value; undefined if it contains an infinite number. */
 function keysHeld(value: unknown): number | undefined {
     let keys = 0;
     const waiting: unknown[] = [[value]];

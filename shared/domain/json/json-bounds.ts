@@ -2,48 +2,54 @@ import type { Detail, DetailCode } from '../../refusals.ts';
 import { dataProblem, textProblem } from '../text/text-rule.ts';
 import { isExact } from './exact-numbers.ts';
 
-/** Levels count nested objects and arrays, the outermost as 1; keys count over the whole value; text counts UTF-8 bytes. */
+/** Levels count nested objects and arrays, the outermost as 1. Keys are counted over the whole value. Text lengths are in UTF-8 bytes. */
 export interface JsonBounds {
     maxDepth: number;
     maxKeys: number;
     maxText: number;
-    /** Items of all arrays together; absent: as many as fit. */
+    /** Maximum number of items of all arrays together; absent: no limit. */
     maxItems?: number;
     /** Allowed strings: one line (default), several lines, or data: every character but NUL, in keys as well. */
     texts?: 'line' | 'lines' | 'data';
-    /** The text at this key of an object may be as long as the body allows: the bytes of a file. */
+    /** The text at this key of an object may be as long as the body allows. It contains the bytes of a file. */
     freeAt?: string;
-    /** A key of the outermost object whose value is data, whatever `texts` says of the rest. */
+    /** A key of the outermost object whose value is data, regardless of `texts`. */
     dataAt?: string;
-    /** The value that levels and keys are counted from, if it is larger than the value in question. */
+    /** The name of the value from which levels and keys are counted, if it is larger than the checked value. */
     of?: string;
 }
 
 /** Limits for the params of a call (docs/api.md, "Requests and answers"). */
 export const PARAM_BOUNDS: JsonBounds = { maxDepth: 32, maxKeys: 1000, maxText: 65_536, texts: 'data' };
 
-/** A whole request body: room for params inside it, and for the newlines of tasks and descriptions; single-line fields say so themselves. */
+/**
+ * Limits for a whole request body. They leave room for params inside it, and for the newlines of tasks and descriptions. Single-line fields
+ * have their own rule.
+ */
 export const BODY_BOUNDS: JsonBounds = { maxDepth: 33, maxKeys: 1050, maxText: 65_536, texts: 'lines', of: 'the body' };
 
-/** Of a body without params: no list that a route takes is longer, and a schema reports every item of a longer one that is wrong. */
+/**
+ * Maximum number of items in a body without params. No valid list of a route is longer. A schema would report every wrong item of a longer
+ * list.
+ */
 export const BODY_ITEMS = 1000;
 
 const MAX_REPORTED = 20;
 
-/** An object or array that is being walked. */
+/** An object or array that the walk has entered. */
 interface Opened {
     value: object;
-    /** Of an object. */
+    /** The keys of an object; undefined for an array. */
     names: readonly string[] | undefined;
     length: number;
-    /** The next position; the one before it is being read. */
+    /** The next index. The walk is reading the value before it. */
     next: number;
 }
 
 /**
- * Every place, in document order and at most 20 of them, where a parsed JSON value leaves the bounds or breaks the text rule.
- * Walks without recursion, so that no nesting overflows the stack, and without memory for what is no object or array: a body may hold
- * a hundred thousand small values. `at` is the JSON pointer of the value itself.
+ * Finds the places where a parsed JSON value exceeds the bounds or violates the text rule, at most 20, in document order. Walks without
+ * recursion, so that deep nesting does not overflow the stack. Allocates no memory for values that are not objects or arrays, because a
+ * body may contain a hundred thousand small values. `at` is the JSON pointer of the value itself.
  */
 export function jsonProblems(value: unknown, bounds: JsonBounds = BODY_BOUNDS, at = ''): Detail[] {
     const problems: Detail[] = [];
@@ -54,7 +60,7 @@ export function jsonProblems(value: unknown, bounds: JsonBounds = BODY_BOUNDS, a
     const tell = (code: DetailCode, fault: string) =>
         void problems.push({ path: boundedPointer(pointerTo(at, opened)), code, message: `The value ${fault}.` });
     const faultOfText = (text: string, isKey: boolean) => textFault(text, bounds, { isKey, isData: isAtData(bounds, opened) });
-    /** False if there is no use in going on. */
+    /** Returns false if the walk should stop. */
     const look = (one: unknown): boolean => {
         if (typeof one !== 'object' || one === null || isExact(one)) {
             const fault = scalarFault(one, faultOfText, isFree(bounds, opened) ? Number.POSITIVE_INFINITY : bounds.maxText);
@@ -95,7 +101,7 @@ export function jsonProblems(value: unknown, bounds: JsonBounds = BODY_BOUNDS, a
     return problems.slice(0, MAX_REPORTED);
 }
 
-/** The first of `jsonProblems`, or `undefined`. */
+/** The first of `jsonProblems`; undefined if there is none. */
 export function jsonProblem(value: unknown, bounds: JsonBounds = PARAM_BOUNDS, at = ''): Detail | undefined {
     return jsonProblems(value, bounds, at)[0];
 }
@@ -112,12 +118,12 @@ function textFault(text: string, { texts }: JsonBounds, { isKey, isData }: { isK
     return textProblem(text, { multiline: !isKey && texts === 'lines' });
 }
 
-/** Whether the walk is below the key whose value is data. */
+/** Whether the current position is below the key whose value is data. */
 function isAtData({ dataAt }: JsonBounds, [outermost]: readonly Opened[]): boolean {
     return dataAt !== undefined && outermost?.names?.[outermost.next - 1] === dataAt;
 }
 
-/** Whether the walk is at a text without a bound of its own. */
+/** Whether the current position is a text without a limit of its own. */
 function isFree({ freeAt }: JsonBounds, opened: readonly Opened[]): boolean {
     const last = opened.at(-1);
     return freeAt !== undefined && last?.names?.[last.next - 1] === freeAt;
@@ -129,7 +135,7 @@ function scalarFault(value: unknown, faultOfText: FaultOfText, maxText: number):
         if (fault !== undefined) return ['INVALID_VALUE', fault];
         return isLongerThan(value, maxText) ? ['TOO_COMPLEX', `is longer than ${maxText} bytes`] : undefined;
     }
-    // `1e999` is well-formed JSON and parses to Infinity, which no JSON can say back.
+    // `1e999` is well-formed JSON but parses to Infinity, which JSON cannot express.
     if (typeof value === 'number') return Number.isFinite(value) ? undefined : ['INVALID_VALUE', 'is a number too large to hold'];
     return value === null || typeof value === 'boolean' || isExact(value) ? undefined : ['INVALID_TYPE', 'is no JSON value'];
 }
@@ -141,20 +147,20 @@ function keyFault(key: string, bounds: JsonBounds, faultOfText: FaultOfText): st
     return isLongerThan(key, bounds.maxText) ? `has a key longer than ${bounds.maxText} bytes` : undefined;
 }
 
-/** Whether a text takes more than this many bytes in UTF-8. A UTF-16 unit takes three bytes at most. */
+/** Whether a text takes more than this many bytes in UTF-8. A UTF-16 unit takes at most three bytes. */
 export function isLongerThan(text: string, bytes: number): boolean {
     return text.length > bytes || (text.length * 3 > bytes && Buffer.byteLength(text) > bytes);
 }
 
-/** Where the value stands that is being looked at. */
+/** The pointer of the current position. */
 function pointerTo(at: string, opened: readonly Opened[]): string {
     return [at, ...opened.map(({ names, next }) => escapePointer(names?.[next - 1] ?? String(next - 1)))].join('/');
 }
 
-/** Most characters shown of a pointer. Its steps are keys of foreign data, and a key may be as long as the value. */
+/** Maximum length of a displayed pointer in characters. Its steps are keys of untrusted data, and a key may be as long as the value. */
 const SHOWN_POINTER = 512;
 
-/** The beginning of a JSON pointer, so that an error is not many times larger than the value. */
+/** The beginning of a JSON pointer, so that an error is never many times larger than the value. */
 export function boundedPointer(pointer: string): string {
     return pointer.slice(0, SHOWN_POINTER).toWellFormed();
 }

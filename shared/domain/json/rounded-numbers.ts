@@ -2,17 +2,17 @@ import type { Detail } from '../../refusals.ts';
 import { boundedPointer, escapePointer } from './json-bounds.ts';
 import { scanTokens } from './tokens.ts';
 
-/** A double holds every whole number of fifteen digits, so most texts need no walk. */
+/** A double can represent every whole number of fifteen digits, so most texts need no walk. */
 const LONG_RUN = /\d{16}/;
 const LONG_WHOLE = /^-?\d{16,}$/;
 
 const ROUNDED = 'This whole number has more digits than are kept; send it as a string.';
 
 const MAX_REPORTED = 20;
-/** Bodies and packages that are nested deeper are refused for that. */
+/** Bodies and packages with deeper nesting are refused for that reason. */
 const MAX_DEPTH = 100;
 
-/** An open array or object, and the place in it: an index, or the range of the last key. */
+/** An open array or object, and the current place in it: an index, or the range of the last key. */
 interface Open {
     isArray: boolean;
     index: number;
@@ -22,8 +22,8 @@ interface Open {
 }
 
 /**
- * Every place, in document order and at most 20 of them, where a JSON text has a whole number that JavaScript rounds:
- * `9007199254740993` would become `…992`, which is another id. Decimals may be rounded.
+ * Finds the whole numbers in a JSON text that JavaScript rounds, at most 20, in document order: `9007199254740993` would become `…992`,
+ * which is another id. Decimals may be rounded.
  * @param text well-formed JSON
  * @param except beginnings of pointers, up to a slash, of places where digits are kept
  */
@@ -43,7 +43,7 @@ export function roundedNumbers(text: string, except?: RegExp): Detail[] {
         if (sign === '{' || sign === '[') return opened.push({ isArray: sign === '[', index: 0, key: [0, 0] }) > MAX_DEPTH;
         if (sign === '}' || sign === ']') opened.pop();
         else if (sign === ',' && here !== undefined) here.index++;
-        // A string that is a value is replaced by the next key before a number follows.
+        // If the string is a value and not a key, the next key replaces it before a number follows.
         else if (sign === '"' && here !== undefined) here.key = [from, to];
         else if (to - from > 15 && !isExcepted(here) && isRounded(text.slice(from, to)))
             return found.push({ path: pointerTo(opened, text), code: 'INVALID_VALUE', message: ROUNDED }) >= MAX_REPORTED;
@@ -52,7 +52,7 @@ export function roundedNumbers(text: string, except?: RegExp): Detail[] {
     return found;
 }
 
-/** Whether a number is a whole one that JavaScript prints with other digits. A finite one has at most 309 digits. */
+/** Whether a number is a whole number that JavaScript prints with different digits. A finite number has at most 309 digits. */
 function isRounded(literal: string): boolean {
     if (!LONG_WHOLE.test(literal)) return false;
     const value = Number(literal);

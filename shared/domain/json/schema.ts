@@ -18,26 +18,25 @@ import {
 } from './schema/patterns.ts';
 import { walkSchema } from './schema/structure.ts';
 
-/** `path` is a JSON pointer into the value that was checked, or its beginning. At most ten errors; the first one usually stands alone. */
+/** `path` is a JSON pointer into the checked value, or its beginning. At most ten errors, usually only one. */
 export type Verdict = { ok: true } | { ok: false; errors: { path: string; message: string; keyword: string }[] };
-/** With `work` the patterns spend no more than what is left of it; a value that would take more does not fit. */
+/** With `work`, patterns use only the remaining steps of it. A value that needs more counts as invalid. */
 type Validator = (value: unknown, work?: PatternWork) => Verdict;
 
 /** Limits for all schemas of a package together. */
 interface SchemaBudget {
     patterns: PatternBudget;
-    /** Remaining number of schemas, with references resolved; below 0 nothing more is read. */
+    /** Remaining number of schemas, with references resolved. Below 0, nothing more is read. */
     nodes: number;
 }
 
 const TOO_MANY_NODES = `With their references put in place the JSON Schemas of a package are at most ${MAX_PACKAGE_NODES.toLocaleString('en')} schemas.`;
 
 /**
- * Everything that keeps a value from being a JSON Schema 2020-12 as a package may hold one (docs/api.md, "Schema packages"): the form of each
- * keyword, patterns that the linear-time engine takes, references that stay inside and never come back to themselves, at most 8
- * deep and 1,000 schemas when expanded; with `forParam` also no `uniqueItems` or `contains` over objects. `at` is put before each pointer, `budget` bounds
- * what all schemas of a package together may be.
- * Never throws, whatever the value is.
+ * Finds the reasons why a value is not a JSON Schema 2020-12 that a package may contain (docs/api.md, "Schema packages"). Checks the form
+ * of each keyword, that the linear-time engine accepts all patterns, and that references stay inside and are not cyclic; an expanded schema
+ * may have at most 8 levels and 1,000 schemas. With `forParam`, `uniqueItems` and `contains` over objects are not allowed either. `at`
+ * precedes each pointer. `budget` limits all schemas of a package together. Never throws for any value.
  */
 export function checkJsonSchema(schema: unknown, options: { at?: string; forParam?: boolean; budget?: SchemaBudget } = {}): Detail[] {
     const { budget } = options;
@@ -60,8 +59,9 @@ export function checkJsonSchema(schema: unknown, options: { at?: string; forPara
 }
 
 /**
- * A function that checks values by a schema which `checkJsonSchema` found sound; another one is a bug and throws TypeError. It
- * stops at the first violation, so that its cost is bounded by the value's size. What was compiled is kept by its size, told apart by the schema's text.
+ * Returns a function that validates values against a schema that passed `checkJsonSchema`. Any other schema is a bug and throws TypeError.
+ * The function stops at the first violation, so that its cost is bounded by the size of the value. Compiled schemas are cached by the text
+ * of the schema, up to a total size.
  */
 export function compileJsonSchema(schema: JsonSchema): Validator {
     if (schema === true) return () => ({ ok: true });
@@ -75,7 +75,7 @@ export function compileJsonSchema(schema: JsonSchema): Validator {
 
 const MAX_ERRORS = 10;
 
-/** Bytes of compiled schemas that are kept: code and what it closes over come to about 4 KB for each schema within. */
+/** Maximum size of cached compiled schemas in bytes. The code and its closures take about 4 KB for each contained schema. */
 const MAX_COMPILED_BYTES = 32 * 1024 * 1024;
 const BYTES_OF_NODE = 4096;
 const validators = new LRUCache<string, { validator: Validator; bytes: number }>({
@@ -89,7 +89,7 @@ const ajv = new Ajv2020({
     validateSchema: false,
     addUsedSchema: false,
     logger: false,
-    // A property called `constructor` is there only when the value has it.
+    // Without this option, a property `constructor` would always seem present.
     ownProperties: true,
     formats: FORMATS,
     code: { regExp: Object.assign(linearRegExp, { code: 'linearRegExp' }) },
@@ -119,12 +119,12 @@ function compileFresh(schema: JsonSchema): { validator: Validator; nodes: number
 }
 
 function compileExpanded(expanded: JsonSchema): ValidateFunction {
-    // Ajv forgets objects only.
+    // Ajv can remove only objects from its cache.
     const schema = typeof expanded === 'boolean' ? { not: !expanded } : expanded;
     try {
         return ajv.compile(schema);
     } finally {
-        // It keeps every schema it has compiled until it is told to forget it.
+        // Ajv caches every compiled schema until it is removed explicitly.
         ajv.removeSchema(schema);
     }
 }

@@ -7,22 +7,22 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** A JSON object with a long list in it. */
+/** A JSON object that contains a long list. */
 export interface SplitBody {
-    /** The object with an empty list in its place. */
+    /** The object with an empty list instead of the long one. */
     rest: Buffer;
-    /** How many items the list has. */
+    /** Number of items in the list. */
     count: number;
-    /** The texts of the items; a text may be empty or no JSON. */
+    /** The texts of the items. A text may be empty or invalid JSON. */
     items(): Generator<string>;
 }
 
 /**
- * Takes the list at a key of the outermost object apart without parsing it: parsing thousands of items at once would take the turns of
- * others. What is not well-formed shows when the parts are parsed. Undefined if the object has no list at this key.
+ * Splits the list at a key of the outermost object into its items without parsing it, because parsing thousands of items at once would
+ * block the event loop. Syntax errors appear when the parts are parsed. Undefined if the object has no list at this key.
  * @param body UTF-8
- * @param most items; of a list with more, `count` is one more and the others are not counted
- * @param nextTurn lets others have their turn; called between slices of the body
+ * @param most maximum number of items; for a longer list `count` is one more, and the rest is not counted
+ * @param nextTurn gives other work a turn of the event loop; called between slices of the body
  */
 export async function splitItems(body: Buffer, key: string, most: number, nextTurn: () => Promise<void>): Promise<SplitBody | undefined> {
     const list = await findList(body, key, most, nextTurn);
@@ -43,10 +43,10 @@ export async function splitItems(body: Buffer, key: string, most: number, nextTu
     };
 }
 
-/** Bytes of a slice: at most about a millisecond. */
+/** Number of bytes in a slice. A slice takes at most about a millisecond. */
 const SLICE = 128 * 1024;
 
-/** Where the list begins and ends, and the commas between its items; no further than the last comma that is allowed. */
+/** Finds the start and end of the list, and the commas between its items. Stops at the last allowed comma. */
 async function findList(
     body: Buffer,
     key: string,
@@ -58,9 +58,9 @@ async function findList(
     let depth = 0;
     let from: number | undefined;
     let isWanted = false;
-    /** Where the string begins that is being read. */
+    /** The start of the current string. */
     let opened: number | undefined;
-    /** The first character behind the beginning of the list that is no space. */
+    /** The first character after the start of the list that is not white space. */
     let content: number | undefined;
     let pause = SLICE;
     for (let at = 0; at < body.length; at++) {

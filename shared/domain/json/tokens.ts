@@ -9,9 +9,9 @@ const CLOSE_OBJECT = 0x7d;
 const SPACE = 0x20;
 
 /**
- * Walks the tokens of a JSON text: strings, numbers and words, and the characters `{}[],:`. It does not check the syntax. Bytes are
- * UTF-8.
- * @param see gets the first character and the range of each token; `to` is behind the text for a string without its end. True stops
+ * Walks the tokens of a JSON text: strings, numbers and words, and the characters `{}[],:`. Does not check the syntax. Bytes are UTF-8.
+ * @param see called with the first character and the range of each token; `to` is after the end of the text for an unterminated string.
+ * Returning true stops the walk
  * @returns whether `see` returned true
  */
 export function scanTokens(text: string | Uint8Array, see: (first: number, from: number, to: number) => boolean): boolean {
@@ -30,7 +30,7 @@ export function scanTokens(text: string | Uint8Array, see: (first: number, from:
     return false;
 }
 
-/** Index behind the quote that closes a string; -1 where the text ends first. @param from behind the quote that opens it, and behind an escape */
+/** Index after the quote that closes a string; -1 if the text ends first. @param from index after the opening quote, or after an escape */
 export function endOfString(text: string | Uint8Array, from: number): number {
     for (let at = from; ; ) {
         const quote = typeof text === 'string' ? text.indexOf('"', at) : text.indexOf(QUOTE, at);
@@ -40,14 +40,14 @@ export function endOfString(text: string | Uint8Array, from: number): number {
     }
 }
 
-/** Number of backslashes right before `at`, none of them before `from`. */
+/** Number of backslashes directly before `at`, not counting any before `from`. */
 export function backslashesBefore(text: string | Uint8Array, at: number, from: number): number {
     let first = at;
     while (first > from && (typeof text === 'string' ? text.charCodeAt(first - 1) : text[first - 1]) === BACKSLASH) first--;
     return at - first;
 }
 
-/** Whether the brackets of a text that begins as a JSON object or list end where the text ends. */
+/** Whether a text that begins as a JSON object or list ends where its brackets close. */
 export function isOneValue(text: string): boolean {
     let depth = 0;
     let end = 0;

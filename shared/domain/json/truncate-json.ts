@@ -1,17 +1,17 @@
 import { backslashesBefore, scanTokens } from './tokens.ts';
 
 /**
- * The beginning of a JSON text as JSON: cut where a value ends, or inside a long string, and closed. It says that there is more. It
- * looks at no more than `most` characters.
- * @param padded well-formed JSON of an object or a list; one of at most so many characters is returned whole
+ * The beginning of a JSON text as valid JSON: cut after a value or inside a long string, with all brackets closed. It marks that more
+ * follows. Reads at most `most` characters.
+ * @param padded well-formed JSON of an object or a list; returned whole if it has at most `most` characters
  */
 export function truncateJson(padded: string, most: number): string {
-    // A site may begin with any number of blanks.
+    // The answer of a site may begin with any number of blanks.
     const text = padded.length <= most ? padded : padded.trimStart();
     if (text.length <= most) return text;
     const start = text.slice(0, most);
     const open: string[] = [];
-    /** The last place where a value ended or none had begun, and the number of brackets that were open there. */
+    /** The last position after a value or before the first value, and the number of open brackets at that position. */
     let end = 0;
     let depth = 0;
     let before = '';
@@ -33,7 +33,7 @@ export function truncateJson(padded: string, most: number): string {
     return close(text.slice(0, end), open.slice(0, depth));
 }
 
-/** A text without the escape that its end cuts. @param from where its last string begins */
+/** Removes an escape that the end of the text cuts. @param from the start of its last string */
 function withoutHalfEscape(text: string, from: number): string {
     const last = text.lastIndexOf('\\');
     const isEscape = last >= from && backslashesBefore(text, last + 1, from) % 2 === 1;

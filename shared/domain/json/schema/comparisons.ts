@@ -7,7 +7,7 @@ import type { Places } from './structure.ts';
 const MAX_PROBLEMS = 50;
 const PLAIN = 'plain values: say so by type (string, number, integer, boolean or null), const or enum';
 
-/** Comparing every item with every other one, or each with a whole schema, is quadratic once items are not plain values. */
+/** Comparing each item with all others, or with a whole schema, takes quadratic time unless the items are plain values. */
 export function checkComparisons(places: Places): Detail[] {
     const known = new Map<JsonObject, ReadonlySet<string> | undefined>();
     const isPlain = (schema: unknown) =>
@@ -21,7 +21,7 @@ export function checkComparisons(places: Places): Detail[] {
     return problems;
 }
 
-/** The keywords of a schema that compare values which may be more than plain ones. */
+/** The keywords of a schema that compare values which may be other than plain values. */
 function comparing(schema: JsonSchema, isPlain: (schema: unknown) => boolean): string[] {
     if (typeof schema === 'boolean') return [];
     const { uniqueItems, items, prefixItems = [] } = schema;

@@ -4,9 +4,9 @@ import { KEYWORDS, PLACING } from './keywords.ts';
 import { collectPlaces } from './places.ts';
 import type { Places } from './structure.ts';
 
-/** Most schemas in all params of an endpoint together, with references resolved. */
+/** Maximum number of schemas in all params of an endpoint together, with references resolved. */
 export const MAX_PARAM_NODES = 2000;
-/** Most schemas in a package, counted the same way. */
+/** Maximum number of schemas in a package, counted in the same way. */
 export const MAX_PACKAGE_NODES = 200_000;
 
 /** The number of schemas in a valid schema with references resolved. Counting stops above `most`. */

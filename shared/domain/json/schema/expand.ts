@@ -5,7 +5,10 @@ import { type Form, KEYWORDS, PLACING } from './keywords.ts';
 import { plainTypes } from './plain-types.ts';
 import { isObject, type Places } from './structure.ts';
 
-/** docs/api.md, "Schema packages": how deep and how large a schema may be once every reference is put in place. The outermost schema is at depth 0. */
+/**
+ * docs/api.md, "Schema packages": maximum depth and size of a schema after every reference is replaced by its target. The outermost schema
+ * is at depth 0.
+ */
 export const MAX_DEPTH = 8;
 export const MAX_NODES = 1000;
 
@@ -16,8 +19,8 @@ interface Expansion {
 }
 
 /**
- * The schema with every `$ref` replaced by what it points to and without keywords that decide nothing, or the first thing that
- * forbids it: a reference to nothing or to itself, or too much of it. Expects a schema whose structure was found sound.
+ * Expands a schema: replaces every `$ref` by its target and leaves out keywords that decide nothing. Otherwise returns the first obstacle:
+ * a missing target, a cyclic reference, or too many schemas. Expects a schema that passed the structure check.
  */
 export function expandSchema(
     schema: JsonSchema,
@@ -30,7 +33,7 @@ export function expandSchema(
         : { ok: false, problem: expansion.problem };
 }
 
-/** The pointer of a local reference, or `undefined` if it leads to no schema. */
+/** The pointer of a local reference; `undefined` if its target is not a schema. */
 export function resolveReference(ref: string, places: Places): string | undefined {
     let fragment: string;
     try {
@@ -45,7 +48,7 @@ export function resolveReference(ref: string, places: Places): string | undefine
 interface Spot {
     at: string;
     depth: number;
-    /** Pointers of the references that led here: meeting one again would never end. */
+    /** Pointers of the references that led here. Following one of them again would never end. */
     followed: readonly string[];
 }
 
@@ -67,14 +70,14 @@ function expand(expansion: Expansion, schema: JsonSchema, spot: Spot): JsonSchem
         const form = KEYWORDS.get(keyword);
         if (form !== undefined && !PLACING.has(keyword)) kept.push([keyword, expandValue(expansion, form, value, below(spot, keyword))]);
     }
-    // Object.fromEntries makes own properties of any name; an assignment to `__proto__` would not.
+    // Object.fromEntries defines an own property `__proto__`; an assignment would set the prototype.
     const out: JsonObject = Object.fromEntries(kept);
     const ref = schema['$ref'];
     if (typeof ref === 'string') out['allOf'] = [...((out['allOf'] as Json[] | undefined) ?? []), follow(expansion, ref, spot)];
     return out['uniqueItems'] === true ? withTypedItems(out) : out;
 }
 
-/** The validator compares items in one pass only where their `type` says that they are plain, and every two of them otherwise. */
+/** The validator compares items in one pass only if their `type` says that they are plain values. Otherwise it compares every pair. */
 function withTypedItems(schema: JsonObject): JsonObject {
     const { items } = schema;
     if (!isObject(items) || typesOf({ type: items['type'] ?? null }) !== undefined) return schema;
@@ -82,7 +85,7 @@ function withTypedItems(schema: JsonObject): JsonObject {
     return types === undefined ? schema : { ...schema, items: { type: [...types], allOf: [items] } };
 }
 
-/** Of a schema whose references are in place already. */
+/** Expects a schema whose references have been replaced. */
 function typesOf(schema: JsonObject): ReadonlySet<string> | undefined {
     return plainTypes(schema, { known: new Map(), follow: () => undefined });
 }

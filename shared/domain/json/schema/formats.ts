@@ -1,13 +1,13 @@
 import type { Format } from 'ajv';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 
-/** Values of these formats may be long. */
+/** Formats with values of any length. */
 const LONG: ReadonlySet<string> = new Set(['byte', 'binary', 'password']);
 const MAX_FORMATTED = 2048;
 
 /**
- * The formats that are checked: those of ajv-formats, none of whose values needs more than 2,048 characters, which also bounds
- * the time of their patterns. `regex` and every unknown format are annotations.
+ * The formats that are checked: those of ajv-formats. Their values need at most 2,048 characters, which also limits the time of their
+ * patterns. `regex` and all unknown formats are annotations.
  */
 export const FORMATS: Record<string, Format> = Object.fromEntries(
     Object.entries(fullFormats)

@@ -4,30 +4,35 @@ import { type Form, KEYWORDS } from './keywords.ts';
 import { collectPlaces } from './places.ts';
 import type { Places } from './structure.ts';
 
-/** Puts schemas of one package into another document. */
+/** Inlines schemas of one package into another document. */
 export interface Inliner {
     /**
-     * The schema so that it can stand anywhere: every `$ref` is replaced by what it points to, what only names places is left out, and
-     * so is every keyword whose value the rules do not check. It says the same of every value, and keeps titles and descriptions;
-     * `true` and `false` become objects, which every tool understands.
+     * Makes a schema independent of its position. Every `$ref` is replaced by its target. Keywords that only name places are left out, and
+     * so are keywords whose values the rules do not check. The schema accepts the same values as before and keeps titles and descriptions.
+     * `true` and `false` become objects, which every tool supports.
      */
     inline(schema: JsonSchema): JsonObject;
-    /** The same value, or undefined if the document has no more room: a text beside a schema may be written for each place that names it. */
+    /**
+     * Returns the value, or undefined if the document has no room left. The text next to a schema may be written for each place that refers
+     * to it.
+     */
     text<Value extends Json>(value: Value | undefined): Value | undefined;
 }
 
-/** The limit of all expanded schemas. A package has 4 MiB at most; repeated references may add as much again. */
+/** Maximum size of all expanded schemas in characters. A package has at most 4 MiB; repeated references may add the same amount. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;
-/** An export may always have this size, since shared schemas make a small package several times larger. */
+/** Every export may have at least this size, because shared schemas make a small package several times larger. */
 const LEAST_CHARACTERS = 256 * 1024;
 const MOST_TIMES = 4;
 
-/** The inliner of an export. Its limit grows with the package, so that a small package cannot become a file of megabytes. */
+/**
+ * Creates the inliner of an export. Its limit grows with the package, so that a small package cannot become a file of several megabytes.
+ */
 export function inlinerFor(document: PackageDocument): Inliner {
     return createInliner(Math.min(MOST_CHARACTERS, LEAST_CHARACTERS + MOST_TIMES * JSON.stringify(document).length));
 }
 
-/** For one document. What would make it larger than `most` characters is left open: `{}`, which everything fits. */
+/** Creates the inliner for one document. Schemas that would exceed `most` characters become `{}`, which accepts everything. */
 export function createInliner(most = MOST_CHARACTERS): Inliner {
     let left = most;
     const spend = (value: Json) => {
@@ -45,17 +50,17 @@ export function createInliner(most = MOST_CHARACTERS): Inliner {
 
 interface Work {
     places: Places;
-    /** Whether there is room for this schema too. */
+    /** Whether there is enough room left for this schema. */
     spend(schema: JsonSchema): boolean;
 }
 
-/** They name a place or the dialect; what a reference pointed to is put where it was needed. */
+/** These keywords name a place or the dialect. Targets of references are inlined where they are needed. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['$schema', '$id', '$anchor', '$defs', 'definitions', '$ref']);
 
-/** Everybody writes these with `false`, and some tools look for just that. */
+/** Authors usually write these keywords with `false`, and some tools recognise only that form. */
 const CLOSING: ReadonlySet<string> = new Set(['additionalProperties', 'unevaluatedProperties', 'unevaluatedItems']);
 
-/** @param followed pointers of the references that led here; the rules let none come back to itself. */
+/** @param followed pointers of the references that led here; the rules exclude cyclic references */
 function inline(work: Work, schema: JsonSchema, followed: readonly string[]): JsonObject {
     if (typeof schema === 'boolean') return schema ? {} : { not: {} };
     const kept: [string, Json][] = [];

@@ -5,16 +5,16 @@ import { buildNode } from './interpret/build.ts';
 import type { Node } from './interpret/node.ts';
 
 /**
- * Checks a value by a schema that `checkJsonSchema` found sound, by walking both: nothing is compiled, so that a schema costs what a
- * value makes of it. Each step is charged to the work that is under way (`withinWork`). The verdict is that of `compileJsonSchema`; the
- * suite holds one against the other.
+ * Validates a value against a schema that passed `checkJsonSchema`, by walking both. Nothing is compiled, so the cost of a schema depends
+ * on the value. Each step is charged to the current work budget (`withinWork`). The verdict equals that of `compileJsonSchema`; the tests
+ * compare both.
  * @throws TooMuchWork
  */
 export function checkBySchema(schema: JsonSchema, value: Json): boolean {
     return typeof schema === 'boolean' ? schema : nodeOf(schema).check(value, { path: [], faults: undefined }, undefined);
 }
 
-/** Why a value does not fit, at most ten reasons. @throws TooMuchWork */
+/** The reasons why a value is invalid, at most ten. @throws TooMuchWork */
 export function explainBySchema(schema: JsonSchema, value: Json): Extract<Verdict, { ok: false }>['errors'] {
     if (schema === false) return [{ path: '', message: 'boolean schema is false', keyword: 'false schema' }];
     const state = { path: [], faults: [] };
@@ -22,12 +22,12 @@ export function explainBySchema(schema: JsonSchema, value: Json): Extract<Verdic
     return state.faults.length > 0 ? state.faults : [{ path: '', message: 'does not fit its schema', keyword: '' }];
 }
 
-/** Validates as a compiled schema would. @throws TooMuchWork */
+/** Validates like a compiled schema. @throws TooMuchWork */
 export function walkedVerdict(schema: JsonSchema, value: Json): Verdict {
     return checkBySchema(schema, value) ? { ok: true } : { ok: false, errors: explainBySchema(schema, value) };
 }
 
-/** Bytes of schemas that are kept ready, estimated as they are made ready. */
+/** Maximum size of cached schema nodes in bytes. The size is estimated when a node is built. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 const ready = new LRUCache<JsonObject, { node: Node; bytes: number }>({ maxSize: MAX_BYTES, sizeCalculation: ({ bytes }) => bytes });

@@ -1,7 +1,7 @@
 /**
- * The keywords of JSON Schema 2020-12 that a package may use, each with the form of its value. What is not listed is an
- * annotation that decides nothing and is left out before a schema is compiled: the validator below has keywords of its own
- * (`$async`, `nullable`, `discriminator`) that must not be reached from a package.
+ * The keywords of JSON Schema 2020-12 that a package may use, each with the form of its value. Any other keyword is an annotation and is
+ * left out before a schema is compiled, because the validator has keywords of its own (`$async`, `nullable`, `discriminator`) that packages
+ * must not use.
  */
 export type Form =
     | 'schema'
@@ -72,10 +72,10 @@ export const KEYWORDS: ReadonlyMap<string, Form> = new Map<string, Form>([
     ['description', 'text'],
 ]);
 
-/** Keywords that name or place a schema and decide nothing about a value once every reference is put in place. */
+/** Keywords that name or locate a schema. They do not affect validation once every reference is replaced. */
 export const PLACING: ReadonlySet<string> = new Set(['$schema', '$id', '$ref', '$anchor', '$defs', 'definitions', 'title', 'description']);
 
-/** Keywords through which a schema can reach itself while it runs. */
+/** Keywords by which a schema can refer to itself at run time. */
 export const DYNAMIC: ReadonlySet<string> = new Set(['$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor']);
 
 export const TYPES: ReadonlySet<string> = new Set(['null', 'boolean', 'object', 'array', 'number', 'integer', 'string']);

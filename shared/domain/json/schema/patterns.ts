@@ -7,20 +7,23 @@ import { RE2JS, RE2JSSyntaxException } from 're2js';
  */
 export interface LinearPattern {
     test(text: string): boolean;
-    /** Ajv compares patterns by it. */
+    /** Ajv compares patterns by this text. */
     toString(): string;
 }
 
-/** Most characters of a pattern, and instructions of its compiled program. Both bound the time for one character of text. */
+/**
+ * Maximum length of a pattern in characters, and maximum number of instructions of its compiled program. Both limit the time for one
+ * character of text.
+ */
 export const MAX_PATTERN = 1000;
 const MAX_PROGRAM = 1500;
 
-/** `size`: instructions of the compiled program, which is the cost of compiling. */
+/** `size`: number of instructions of the compiled program, which defines the cost of compiling. */
 type Compiled = { size: number } & ({ ok: true; pattern: LinearPattern } | { ok: false; fault: string; tooComplex: boolean });
 
-/** The budget of one package for compiling patterns: half a millisecond a pattern, and 2 µs an instruction. */
+/** The budget of one package for compiling patterns: half a millisecond per pattern and 2 µs per instruction. */
 export interface PatternBudget {
-    /** Patterns already compiled for the package, by their text. */
+    /** The texts of patterns that were already compiled for the package. */
     seen: Set<string>;
     instructions: number;
 }
@@ -54,7 +57,7 @@ export interface PatternWork {
     left: number;
 }
 
-/** The steps of one call or one package: at most 0.1 s, and far more than useful patterns and texts need. */
+/** The steps of one call or one package: at most 0.1 s, and many more than useful patterns and texts need. */
 export function createPatternWork(): PatternWork {
     return { left: 2_000_000 };
 }
@@ -87,7 +90,7 @@ export function spend(steps: number): void {
 
 const LOOK_AROUND = 'looks around, and patterns run on a linear-time engine without look-around';
 
-/** Steps for compiling a pattern, and for each of its instructions: half a millisecond and 2 µs. */
+/** Steps for compiling a pattern, equal to half a millisecond, and for each of its instructions, equal to 2 µs. */
 const COMPILING = 10_000;
 const COMPILING_INSTRUCTION = 40;
 
@@ -99,7 +102,7 @@ const compiled = new LRUCache<string, Compiled>({
     sizeCalculation: ({ size }, source) => 1000 + 2 * source.length + COMPILED_BYTES * size,
 });
 
-/** Compiles `source`. `fault` completes a sentence that begins with the name of the pattern. */
+/** Compiles `source`. `fault` completes a sentence whose subject is the pattern. */
 export function compilePattern(source: string): Compiled {
     if (source.length > MAX_PATTERN) return { ok: false, fault: `is longer than ${MAX_PATTERN} characters`, tooComplex: true, size: 0 };
     const known = compiled.get(source);
@@ -126,7 +129,7 @@ function compileFresh(source: string): Compiled {
     }
 }
 
-/** Texts for the engine's errors, by its message and the piece of the pattern where it stopped. The first matching row counts. */
+/** Our texts for the engine's errors, by its message and the part of the pattern where it stopped. The first matching row applies. */
 const FAULTS: readonly { what: string; piece?: RegExp; fault: string }[] = [
     {
         what: 'invalid repeat count',
@@ -142,7 +145,7 @@ const FAULTS: readonly { what: string; piece?: RegExp; fault: string }[] = [
     { what: 'invalid named capture', piece: /^\(\?<[=!]/, fault: LOOK_AROUND },
 ];
 
-/** The engine's messages are constants. The piece comes from the package and is not repeated. */
+/** The messages of the engine are constants. The part of the pattern comes from the package and is not repeated. */
 function faultOf(error: unknown): string {
     if (!(error instanceof RE2JSSyntaxException)) return 'is not valid here';
     const [what, stoppedAt] = [error.getDescription(), error.getPattern() ?? ''];

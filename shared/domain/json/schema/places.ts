@@ -3,7 +3,7 @@ import { escapePointer } from '../json-bounds.ts';
 import { type Form, KEYWORDS } from './keywords.ts';
 import type { Places } from './structure.ts';
 
-/** Every schema of a sound document by its pointer, and its anchors. */
+/** All schemas of a valid document by their pointers, and its anchors. */
 export function collectPlaces(schema: JsonSchema): Places {
     const places: Places = { schemas: new Map(), anchors: new Map() };
     collect(places, schema, '');
@@ -21,7 +21,7 @@ function collect(places: Places, schema: JsonSchema, at: string): void {
     }
 }
 
-/** The schemas right below a keyword, each with what follows the keyword in its pointer. */
+/** The schemas directly below a keyword, each with the rest of its pointer. */
 function partsOf(form: Form | undefined, value: Json): [string, JsonSchema][] {
     if (form === 'schema') return [['', value as JsonSchema]];
     if (form === 'schemas') return (value as JsonSchema[]).map((part, index) => [`/${index}`, part]);

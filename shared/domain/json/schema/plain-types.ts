@@ -5,11 +5,11 @@ import { isObject } from './structure.ts';
 interface Following {
     /** Resolves a `$ref`. */
     follow(ref: string): unknown;
-    /** Schemas already checked: references may lead to one schema many times, and in circles. */
+    /** Schemas that were already checked. References may lead to one schema many times, and in circles. */
     known: Map<JsonObject, ReadonlySet<string> | undefined>;
 }
 
-/** The types that a schema allows, if it states that all of them are plain; otherwise `undefined`. */
+/** The types that a schema allows, if all of them are plain; otherwise `undefined`. */
 export function plainTypes(schema: unknown, following: Following): ReadonlySet<string> | undefined {
     if (!isObject(schema)) return undefined;
     const { known } = following;
@@ -20,7 +20,7 @@ export function plainTypes(schema: unknown, following: Following): ReadonlySet<s
     return known.get(schema);
 }
 
-/** Every keyword narrows what the others let through: one that says it is enough. */
+/** Every keyword only restricts the result of the others, so one keyword that requires plain types is sufficient. */
 function check(schema: JsonObject, following: Following): ReadonlySet<string> | undefined {
     const { type, anyOf, oneOf, allOf, $ref } = schema;
     const inside = (one: unknown) => plainTypes(one, following);

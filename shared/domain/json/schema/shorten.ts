@@ -9,11 +9,12 @@ interface ShortenedSchema {
     isShortened: boolean;
 }
 
-/** Levels of the deepest schema that a package may have, and more. */
+/** More than the levels of the deepest schema that a package may have. */
 const MOST_LEVELS = 64;
 
 /**
- * A schema of at most `mostBytes` of JSON that still accepts whatever the whole one does: the deepest levels that do not fit become `{}`.
+ * Shortens a schema to at most `mostBytes` of JSON. The result still accepts every value that the original accepts: the deepest levels that
+ * do not fit become `{}`.
  * @param schema one that a package may have
  */
 export function shortenSchema(schema: JsonSchema, mostBytes: number): ShortenedSchema {
@@ -29,7 +30,7 @@ function fits(schema: JsonSchema, most: number): boolean {
     return Buffer.byteLength(JSON.stringify(schema)) <= most;
 }
 
-/** Keywords that would refuse more if a schema below became `{}`. */
+/** Keywords that would refuse more values if a schema below them became `{}`. */
 const NARROWING: ReadonlySet<string> = new Set([
     'not',
     'if',
@@ -48,14 +49,14 @@ function cut(schema: JsonSchema, levels: number): JsonSchema {
     const kept: JsonObject = {};
     for (const [keyword, value] of Object.entries(schema)) {
         if (NARROWING.has(keyword)) continue;
-        // Of several schemas one may become equal to another one.
+        // Several schemas in `oneOf` may become equal after the cut.
         if (keyword === 'oneOf' && schema['anyOf'] !== undefined) continue;
         kept[keyword === 'oneOf' ? 'anyOf' : keyword] = mapSchemas(keyword, value, (below) => cut(below, levels - 1));
     }
     return kept;
 }
 
-/** The value of a keyword with each schema in it changed. */
+/** Applies `change` to each schema in the value of a keyword. */
 function mapSchemas(keyword: string, value: Json, change: (schema: JsonSchema) => JsonSchema): Json {
     switch (KEYWORDS.get(keyword)) {
         case 'schema':
@@ -70,7 +71,7 @@ function mapSchemas(keyword: string, value: Json, change: (schema: JsonSchema) =
     }
 }
 
-/** A reference to what was cut away becomes `{}`, and so does a reference to that. */
+/** A reference to a removed schema becomes `{}`, and so does a reference to that reference. */
 function withoutLostReferences(schema: JsonSchema): JsonSchema {
     for (let before = schema; ; ) {
         const known = new Set(['#']);

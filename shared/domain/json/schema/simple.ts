@@ -1,16 +1,16 @@
 import type { Json, JsonSchema } from '../../types.ts';
 import { PLACING } from './keywords.ts';
 
-/** Keywords that cost one step, whatever the value is. */
+/** Keywords that take one step for any value. */
 const PLAIN: ReadonlySet<string> = new Set([
     ...['type', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
     ...['minLength', 'maxLength', 'pattern', 'minItems', 'maxItems'],
 ]);
 
-/** Annotations that say nothing about a value. */
+/** Annotations that do not affect validation. */
 const NOTES: ReadonlySet<string> = new Set(['default', 'example', 'examples', 'deprecated', '$comment']);
 
-/** Whether a sound schema holds no more than types, plain enums, bounds, patterns and items of such schemas. */
+/** Whether a valid schema contains only types, plain enums, bounds, patterns and items of such schemas. */
 export function isSimple(schema: JsonSchema): boolean {
     if (typeof schema === 'boolean') return true;
     if (Object.hasOwn(schema, '$ref')) return false;

@@ -5,7 +5,7 @@ import { escapePointer } from '../json-bounds.ts';
 import { DYNAMIC, type Form, KEYWORDS, TYPES } from './keywords.ts';
 import { compileWithin, type PatternBudget } from './patterns.ts';
 
-/** Every schema in a document by its JSON pointer, and the pointers of its `$anchor` names. */
+/** All schemas of a document by JSON pointer, and the pointers of its `$anchor` names. */
 export interface Places {
     schemas: Map<string, JsonSchema>;
     anchors: Map<string, string>;
@@ -13,27 +13,27 @@ export interface Places {
 
 interface Walk extends Places {
     problems: Detail[];
-    /** References, checked when all places are known. */
+    /** References. They are checked when all places are known. */
     refs: { at: string; ref: string }[];
     patterns: PatternBudget;
     stopped: boolean;
 }
 
-/** Limits of the walk itself; the expanded schema has limits of its own. */
+/** Limits of this walk. The expanded schema has its own limits. */
 const MAX_PLACES = 2000;
 const MAX_LEVELS = 64;
 export const MAX_CHOICES = 1000;
 const MAX_PROBLEMS = 50;
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** Walks every schema of a document without following references: the form of each keyword, and patterns. */
+/** Walks all schemas of a document without following references. Checks the form of each keyword, and patterns. */
 export function walkSchema(schema: unknown, patterns: PatternBudget): Places & { problems: Detail[]; refs: Walk['refs'] } {
     const walk: Walk = { schemas: new Map(), anchors: new Map(), problems: [], refs: [], patterns, stopped: false };
     visit(walk, schema, '', 0);
     return walk;
 }
 
-/** Whether a value is a JSON object, and no array. */
+/** Whether a value is a JSON object and not an array. */
 export function isObject(value: unknown): value is JsonObject {
     return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
 }

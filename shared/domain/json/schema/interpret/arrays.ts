@@ -20,7 +20,7 @@ const uniqueItems: Rule = ({ uniqueItems: given }) => {
     };
 };
 
-/** Two places with the same item, the later one first. Plain values are looked up, and others held against each other. */
+/** The indices of two equal items, the later one first. Plain values are looked up in a set, other values are compared with each other. */
 function findTwins(items: readonly Json[]): [number, number] | undefined {
     const plain = new Map<Json, number>();
     const others: { item: Json; place: number }[] = [];
@@ -88,7 +88,7 @@ const unevaluatedItems: Rule = ({ unevaluatedItems: given }, building) => {
     };
 };
 
-/** Checks of lists. */
+/** Rules for arrays. */
 export const ARRAY_RULES: readonly Rule[] = [
     ofCount('maxItems', 'more', (length, given) => length <= given),
     ofCount('minItems', 'fewer', (length, given) => length >= given),

@@ -10,16 +10,16 @@ import { OBJECT_RULES } from './objects.ts';
 import { PLAIN_RULES } from './plain.ts';
 import type { Building, Rule } from './rule.ts';
 
-/** In the order of the compiled validator, so that both find the same first fault; what checks the rest comes last. */
+/** In the order of the compiled validator, so that both find the same first fault. The rules about unevaluated parts come last. */
 const RULES: readonly Rule[] = [...PLAIN_RULES, ...COMBINING_RULES, ...ARRAY_RULES, ...OBJECT_RULES];
 
-/** Bytes that a node takes, closures and all, as measured. */
+/** Measured size of a node in bytes, including closures. */
 const NODE_BYTES = 600;
 
 const YES: Node = { check: () => true };
 const NO: Node = { check: (_value, state) => fail(state, 'false schema', 'boolean schema is false') };
 
-/** Makes a schema ready, in one walk over it; references lead to nodes and are not copied. */
+/** Builds the nodes of a schema, in one walk over it. References point to nodes and are not copied. */
 export function buildNode(schema: JsonObject): { node: Node; bytes: number } {
     const made = new Map<JsonObject, Node>();
     let bytes = 0;
@@ -29,7 +29,7 @@ export function buildNode(schema: JsonObject): { node: Node; bytes: number } {
             if (typeof inner === 'boolean') return inner ? YES : NO;
             const known = made.get(inner);
             if (known !== undefined) return known;
-            // A schema takes about as long to make ready as twenty steps of checking.
+            // Building a node takes about as long as twenty steps of validation.
             spend(20);
             bytes += NODE_BYTES;
             const node: Node = { check: YES.check };
@@ -52,7 +52,7 @@ export function buildNode(schema: JsonObject): { node: Node; bytes: number } {
     return { node: building.node(schema), bytes };
 }
 
-/** All rules of a schema. They collect the evaluated parts where the caller or the last rule needs them. */
+/** Combines all checks of a schema. They collect the evaluated parts if the caller or the last rule needs them. */
 function allOf(checks: readonly Check[], schema: JsonObject): Check {
     const checksRest = Object.hasOwn(schema, 'unevaluatedProperties') || Object.hasOwn(schema, 'unevaluatedItems');
     const run: Check = (value, state, seen) => {

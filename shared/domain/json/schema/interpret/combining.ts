@@ -8,7 +8,7 @@ const not: Rule = ({ not: given }, building) => {
     return (value, state) => !fitsQuietly(node, value, state) || fail(state, 'not', 'must NOT be valid');
 };
 
-/** Checks by one of several schemas; what it has seen counts where it fits. */
+/** Validates against one of several schemas. Its evaluated parts count only if it matches. */
 function attempt({ check }: Node, value: Json, state: State, seen: Seen | undefined): boolean {
     if (seen === undefined) return check(value, state, undefined);
     const own = new Seen();
@@ -31,7 +31,7 @@ const anyOf: Rule = ({ anyOf: given }, building) => {
     const nodes = given.map((one) => building.node(one as JsonSchema));
     return (value, state, seen) => {
         const fits = dropFaultsIfFits(state, () => {
-            // Every matching branch must report the parts that it evaluated.
+            // All matching branches must report the parts that they evaluated.
             if (seen === undefined) return nodes.some((node) => node.check(value, state, undefined));
             return nodes.filter((node) => attempt(node, value, state, seen)).length > 0;
         });
@@ -79,5 +79,5 @@ const condition: Rule = ({ if: given, then: yes, else: no }, building) => {
     };
 };
 
-/** Checks that apply several schemas to one value. */
+/** Rules that apply several schemas to one value. */
 export const COMBINING_RULES: readonly Rule[] = [reference, not, anyOf, oneOf, allOf, condition];

@@ -2,7 +2,7 @@ import type { Json } from '../../../types.ts';
 import { boundedPointer, escapePointer } from '../../json-bounds.ts';
 import { spend } from '../patterns.ts';
 
-/** Where a walk is, and what it found. */
+/** The current position of a walk, and the faults found. */
 export interface State {
     /** Keys and indices from the outermost value; empty for a checked key itself (`propertyNames`). */
     path: (string | number)[];
@@ -13,7 +13,7 @@ export interface State {
 /** Whether a value is valid. `seen` collects the parts that were evaluated, where a rule needs them. */
 export type Check = (value: Json, state: State, seen: Seen | undefined) => boolean;
 
-/** A schema that is ready to check by. */
+/** A schema that is prepared for validation. */
 export interface Node {
     check: Check;
 }
@@ -23,7 +23,7 @@ export class Seen {
     readonly names = new Set<string>();
     readonly places = new Set<number>();
     allNames = false;
-    /** Items before it are checked. */
+    /** All items before this index have been evaluated. */
     upTo = 0;
 
     add({ names, places, allNames, upTo }: Seen): void {
@@ -36,7 +36,7 @@ export class Seen {
 
 const MAX_FAULTS = 10;
 
-/** @param step what of the value is at fault, where it is not the whole */
+/** @param step the key or index of the faulty part, unless the whole value is faulty */
 export function fail(state: State, keyword: string, message: string, step?: string): false {
     const { faults, path } = state;
     if (faults !== undefined && faults.length < MAX_FAULTS) {
@@ -54,12 +54,12 @@ export function checkPart({ check }: Node, part: Json, step: string | number, st
     return fits;
 }
 
-/** Checks without taking down why not. */
+/** Validates without recording reasons. */
 export function fitsQuietly({ check }: Node, value: Json, state: State, seen?: Seen): boolean {
     return state.faults === undefined ? check(value, state, seen) : check(value, { path: [], faults: undefined }, seen);
 }
 
-/** Whether two JSON values are the same; each pair that is looked at is charged. */
+/** Whether two JSON values are equal. Each compared pair is charged to the budget. */
 export function areEqual(one: Json | undefined, other: Json | undefined): boolean {
     spend(1);
     if (one === other) return true;

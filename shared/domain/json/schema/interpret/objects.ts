@@ -5,7 +5,7 @@ import { type Check, checkPart, fail, type Node, type State } from './node.ts';
 import { matches } from './plain.ts';
 import type { Building, Rule } from './rule.ts';
 
-/** Checks objects alone; others fit. */
+/** Creates a check for objects. Other values pass. */
 function ofObject(fits: (value: JsonObject, state: State, seen: Parameters<Check>[2]) => boolean): Check {
     return (value, state, seen) => !isObject(value) || fits(value, state, seen);
 }
@@ -117,7 +117,7 @@ const unevaluatedProperties: Rule = ({ unevaluatedProperties: given }, building)
     });
 };
 
-/** Checks of objects. */
+/** Rules for objects. */
 export const OBJECT_RULES: readonly Rule[] = [
     ofCount('maxProperties', 'more', (length, given) => length <= given),
     ofCount('minProperties', 'fewer', (length, given) => length >= given),

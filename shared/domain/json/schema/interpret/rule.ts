@@ -3,13 +3,13 @@ import type { Check, Node } from './node.ts';
 
 /** The context in which a rule builds its check. */
 export interface Building {
-    /** The node of a schema within this one; the same one for the same schema. */
+    /** The node of a nested schema; the same schema always gives the same node. */
     node(schema: JsonSchema): Node;
     /** Resolves a `$ref`. */
     follow(ref: string): Node;
-    /** Notes down what a rule keeps beside its nodes, in bytes. */
+    /** Records the size in bytes of data that a rule keeps in addition to its nodes. */
     keeps(bytes: number): void;
 }
 
-/** A rule looks at the keywords that it is about, and answers nothing where they are not there. */
+/** A rule reads its keywords and returns undefined if the schema has none of them. */
 export type Rule = (schema: JsonObject, building: Building) => Check | undefined;
