@@ -1,5 +1,5 @@
 /**
- * The main types: a schema package (`PackageDocument`, in the snake_case of the format, as it is published, hashed and downloaded), an
+ * The main types: a schema package (`PackageDocument`, in the snake_case of the format in which it is published, hashed and downloaded), an
  * endpoint with all defaults filled in (`Endpoint`), and a request to a site (`UpstreamRequest`).
  */
 
@@ -38,11 +38,11 @@ export type PaginationStyle = 'page' | 'offset' | 'cursor' | 'link';
 /** A JSON Schema 2020-12 document in a package. `true` and `false` are schemas too. */
 export type JsonSchema = boolean | JsonObject;
 
-/** Types that a text of HTML can be converted to. */
+/** Types to which a text of HTML can be converted. */
 export const SELECTED_TYPES = ['string', 'number', 'integer', 'boolean'] as const;
 export type SelectedType = (typeof SELECTED_TYPES)[number];
 
-/** `select` for JSON: JMESPath by output name, or one expression; for HTML: the form of cheerio's `extract`, with types. */
+/** `select` for JSON: a JMESPath expression, or expressions by output name. For HTML: the form of cheerio's `extract`, with types. */
 export type Select = string | JsonObject;
 
 // --- the package, as published (docs/api.md, "Schema packages") ---
@@ -59,7 +59,7 @@ export interface PackageParam {
     segments?: boolean;
 }
 
-/** One way to authenticate at the site: names only, never a value. */
+/** One way to authenticate at the site. Contains names only, never a value. */
 export interface PackageAuth {
     id: string;
     type: AuthType;
@@ -72,29 +72,29 @@ export interface PackageAuth {
     obtain_url?: string;
     /** The endpoint that tests a credential: a read without required params. */
     test?: string;
-    /** The hosts that may get it; by default all hosts of the package. */
+    /** The hosts that may receive it; by default all hosts of the package. */
     hosts?: string[];
-    /** For type oauth2: how tokens are obtained. */
+    /** How tokens are obtained, for type oauth2. */
     oauth2?: PackageOAuth;
 }
 
 export interface PackageOAuth {
-    /** Where people consent; needed for authorization_code. */
+    /** The page where people consent; required for authorization_code. */
     authorization_url?: string;
     token_url: string;
-    /** Where tokens are revoked (RFC 7009). */
+    /** The URL that revokes tokens (RFC 7009). */
     revocation_url?: string;
     scopes?: { name: string; description?: string }[];
     /** Whether authorization uses PKCE; true by default. */
     pkce?: boolean;
-    /** Only authorization_code if absent. */
+    /** Absent: only authorization_code. */
     flows?: OAuthFlow[];
 }
 
 /** A page to request before a call. */
 export interface PackageStep {
     url: string;
-    /** Selector of the one form on it. */
+    /** Selector of a form on the page. */
     form?: string;
     /** Values by name: an entry of `select`, or `{cookie}`. */
     extract?: Record<string, Extract>;
@@ -108,20 +108,20 @@ interface PackageResponse {
     type?: ResponseType;
     select?: Select;
     schema?: JsonSchema;
-    /** The encoding of the answer; overrides what the answer says. */
+    /** The encoding of the answer. It overrides the one that the answer declares. */
     charset?: string;
     csv?: CsvFormat;
     /** For type `ndjson`: the values are the data of an event stream. */
     sse?: boolean;
 }
 
-/** How a table of type `csv` is written. */
+/** The format of a table of type `csv`. */
 export interface CsvFormat {
     /** One character; detected if absent. */
     delimiter?: string;
     /** Whether the first row names the columns; true by default. */
     header?: boolean;
-    /** Names of the columns, in place of those in the header. */
+    /** Names of the columns. They replace those of the header. */
     columns?: string[];
 }
 
@@ -164,7 +164,7 @@ export interface PackageDocument {
     title: string;
     description?: string;
     intent_category: string;
-    /** The pace that the site asks for: requests a minute to each host of the package. */
+    /** The rate limit that the site asks for: requests a minute to each host of the package. */
     pace?: { requests_per_minute: number };
     auth?: PackageAuth[];
     endpoints: PackageEndpoint[];
@@ -181,27 +181,27 @@ export interface Param {
     default: Json | undefined;
     example: Json | undefined;
     style: ParamStyle;
-    /** For a path param: its value may be several segments, with slashes between them. */
+    /** For a path param: whether its value may consist of several segments, separated by slashes. */
     segments: boolean;
 }
 
 export interface Pagination {
     style: PaginationStyle;
-    /** Name of the path, query or body param that carries page, offset or cursor; absent for `link`. */
+    /** Name of the path, query or body param that contains page, offset or cursor; absent for `link`. */
     param: string | undefined;
     start: number;
-    /** Absent for `offset` without one: the number of items of the last page. */
+    /** Absent for `offset`: the number of items of the last page. */
     step: number | undefined;
     next: string | undefined;
-    /** JMESPath of the id of an item. An item whose id appeared before is dropped. */
+    /** JMESPath of the id of an item. An item is dropped if its id appeared before. */
     unique: string | undefined;
-    /** Further signs of the last page. `total` and `hasMore` are JMESPath over the raw page. */
+    /** Further signs of the last page. `total` and `hasMore` are JMESPath expressions over the raw page. */
     end: { total: string | undefined; hasMore: string | undefined; isShort: boolean };
     maxPages: number;
 }
 
 export interface PrepareStep {
-    /** URL template with placeholders of path and query params, and of values that earlier steps extract. */
+    /** URL template with placeholders for path and query params, and for values that earlier steps extract. */
     url: string;
     form: string | undefined;
     extract: Readonly<Record<string, Extract>>;
@@ -212,20 +212,20 @@ export interface Endpoint {
     kind: Kind;
     description: string;
     method: Method;
-    /** URL template; placeholders `{name}` stand in path and query only. */
+    /** URL template. Placeholders `{name}` occur only in path and query. */
     url: string;
     headers: Readonly<Record<string, string>>;
     params: readonly Param[];
     /** Template of the body; a text for XML, text and NDJSON. `undefined`: the body params as one flat object. */
     body: Json | undefined;
     bodyFormat: BodyFormat;
-    /** False: without any body param neither body nor content type is sent. */
+    /** False: without any body param, neither a body nor a content type is sent. */
     bodyRequired: boolean;
     /** Pages to request before the call, in order; at least one. */
     prepare: readonly PrepareStep[] | undefined;
     hosted: boolean;
     effect: Effect;
-    /** Absent: the default of its package (`needOf`). */
+    /** Absent: the default of the package applies (`needOf`). */
     auth: AuthNeed | undefined;
     /** OAuth scopes that a call needs. */
     scopes: readonly string[];
@@ -246,9 +246,9 @@ export type Values = Readonly<Record<string, Json>>;
 export interface UpstreamRequest {
     method: Method;
     url: string;
-    /** Lower-case names; `user-agent` and `content-type` included. */
+    /** Lower-case names, including `user-agent` and `content-type`. */
     headers: Record<string, string>;
-    /** The body as sent, a text in UTF-8; absent: none is sent. */
+    /** The body as sent, as UTF-8 text or bytes; absent: no body. */
     body?: string | Uint8Array;
     /** The body as `dry_run` shows it: the JSON value, the fields with file sizes, or the text; null without a body. */
     bodyShown: Json;

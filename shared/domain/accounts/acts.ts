@@ -1,4 +1,4 @@
-/** The acts in a workspace's audit log, and their texts on its page. */
+/** The actions in a workspace's audit log, and their texts on its page. */
 export const ACTS = {
     'workspace.created': 'created the workspace',
     'workspace.renamed': 'renamed the workspace',

@@ -11,31 +11,34 @@ const CHECK_LENGTH = 6;
 const SHOWN_LENGTH = 12;
 const FORM = new RegExp(`^(${Object.values(STARTS).join('|')})([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECK_LENGTH}})$`);
 
-/** A new API key, `rb_live_`, 30 random base62 characters (178 bits) and 6 that check them (docs/api.md, "API keys"). Shown once, never stored. */
+/**
+ * A new API key: `rb_live_`, 30 random base62 characters (178 bits) and 6 check characters (docs/api.md, "API keys"). It is shown once and
+ * never stored.
+ */
 export function newApiKey(): string {
     return newSecret('key');
 }
 
-/** The same for a token or a code of an app's grant (docs/guide-agent.md, "Apps"). */
+/** A new token or code of an app's grant, in the same format (docs/guide-agent.md, "Apps"). */
 export function newSecret(kind: SecretKind): string {
     const secret = randomBase62(SECRET_LENGTH);
     return STARTS[kind] + secret + checkOf(secret);
 }
 
-/** Whether `text` may be a key or an access token: form and checksum. It needs no database query. */
+/** Whether `text` may be a key or an access token, by form and checksum. Needs no database query. */
 export function isWellFormedKey(text: string): boolean {
     const kind = secretKind(text);
     return kind === 'key' || kind === 'access';
 }
 
-/** Which of our secrets `text` is by its form and checksum; undefined for anything else. */
+/** The kind of secret that `text` is, by form and checksum; undefined for anything else. */
 export function secretKind(text: string): SecretKind | undefined {
     const [, start, secret, check] = FORM.exec(text) ?? [];
     if (secret === undefined || checkOf(secret) !== check) return undefined;
     return (Object.keys(STARTS) as SecretKind[]).find((kind) => STARTS[kind] === start);
 }
 
-/** The SHA-256 of the key, the only stored form. It needs no salt, since 178 bits cannot be guessed. */
+/** The SHA-256 of the key, which is the only stored form. It needs no salt, because 178 bits cannot be guessed. */
 export function keyHash(text: string): Buffer {
     return hash('sha256', text, 'buffer');
 }

@@ -1,14 +1,14 @@
 import { type Detail, Refusal } from '../../refusals.ts';
 import { counted } from '../text/counted.ts';
 
-/** The 403 of a write that costs more than the person of the key lets pass without being asked. */
+/** The 403 for a write that costs more than the owner of the key allows without a confirmation. */
 export function unconfirmed(above: number, credits: number): Refusal {
     const message = `This changes something at the site and may cost ${counted(credits, 'credit')}. Its key wants a person to confirm writes above ${counted(above, 'credit')} (confirm_above).`;
     const detail: Detail = { path: '', code: 'CONFIRMATION_REQUIRED', message: `credits: ${credits}` };
     return new Refusal('FORBIDDEN', message, { details: [detail] });
 }
 
-/** The credits that a person has to confirm, where that is why a call was refused. */
+/** The credits that a person has to confirm, if a missing confirmation is the reason for the refusal. */
 export function creditsToConfirm({
     details = [],
 }: {

@@ -2,13 +2,13 @@ import { domainToASCII, domainToUnicode } from 'node:url';
 
 export type Email = { ok: true; address: string; normalised: string } | { ok: false; message: string };
 
-/** Mailboxes of these domains ignore dots, and both domains are the same. */
+/** Mailboxes at these domains ignore dots, and both domains are equivalent. */
 const GMAIL = new Set(['gmail.com', 'googlemail.com']);
 
 /**
- * An email address and the form in which it counts as one person's (docs/billing.md): lower case, without
- * `+tag`, at gmail.com and googlemail.com without dots. `address` is where mail goes: as written, trimmed; where IDNA
- * reads another domain than stands there (`exam\u00adple.com`, `ｅxample.com`), at the domain that it reads.
+ * An email address, and the normalised form that identifies a person (docs/billing.md): lower case, without `+tag`, and for gmail.com and
+ * googlemail.com without dots. Mail goes to `address`, which is the trimmed input. If IDNA maps its domain to a different one
+ * (`exam\u00adple.com`, `ｅxample.com`), `address` has the mapped domain.
  */
 export function readEmail(text: string): Email {
     const address = text.trim();

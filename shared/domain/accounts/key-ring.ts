@@ -10,28 +10,31 @@ import {
     timingSafeEqual,
 } from 'node:crypto';
 
-/** A key of the installation, 256 bits; a KeyObject, so that no log and no error shows its bytes. */
+/** A key of the installation, 256 bits. It is a KeyObject, so that logs and errors never contain its bytes. */
 export interface SecretKey {
     id: string;
     key: KeyObject;
 }
 
-/** Keys of which the first encrypts and all decrypt. A purpose separates uses: what was sealed for one opens for no other. */
+/**
+ * A list of keys. The first key encrypts, all keys decrypt. A purpose separates uses: a text that was encrypted for one purpose cannot be
+ * decrypted for another.
+ */
 export interface KeyRing {
     seal(plain: Buffer | string, purpose: string): Buffer;
-    /** Undefined if no key of the ring opens it: the key is missing, or it was sealed for another purpose, or changed. */
+    /** Undefined if no key of the ring decrypts it: the key is missing, the purpose differs, or the text was changed. */
     open(sealed: Buffer, purpose: string): Buffer | undefined;
-    /** Opens one text again and again: its key is derived once. */
+    /** Decrypts one text repeatedly. The key of the text is derived only once. */
     opener(sealed: Buffer, purpose: string): () => Buffer | undefined;
-    /** The same work in steps, for long texts. */
+    /** Like `seal`, in steps, for long texts. */
     sealing(plain: Buffer, purpose: string): Steps<Buffer>;
     opening(sealed: Buffer, purpose: string): Steps<Buffer | undefined>;
-    /** 32 bytes, by the first key. */
+    /** A 32-byte HMAC with the first key. */
     hmac(text: string, purpose: string): Buffer;
     /** Whether any key of the ring made this HMAC. */
     isHmac(mac: Buffer, text: string, purpose: string): boolean;
     has(id: string): boolean;
-    /** Whether the first key sealed it. */
+    /** Whether the first key encrypted it. */
     isCurrent(sealed: Buffer): boolean;
 }
 
@@ -41,7 +44,7 @@ export type Steps<Result> = Generator<void, Result, void>;
 export const KEY_BYTES = 32;
 const ID = /^[A-Za-z0-9_-]{1,32}$/;
 
-/** Reads `id:base64` pairs with commas between. A problem never repeats a key. */
+/** Parses `id:base64` pairs separated by commas. The problem never contains a key. */
 export function parseSecretKeys(text: string): { ok: true; keys: SecretKey[] } | { ok: false; problem: string } {
     const keys: SecretKey[] = [];
     for (const [index, entry] of text.split(',').entries()) {
@@ -61,7 +64,7 @@ export function parseSecretKeys(text: string): { ok: true; keys: SecretKey[] } |
     return { ok: true, keys };
 }
 
-/** A new key as SECRET_KEYS takes it. */
+/** A new key in the format of SECRET_KEYS. */
 export function newSecretKey(id: string): string {
     return `${id}:${randomBytes(KEY_BYTES).toString('base64')}`;
 }
@@ -70,12 +73,13 @@ const VERSION = 1;
 const SALT_BYTES = 16;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Bytes of a step. */
+/** Number of bytes of a step. */
 const STEP = 512 * 1024;
 
 /**
- * AES-256-GCM. A sealed text is: version, length of the key's id, id, salt, nonce, tag, ciphertext. Each has a key of its own, derived
- * from the purpose's key and the salt: random nonces under one key would be safe for 2^32 texts only (NIST SP 800-38D, section 8.3).
+ * AES-256-GCM. A sealed text consists of: version, length of the key id, key id, salt, nonce, tag, ciphertext. Each text has a key of its
+ * own, derived from the key of the purpose and the salt, because random nonces under one key are safe for only 2^32 texts (NIST SP 800-38D,
+ * section 8.3).
  */
 export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRing {
     const byId = new Map(keys.map((key) => [key.id, key]));
@@ -145,7 +149,7 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
     };
 }
 
-/** Encrypts or decrypts `bytes` into `result`: in GCM a ciphertext is as long as its plaintext. */
+/** Encrypts or decrypts `bytes` into `result`. In GCM, the ciphertext has the length of the plaintext. */
 function* inSteps(bytes: Buffer, cipher: Pick<Cipheriv, 'update'>, result: Buffer): Steps<void> {
     for (let at = 0; at < bytes.length; at += STEP) {
         if (at > 0) yield;
@@ -183,7 +187,7 @@ function* decrypted(part: EncryptedPart | undefined): Generator<void, Buffer | u
     }
 }
 
-/** The id of the key that sealed it; undefined if this is nothing that a ring sealed. */
+/** The id of the key that encrypted it; undefined if it was not encrypted by a key ring. */
 export function keyIdOf(sealed: Buffer): string | undefined {
     const length = sealed[1];
     if (sealed[0] !== VERSION || length === undefined || length === 0) return undefined;

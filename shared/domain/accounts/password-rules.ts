@@ -1,13 +1,13 @@
-/** The allowed length of a password. Longer ones are no safer, and hashing them costs more. */
+/** The allowed length of a password. Longer passwords are no safer and take longer to hash. */
 const PASSWORD_LENGTH = { least: 10, most: 200 } as const;
 
-/** The most common first parts of passwords. Appended digits and signs do not make them safer. */
+/** Common beginnings of passwords. Additional digits and punctuation do not make them safer. */
 const COMMON = ['password', 'passwort', 'qwertyuiop', 'qwerty', 'letmein', 'iloveyou', 'administrator', 'welcome', 'routebook', 'changeme'];
 
 /**
- * Checks a new password. Returns a sentence, or undefined if it is good. Length counts, not signs of four
- * kinds (NIST SP 800-63B); what everybody tries first is refused.
- * @param isCommon whether a text in small letters is among the commonest passwords
+ * Checks a new password. Returns a sentence, or undefined if the password is acceptable. The length matters, not the kinds of characters
+ * (NIST SP 800-63B). Passwords that attackers try first are refused.
+ * @param isCommon whether a lower-case text is one of the most common passwords
  */
 export function passwordProblem(password: string, address: string, isCommon: (text: string) => boolean): string | undefined {
     const length = [...password].length;
@@ -23,13 +23,13 @@ export function passwordProblem(password: string, address: string, isCommon: (te
     return undefined;
 }
 
-/** `letmein12345`: a few digits and signs around a common password are the next thing that is tried. */
+/** `letmein12345`: after common passwords, attackers try them with a few digits and punctuation marks around them. */
 function isCommonWithPadding(plain: string, isCommon: (text: string) => boolean): boolean {
     const core = plain.replaceAll(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
     return core.length >= 4 && plain.length - core.length < 8 && isCommon(core);
 }
 
-/** `abcdefghij`, `0987654321`: each sign follows the one before. */
+/** `abcdefghij`, `0987654321`: each character follows the previous one. */
 function isRun(text: string): boolean {
     const steps = new Set([...text].slice(1).map((sign, index) => (sign.codePointAt(0) ?? 0) - ([...text][index]?.codePointAt(0) ?? 0)));
     const [step = 0] = steps;

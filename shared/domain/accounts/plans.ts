@@ -1,7 +1,7 @@
 export const PLAN_NAMES = ['free', 'starter', 'pro', 'enterprise'] as const;
 export type Plan = (typeof PLAN_NAMES)[number];
 
-/** Limits of an account: calls per window, credits per month, fetches at once, monitors. */
+/** Limits of an account: calls per window, credits per month, concurrent fetches, monitors. */
 export interface AccountFigures {
     perMinute: number;
     perHour: number;
@@ -13,16 +13,16 @@ export interface AccountFigures {
 }
 
 interface PlanFigures extends AccountFigures {
-    /** US dollars a month; null: as agreed with the operator. */
+    /** US dollars a month; null: agreed individually with the operator. */
     priceUsd: number | null;
 }
 
-/** An operator's limits for one paying account; absent or null: the plan's. */
+/** The limits that an operator set for one paying account. Absent or null: the limits of the plan. */
 export type LimitOverrides = { [figure in keyof AccountFigures]?: number | null | undefined };
 
 export interface RateWindow {
     name: 'minute' | 'hour' | 'day';
-    /** Counted requests that fit into it. */
+    /** Maximum number of counted requests in the window. */
     limit: number;
     seconds: number;
 }
@@ -48,36 +48,36 @@ export const PLANS: Readonly<Record<Plan, Readonly<PlanFigures>>> = {
 /** Without an API key: catalog look-ups by client address. */
 export const ANONYMOUS: Readonly<RateWindow> = { name: 'hour', limit: 5, seconds: 3600 };
 
-/** Without an API key: requests for schemas by client address, in a window of their own. */
+/** Without an API key: schema requests by client address, in a separate window. */
 export const ANONYMOUS_REQUESTS: Readonly<RateWindow> = { name: 'hour', limit: 5, seconds: 3600 };
 
-/** With a key: requests for schemas by account. */
+/** With a key: schema requests by account. */
 export const ACCOUNT_REQUESTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds: 3600 };
 
-/** Reports of problems, by account. */
+/** Problem reports by account. */
 export const REPORTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds: 3600 };
 
-/** Questions for endpoints, by account or without a key by address. */
+/** Endpoint searches by account, or without a key by client address. */
 export const FINDS: Readonly<RateWindow> = { name: 'minute', limit: 60, seconds: 60 };
 
-/** Reports of leaked keys, by address. */
+/** Reports of leaked keys by client address. */
 export const KEY_REPORTS: Readonly<RateWindow> = { name: 'minute', limit: 60, seconds: 60 };
 
-/** Requests of apps for tokens and their ends, by address. */
+/** Token and revocation requests of apps by client address. */
 export const TOKEN_REQUESTS: Readonly<RateWindow> = { name: 'minute', limit: 120, seconds: 60 };
 
-/** Tests of connections, by account. */
+/** Connection tests by account. */
 export const CONNECTION_TESTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds: 3600 };
 
 /** Rejected tests by account and site, limited so that nobody can guess credentials. */
 export const REJECTED_TESTS: Readonly<RateWindow> = { name: 'hour', limit: 5, seconds: 3600 };
 
-/** The plan to offer in a 402: the next one up, and on enterprise enterprise itself (its limits are a matter of talking). */
+/** The plan that a 402 offers: the next higher plan. For enterprise it is enterprise itself, whose limits are negotiable. */
 export function planAbove(plan: Plan): Plan {
     return PLAN_NAMES[PLAN_NAMES.indexOf(plan) + 1] ?? 'enterprise';
 }
 
-/** The figures an account lives by: its plan's, where the operator set nothing else. */
+/** The limits of an account: the operator's overrides, otherwise those of the plan. */
 export function figuresFor(plan: Plan, overrides: LimitOverrides = {}): AccountFigures {
     const figures = PLANS[plan];
     return {

@@ -4,7 +4,7 @@ import type { RouteScope } from './scopes.ts';
 export const ROLES = ['owner', 'admin', 'billing', 'member'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** The upper limit of each role, whatever the scopes of its keys allow. */
+/** The maximum scopes of each role, regardless of the scopes of its keys. */
 const SCOPES_OF_ROLES: Readonly<Record<Role, readonly RouteScope[]>> = {
     owner: ['fetch', 'catalog', 'jobs', 'publish', 'maintain', 'account'],
     admin: ['fetch', 'catalog', 'jobs', 'publish', 'maintain', 'account'],
@@ -12,7 +12,7 @@ const SCOPES_OF_ROLES: Readonly<Record<Role, readonly RouteScope[]>> = {
     billing: [],
 };
 
-/** Who manages a workspace. */
+/** Whether a role manages the workspace. */
 export function isManager(role: Role): boolean {
     return role === 'owner' || role === 'admin';
 }

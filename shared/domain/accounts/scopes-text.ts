@@ -1,8 +1,9 @@
 import { EFFECTS, EVERY_SCOPE, type ListedPart, ROUTE_SCOPES, readScopeList, type Scopes } from './scopes.ts';
 
 /**
- * Scopes as operators write them: `routes=fetch,catalog effects=read sites=shop.example.com endpoints=search ip=203.0.113.0/24`.
- * Parts are separated by white space or `;`. A part that is left out is not limited; `connections` takes ids, `all` or `none`.
+ * Parses scopes in the format that operators use: `routes=fetch,catalog effects=read sites=shop.example.com endpoints=search
+ * ip=203.0.113.0/24`. Parts are separated by white space or `;`. A part that is left out is not limited. `connections` accepts ids, `all`
+ * or `none`.
  */
 export function readScopes(text: string): { ok: true; scopes: Scopes } | { ok: false; message: string } {
     let scopes: Scopes = EVERY_SCOPE;
@@ -67,7 +68,7 @@ export function scopeText({ routes, effects, sites, endpoints, connections, ip_a
     return limited.length === 0 ? 'everything' : limited.join(' ');
 }
 
-/** Scopes for people, a line for each part that says something. */
+/** Scopes in words for people, with a line for each limited part. */
 export function describeScopes({ routes, effects, sites, endpoints, connections, ip_allow }: Scopes): { name: string; words: string }[] {
     const list = (names: readonly string[] | null, all: string) => (names === null ? all : names.join(', ') || 'none');
     return [

@@ -10,17 +10,17 @@ export const ROUTE_SCOPES = ['fetch', 'catalog', 'jobs', 'publish', 'maintain', 
 export type RouteScope = (typeof ROUTE_SCOPES)[number];
 export const EFFECTS = ['read', 'write'] as const;
 
-/** null means all. */
+/** In each part, null means all. */
 export interface Scopes {
     effects: readonly Effect[];
-    /** Exact names, normalised. */
+    /** Exact, normalised names. */
     sites: readonly string[] | null;
     /** Names of endpoints, on every site that the key may use. */
     endpoints: readonly string[] | null;
-    /** Ids; empty: none. */
+    /** Connection ids; empty: none. */
     connections: readonly string[] | null;
     routes: readonly RouteScope[];
-    /** Addresses and CIDR ranges that the key works from. */
+    /** Addresses and CIDR ranges from which the key may be used. */
     ip_allow: readonly string[] | null;
 }
 
@@ -29,7 +29,7 @@ const MOST_ENDPOINTS = 100;
 const MOST_CONNECTIONS = 100;
 const MOST_RANGES = 50;
 
-/** The scopes of keys that operators make. */
+/** The scopes of keys that operators create. */
 export const EVERY_SCOPE: Scopes = {
     effects: EFFECTS,
     sites: null,
@@ -39,16 +39,16 @@ export const EVERY_SCOPE: Scopes = {
     ip_allow: null,
 };
 
-/** The scopes of keys from before scopes, and of the demo key; also the default of `api_keys.scopes`. */
+/** The scopes of keys that were created before scopes existed, and of the demo key. Also the default of `api_keys.scopes`. */
 export const EARLIER_SCOPES: Scopes = { ...EVERY_SCOPE, connections: [], routes: ROUTE_SCOPES.filter((route) => route !== 'maintain') };
 
 /** The preselected scopes of a new key. */
 export const FIRST_SCOPES: Scopes = { ...EARLIER_SCOPES, routes: ['fetch', 'catalog', 'jobs', 'account'] };
 
-/** The scopes of a key for an agent: reads alone, without connections, and nothing of the account. */
+/** The scopes of a key for an agent: only reads, without connections and account data. */
 export const AGENT_SCOPES: Scopes = { ...EARLIER_SCOPES, effects: ['read'], routes: ['fetch', 'catalog', 'jobs'] };
 
-/** A missing scope, and the value that the call needs. */
+/** A missing scope, and the value that the call requires. */
 interface Lack {
     part: 'effects' | 'sites' | 'endpoints' | 'connections' | 'routes' | 'ip_allow';
     needs: string;
@@ -60,7 +60,7 @@ export interface KeyScopes {
     allowsAddress(address: string): boolean;
 }
 
-/** Parses the scopes of a key, once each time it is loaded. */
+/** Parses the scopes of a key. Runs once each time the key is loaded. */
 export function prepareScopes(listed: Scopes): KeyScopes {
     const ranges = listed.ip_allow?.map(parseRange);
     return {
@@ -102,7 +102,7 @@ const LISTS: Readonly<Record<ListedPart, { read: (text: string) => Read; most: n
     ip_allow: { read: readRange, most: MOST_RANGES },
 };
 
-/** A list as people write it, with commas or white space between; an empty text is null: all. */
+/** Parses a list that is separated by commas or white space. An empty text gives null: all. */
 export function readScopeList(part: ListedPart, text: string): { ok: true; values: string[] | null } | { ok: false; message: string } {
     const { read, most } = LISTS[part];
     const written = text.split(/[\s,]+/).filter((piece) => piece !== '');
@@ -140,7 +140,7 @@ type Range = [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 function parseRange(text: string): Range | undefined {
     try {
         const [address, bits] = text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.parse(text), undefined];
-        // An IPv4 address in IPv6 spelling is the IPv4 address that a connection shows.
+        // Converts an IPv4-mapped IPv6 address to IPv4, because connections show the IPv4 address.
         if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress()) {
             return [address.toIPv4Address(), Math.max(0, (bits ?? 128) - 96)];
         }

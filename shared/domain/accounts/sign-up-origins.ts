@@ -2,12 +2,12 @@ import ipaddr from 'ipaddr.js';
 import { holdsName, type NameList } from '../site/name-list.ts';
 import { registrableDomain } from '../site/site-name.ts';
 
-/** The most sign-ups per origin and UTC day for which an inviter earns. Later users still earn their own first-fetch bonus. */
+/** Maximum number of sign-ups per origin and UTC day that earn an inviter a bonus. Later users still get their own first-fetch bonus. */
 export const MOST_SIGN_UPS_A_DAY = 5;
 
 /**
- * Marks that accounts of one person share: the address range, an IPv4 /24 or an IPv6 /48, and the registered domain of
- * the mail address, where that is no provider whose addresses anybody gets.
+ * Characteristics that accounts of one person share: the address range (an IPv4 /24 or an IPv6 /48), and the registered domain of the mail
+ * address, unless anybody can get an address there.
  */
 export function signUpOrigins({ address, mailDomain }: { address: string; mailDomain: string }, providers: NameList): string[] {
     const range = rangeOf(address);

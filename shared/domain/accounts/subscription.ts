@@ -1,6 +1,6 @@
 import { PLAN_NAMES, type Plan } from './plans.ts';
 
-/** Plans that Stripe is asked to bill. */
+/** The plans that are billed through Stripe. */
 export const SOLD_PLANS = ['starter', 'pro'] as const;
 export type SoldPlan = (typeof SOLD_PLANS)[number];
 
@@ -11,18 +11,18 @@ export type EndReason = 'refund' | 'dispute' | 'unpaid' | 'deletion';
 export interface SubscriptionFacts {
     subscriptionId: string;
     customerId: string;
-    /** The item whose price is one of ours; otherwise the first one. */
+    /** The item whose price belongs to one of our plans; otherwise the first item. */
     itemId: string;
-    /** As Stripe names it. */
+    /** Stripe's status. */
     status: string;
-    /** By the price that it has now: what the next invoice is for. Null for a price that is none of ours. */
+    /** The plan of its current price, for which the next invoice will be. Null if the price does not belong to a plan. */
     plan: SoldPlan | null;
     periodEnd: Date;
-    /** It was cancelled for then. */
+    /** When it ends, if it was cancelled for the end of a period. */
     endsAt: Date | null;
 }
 
-/** An invoice that was paid for a period of a plan. */
+/** A paid invoice for a period of a plan. */
 export interface PaidInvoice {
     invoiceId: string;
     subscriptionId: string;
@@ -32,12 +32,12 @@ export interface PaidInvoice {
     number: string | null;
     amountCents: number;
     currency: string;
-    /** Where Stripe shows it. */
+    /** The page at Stripe. */
     link: string | null;
     paidAt: Date;
 }
 
-/** One line of an invoice, as far as it matters here. Amounts in cents. */
+/** The relevant fields of an invoice line. Amounts in cents. */
 export interface InvoiceLine {
     plan: SoldPlan | undefined;
     from: Date;
@@ -56,12 +56,12 @@ export const UNPAID_DAYS = 7;
 export const OVER: readonly string[] = ['canceled', 'incomplete_expired'];
 const LIVE: readonly string[] = ['active', 'trialing', 'past_due', 'unpaid'];
 
-/** It has ended permanently, and nothing is billed any more. */
+/** Whether the subscription has ended permanently and nothing more is billed. */
 export function isOver(status: string): boolean {
     return OVER.includes(status);
 }
 
-/** Whether it bills. An incomplete first payment and an expired trial are no subscriptions yet. */
+/** Whether the subscription is billed. With an incomplete first payment or an expired trial it does not exist yet. */
 export function isLive(status: string): boolean {
     return LIVE.includes(status);
 }
@@ -72,8 +72,8 @@ export function isPaymentDue(status: string): boolean {
 }
 
 /**
- * Decides by rows only, so that the order of events does not matter.
- * @param hasPaidPlan whether the workspace's plan comes from a subscription now
+ * Decides only by stored rows, so that the order of events does not matter.
+ * @param hasPaidPlan whether the workspace's current plan comes from a subscription
  * @param newest the paid invoice of the latest period
  */
 export function checkSubscription(
@@ -87,8 +87,8 @@ export function checkSubscription(
 }
 
 /**
- * The line that an invoice was made for: of our plans, the one that lasts longest, and a whole period rather than a part.
- * Undefined if it is for something else.
+ * The line that an invoice was issued for: among the lines for our plans, the one with the latest end, and a full period rather than a
+ * proration. Undefined if the invoice is for something else.
  */
 export function periodLine(lines: readonly InvoiceLine[]): (InvoiceLine & { plan: SoldPlan }) | undefined {
     return lines

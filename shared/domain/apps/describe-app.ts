@@ -1,7 +1,7 @@
 import { textProblem } from '../text/text-rule.ts';
 import { isRedirectUri } from './redirect-uri.ts';
 
-/** The app's own statements; the name is unverified. */
+/** Data that the app states about itself. The name is unverified. */
 export interface AppFacts {
     name: string;
     redirectUris: string[];

@@ -1,8 +1,8 @@
 const MOST = 1000;
-/** Of https: a URL may have `;` and `,` in its host, which would add directives to a Content-Security-Policy. */
+/** Host of an https URL. A URL may contain `;` and `,` in its host, which would add directives to a Content-Security-Policy. */
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)$/;
 const LOOPBACK = /^(127\.0\.0\.1|\[::1\]|localhost)$/;
-/** Schemes that a browser or a phone handles itself, so that they lead to no app. */
+/** Schemes that a browser or a phone handles itself, so that no app receives them. */
 const NOT_APPS = new Set([
     'javascript:',
     'data:',
@@ -46,7 +46,7 @@ export function placeOf(redirectUri: string): string {
 /** The redirect target as a Content-Security-Policy source. */
 export function sourceOf(redirectUri: string): string {
     const { protocol, origin, hostname } = new URL(redirectUri);
-    // A policy cannot name an IPv6 address.
+    // A Content-Security-Policy cannot contain an IPv6 address.
     return /^https?:$/.test(protocol) && !hostname.startsWith('[') ? origin : protocol;
 }
 

@@ -3,10 +3,10 @@ import { decodeQueryPart } from '../text/percent-decode.ts';
 import type { PackageAuth, UpstreamRequest } from '../types.ts';
 import type { Secret } from './secret.ts';
 
-/** Shown in place of a secret value. */
+/** The replacement for a secret value. */
 export const HIDDEN = '•••';
 
-/** The request with the credential in its place. It replaces a header or parameter of the same name. */
+/** The request with the credential inserted. The credential replaces a header or parameter of the same name. */
 export function attach(request: UpstreamRequest, entry: PackageAuth, secret: Secret): UpstreamRequest {
     if (entry.type === 'basic') {
         const pair = 'username' in secret ? `${secret.username}:${secret.password}` : '';
@@ -16,7 +16,7 @@ export function attach(request: UpstreamRequest, entry: PackageAuth, secret: Sec
     return withValue(request, entry, entry.type === 'query' ? encodeSegment(value) : value);
 }
 
-/** The same request as people may see it. */
+/** The same request in the form that people may see. */
 export function showAttached(request: UpstreamRequest, entry: PackageAuth): UpstreamRequest {
     return withValue(request, entry, HIDDEN);
 }

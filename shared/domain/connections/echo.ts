@@ -2,41 +2,48 @@ import { decodeQueryPart } from '../text/percent-decode.ts';
 import { HIDDEN } from './attach.ts';
 import type { Secret } from './secret.ts';
 
-/** Shorter values are not looked for: they would be found in what is none. */
+/** Minimum length of a value that is searched for. Shorter values would match unrelated text. */
 const LEAST = 8;
 
 /**
- * Finds a credential in what a site sent, in four forms: plain, base64, percent-encoded and JSON-escaped. User names are not looked for.
+ * Finds a credential in data that a site sent, in four forms: plain, base64, percent-encoded and JSON-escaped. User names are not searched
+ * for.
  */
 export interface EchoMask {
-    /** Replaces it in a text. */
+    /** Replaces the credential in a text. */
     text(text: string): string;
-    /** Replaces it in bytes; the same bytes where there is nothing to replace. @param isJson keep JSON well-formed outside of strings */
+    /**
+     * Replaces the credential in bytes. Returns the same bytes if there is nothing to replace. @param isJson keep JSON well-formed outside
+     * of strings
+     */
     bytes(bytes: Uint8Array, isJson: boolean): Uint8Array;
-    /** The URL without the pairs of its query that hold it; undefined if it is elsewhere. */
+    /** The URL without the query pairs that contain the credential; undefined if another part contains it. */
     url(url: string): string | undefined;
 }
 
-/** Looks for a secret; undefined if it is too short to be looked for. @param also further texts of the same credential, such as refresh tokens */
+/**
+ * Creates a mask for a secret; undefined if the secret is too short. @param also further texts of the same credential, such as refresh
+ * tokens
+ */
 export function createEchoMask(secret: Secret, also: readonly string[] = []): EchoMask | undefined {
     const value = 'value' in secret ? secret.value : secret.password;
     const forms = [value, ...also].flatMap((text) => (text.length < LEAST ? [] : formsOf(text)));
     if ('username' in secret) forms.push(...base64Of(`${secret.username}:${secret.password}`));
     if (forms.length === 0) return undefined;
-    // A form inside of a JSON text is escaped once more.
+    // Within a JSON text, each form is escaped once more.
     const needles = [...new Set(forms.flatMap((form) => [form, JSON.stringify(form).slice(1, -1)]))].sort(
         (one, other) => other.length - one.length,
     );
     const narrow = needles.map((needle) => Buffer.from(needle));
-    // What has none of these has no needle: longer needles hold shorter ones.
+    // Bytes that contain none of these prefixes contain no needle, because longer needles contain shorter ones.
     const heads = shortest(needles.map((needle) => needle.slice(0, HEAD)));
     const narrowHeads = shortest(narrow.map((needle) => needle.subarray(0, HEAD)));
-    // The same value outside of strings is a number: what stands for it has to be JSON too.
+    // Outside of strings, the value may appear as a number. Its replacement has to be valid JSON too.
     const isNumber = /^-?\d[\d.eE+-]*$/.test(value);
     const text = (given: string) => {
         const isFound = heads.some((head) => given.includes(head));
         const shown = isFound ? needles.reduce((masked, needle) => hide(masked, needle, HIDDEN), given) : given;
-        // JSON may write any character as \\u and its number.
+        // JSON may write any character as a \\u escape.
         return shown.includes('\\u') ? hideEscaped(shown, needles) : shown;
     };
     return {
@@ -74,21 +81,21 @@ export function createEchoMask(secret: Secret, also: readonly string[] = []): Ec
     };
 }
 
-/** Those that hold none of the later ones. */
+/** The items that contain none of the later ones. */
 function shortest<Head extends string | Buffer>(heads: readonly Head[]): Head[] {
     return heads.filter((head, index) => !heads.slice(index + 1).some((later) => head.includes(later as string & Buffer)));
 }
 
-/** Node gives a header one character a byte; sites write UTF-8 into it. */
+/** Node decodes each byte of a header as one character. Sites send UTF-8 in headers. */
 function fromBytes(text: string): string {
     return Buffer.from(text, 'latin1').toString('utf8');
 }
 
 const AS_LATIN = Buffer.from(HIDDEN).toString('latin1');
-/** Its replacement in UTF-8, UTF-16LE and UTF-16BE, one character a byte. */
+/** The replacement text in UTF-8, UTF-16LE and UTF-16BE, with one character per byte. */
 const MARKS = [AS_LATIN, Buffer.from(HIDDEN, 'utf16le').toString('latin1'), Buffer.from(HIDDEN, 'utf16le').swap16().toString('latin1')];
 
-/** Changes the parts of a JSON text that are in no string. */
+/** Changes the parts of a JSON text that are outside of strings. */
 function outsideOfStrings(json: string, change: (part: string) => string): string {
     const parts: string[] = [];
     for (let from = 0; from < json.length; ) {
@@ -103,21 +110,21 @@ function outsideOfStrings(json: string, change: (part: string) => string): strin
     return parts.join('');
 }
 
-/** Puts a text in the place of each number that holds the value. */
+/** Replaces each number that contains the value by a text. */
 function hideNumbers(part: string, value: string): string {
     if (!part.includes(value)) return part;
     return part.replaceAll(/[\d.eE+-]+/g, (number) => (number.includes(value) ? JSON.stringify(AS_LATIN) : number));
 }
 
 /**
- * Characters of a needle that are searched for. V8 shifts by 250 at most: a site that sends a credential of thousands of characters again and
- * again, but for the last one, would keep a longer search busy for half a minute.
+ * Maximum number of characters of a needle that are searched for. V8 shifts by at most 250. If a site repeats all but the last character of
+ * a credential of thousands of characters, a longer search would take half a minute.
  */
 const HEAD = 200;
 
 /**
- * Replaces each place where a text has the needle, or at least its first 200 characters, in time proportional to the text.
- * @param width bytes of a character, where the text has one character a byte
+ * Replaces each occurrence of the needle, or of at least its first 200 characters, in time proportional to the text.
+ * @param width bytes of a character, if the text has one character per byte
  */
 function hide(given: string, needle: string, mark: string, width = 1): string {
     const parts: string[] = [];
@@ -135,14 +142,14 @@ function* placesOf(given: string, needle: string, width = 1): Generator<[at: num
         let length = head.length;
         while (length < needle.length && given[at + length] === needle[length]) length++;
         if (length < needle.length) length -= length % width;
-        // Half of an escape would end the string of JSON that it is in.
+        // Half of an escape would end the JSON string that contains it.
         if (length < needle.length && needle[length - 1] === '\\') length--;
         yield [at, at + length];
         at = given.indexOf(head, at + length);
     }
 }
 
-/** The same for several needles, any character of which may be written as JSON escapes it. */
+/** Like `hide`, for several needles, any character of which may be written as a JSON escape. */
 function hideEscaped(given: string, needles: readonly string[]): string {
     const { plain, starts } = withoutEscapes(given);
     const places = needles.flatMap((needle) => [...placesOf(plain, needle)]).sort(([one], [other]) => one - other);
@@ -156,7 +163,7 @@ function hideEscaped(given: string, needles: readonly string[]): string {
     return kept === 0 ? given : parts.join('') + given.slice(kept);
 }
 
-/** A text with its \\u escapes decoded, and where each character began. */
+/** The text with decoded \\u escapes, and the original position of each character. */
 function withoutEscapes(given: string): { plain: string; starts: Uint32Array } {
     const starts = new Uint32Array(given.length + 1);
     const parts: string[] = [];
@@ -177,16 +184,16 @@ function withoutEscapes(given: string): { plain: string; starts: Uint32Array } {
     return { plain: parts.join(''), starts: starts.subarray(0, length + 1) };
 }
 
-/** Texts that neither a URL nor JSON escapes, as most keys and tokens are. */
+/** Texts that neither a URL nor JSON escapes. Most keys and tokens are such texts. */
 const UNESCAPED = /^[\w.-]*$/;
 
-/** Calls that share no mask build them again. Without the escapes it takes two thirds of the time. */
+/** Calls that do not share a mask compute the forms again. Without the escapes it takes two thirds of the time. */
 function formsOf(value: string): string[] {
     if (UNESCAPED.test(value)) return [value, ...base64Of(value)];
     const percent = encodeURIComponent(value);
     const strict = percent.replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
     const json = JSON.stringify(value).slice(1, -1);
-    // Forms of HTML encode a tilde, but no asterisk.
+    // HTML forms encode a tilde, but not an asterisk.
     const form = new URLSearchParams([['', value]]).toString().slice('='.length);
     const lower = (text: string) => text.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
     return [

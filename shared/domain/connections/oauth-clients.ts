@@ -5,17 +5,17 @@ import type { PackageAuth } from '../types.ts';
 export interface OAuthClient {
     clientId: string;
     clientSecret?: string | undefined;
-    /** Where the secret may go; absent: wherever the schema says. */
+    /** Origins to which the secret may be sent; absent: all that the schema names. */
     origins?: readonly string[] | undefined;
 }
 
-/** Origins that get the secret of a client by these entries, sorted. */
+/** The origins to which these entries send the secret of a client, sorted. */
 export function originsOf(auth: readonly PackageAuth[]): string[] {
     const urls = auth.flatMap(({ oauth2 }) => (oauth2 === undefined ? [] : [oauth2.token_url, oauth2.revocation_url]));
     return [...new Set(urls.filter((url) => url !== undefined).map((url) => new URL(url).origin))].toSorted();
 }
 
-/** Why the secret of a client may not go where an entry sends it, and what to change; undefined: it may. */
+/** Why the secret of a client may not be sent to the URLs of an entry, and what to change; undefined if it may. */
 export function strayProblem({ origins }: OAuthClient, site: string, entry: PackageAuth): string | undefined {
     const stray = originsOf([entry]).filter((origin) => origins !== undefined && !origins.includes(origin));
     if (origins === undefined || stray.length === 0) return undefined;
@@ -23,10 +23,10 @@ export function strayProblem({ origins }: OAuthClient, site: string, entry: Pack
     return `The OAuth client for ${site} is for ${origins.join(', ')}, and the schema sends it to ${stray.join(', ')}: ${change}.`;
 }
 
-/** By normalised site. */
+/** OAuth clients by normalised site. */
 export type OAuthClients = ReadonlyMap<string, OAuthClient>;
 
-/** Reads a file of clients; undefined if it has another shape. */
+/** Reads a file of clients; undefined if its format is wrong. */
 export function readOAuthClients(value: unknown): OAuthClients | undefined {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
     const clients = new Map<string, OAuthClient>();

@@ -1,7 +1,7 @@
-/** A workspace lists so many at most. */
+/** Maximum number of redirect URLs of a workspace. */
 export const MOST_REDIRECTS = 20;
 
-/** Why a list of redirect URLs is not taken. */
+/** Why a list of redirect URLs is rejected; undefined if it is valid. */
 export function redirectProblem(urls: readonly string[]): string | undefined {
     if (urls.length > MOST_REDIRECTS) return `At most ${MOST_REDIRECTS} URLs are taken.`;
     const wrong = urls.find((text) => !isRedirectUrl(text));
@@ -15,7 +15,7 @@ function isRedirectUrl(text: string): boolean {
     return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback);
 }
 
-/** Which host a link leads to. */
+/** The host of a link. */
 export function hostOf(url: string): string {
     return new URL(url).host;
 }

@@ -2,29 +2,29 @@ import type { Detail } from '../../refusals.ts';
 import { flowsOf } from '../package/auth.ts';
 import type { OAuthFlow, PackageAuth } from '../types.ts';
 
-/** A credential as its owner gave it. */
+/** A credential in the form that its owner entered. */
 export type Secret = { value: string } | { username: string; password: string };
 
-/** An OAuth grant: what is needed for the next token, and the current one. */
+/** An OAuth grant: the data for the next token, and the current token. */
 export interface Grant {
     flow: OAuthFlow;
     clientId: string;
-    /** For client_credentials: the caller's own client. */
+    /** The caller's own client, for client_credentials. */
     clientSecret?: string;
     scopes?: string[];
     accessToken?: string;
     refreshToken?: string;
-    /** When the access token ends, in milliseconds since the epoch. */
+    /** When the access token expires, in milliseconds since the epoch. */
     expiresAt?: number;
 }
 
 /** The encrypted part of a connection. */
 export type StoredSecret = Secret | { grant: Grant };
 
-/** Most bytes of a value, or of user name and password together. */
+/** Maximum size of a value, or of user name and password together, in bytes. */
 export const SECRET_BYTES = 8 * 1024;
 
-/** Why a secret does not match an entry of the package's auth. The value is never repeated. */
+/** Why a secret does not match an entry of the package's auth. Messages never repeat the value. */
 export function secretProblems(entry: PackageAuth, given: SecretFields): Detail[] {
     const { type, prefix = '' } = entry;
     const { scopes, ...secret } = given;
@@ -62,7 +62,7 @@ export function secretProblems(entry: PackageAuth, given: SecretFields): Detail[
     return problems;
 }
 
-/** A secret as sent: its texts, and for a client the requested scopes. */
+/** The fields of a secret as sent: its texts and, for a client, the requested scopes. */
 export interface SecretFields {
     value?: string;
     username?: string;
@@ -77,7 +77,7 @@ const WANTED: Partial<Record<PackageAuth['type'], (keyof Omit<SecretFields, 'sco
     oauth2: ['client_id', 'client_secret'],
 };
 
-/** Scopes that an entry does not list. */
+/** Problems for scopes that an entry does not list. */
 export function unknownScopes({ oauth2 }: PackageAuth, scopes: readonly string[]): Detail[] {
     const known = new Set(oauth2?.scopes?.map(({ name }) => name));
     return scopes.flatMap((scope, index): Detail[] =>
@@ -122,7 +122,7 @@ const UNFIT: Readonly<Record<PackageAuth['type'], string>> = {
     oauth2: 'Client id and secret have visible ASCII characters, without blanks at their ends.',
 };
 
-/** The end of a secret, by which people recognise it, if that reveals little of the whole. */
+/** The end of a secret, by which people recognise it, unless that reveals too much of the whole. */
 export function hintOf(secret: StoredSecret): string {
     const text = 'value' in secret ? secret.value : 'password' in secret ? secret.password : (secret.grant.clientSecret ?? '');
     return text.length < 12 ? '…' : `…${text.slice(-4)}`;

@@ -21,7 +21,7 @@ export const EVENTS = {
 export type EventType = keyof typeof EVENTS;
 export const EVENT_TYPES = Object.keys(EVENTS) as EventType[];
 
-/** The event of POST /v1/webhooks/{webhook_id}/test. Webhooks cannot subscribe to it. */
+/** The type of the event that POST /v1/webhooks/{webhook_id}/test sends. Webhooks cannot subscribe to it. */
 export const TEST_EVENT = 'webhook.test';
 
 /** `job.*` and so on: every event of a kind, including types added later. */

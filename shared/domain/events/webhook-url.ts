@@ -3,26 +3,26 @@ import { registrableDomain } from '../site/site-name.ts';
 
 export const MOST_URL_CHARACTERS = 2048;
 
-/** Configuration that decides which receiver URLs are allowed. */
+/** The settings that decide which receiver URLs are allowed. */
 interface ReceiverRules {
-    /** EGRESS_ALLOW. */
+    /** The setting EGRESS_ALLOW. */
     allow: readonly EgressAllowEntry[];
-    /** PUBLIC_URL: webhooks must not call Routebook itself. */
+    /** The setting PUBLIC_URL. Webhooks must not call Routebook itself. */
     publicUrl: string;
 }
 
 export interface Receiver {
-    /** Normalised. */
+    /** The normalised URL. */
     url: string;
-    /** Name or address, without a port. */
+    /** Host name or address, without a port. */
     host: string;
     /** Undefined for an IP address. */
     registrable: string | undefined;
 }
 
 /**
- * Validates the URL of a receiver without DNS: the egress guard checks the address of each connection.
- * The message completes a sentence that begins with the name of the field.
+ * Validates the URL of a receiver without DNS. The egress guard checks the address of each connection. The message completes a sentence
+ * whose subject is the name of the field.
  */
 export function readReceiver(
     text: string,

@@ -10,14 +10,14 @@ export interface Candidates {
     strict: string;
     /** Matches enough terms to reach the threshold. Undefined if `strict` finds the same. */
     loose: string | undefined;
-    /** Index entries that each has to read. */
+    /** Estimated number of index entries that each query reads. */
     cost: { strict: number; loose: number };
 }
 
 /** Endpoints with a lower score are not listed. */
 export const THRESHOLD = 0.375;
 
-/** Significant terms in the queries; the others only affect the score. */
+/** Maximum number of significant terms in the queries. Other terms only affect the score. */
 const MOST_COMBINED = 6;
 
 const NEARLY_ALL = 0.8;
@@ -62,7 +62,10 @@ export function wordsOf({ exact, alike }: Term): string[] {
     return [...exact, ...alike];
 }
 
-/** Of a common term whose exact word is covered the alike ones: half of the index entries, for an endpoint that has it in an example alone. */
+/**
+ * The words by which a term is searched. For a common term whose exact word is covered, these are the alike words, which have half of the
+ * index entries. This misses only endpoints that have the exact word in an example alone.
+ */
 function wordsToFind(term: Term, counts: ReadonlyMap<string, number>): readonly string[] {
     const words = wordsOf(term);
     return term.isCovered && countOf(words, counts) > COMMON ? term.alike : words;
@@ -74,7 +77,10 @@ function countOf(words: readonly string[], counts: ReadonlyMap<string, number>):
     return words.reduce((sum, word) => sum + (counts.get(word) ?? 0), 0);
 }
 
-/** A query for all of one set. What all sets have stands once: the server judges each entry by the whole query. */
+/**
+ * A query for all words of at least one set. Words that all sets contain are written once, because the server evaluates the whole query for
+ * each entry.
+ */
 function oneOf(sets: readonly number[][], queries: readonly string[]): string {
     const shared = (sets[0] ?? []).filter((place) => sets.every((set) => set.includes(place)));
     const others = sets.map((set) => set.filter((place) => !shared.includes(place))).filter((set) => set.length > 0);
@@ -97,7 +103,7 @@ function leastSets(weights: readonly number[], least: number): number[][] {
     return found;
 }
 
-/** Estimates the index entries to read: the rarest terms of which every set contains one. */
+/** Estimates the number of index entries to read: those of the rarest terms such that every set contains one of them. */
 function costOf(counts: readonly number[], sets: readonly number[][]): number {
     const commonFirst = counts.map((_, place) => place).toSorted((a, b) => (counts[b] ?? 0) - (counts[a] ?? 0));
     const skipped = new Set<number>();

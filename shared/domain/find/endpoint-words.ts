@@ -7,7 +7,7 @@ import { type Phrases, unitsOf } from './phrases.ts';
 /** Increment when the indexed words or the dictionary change, so that existing packages are indexed again. */
 export const FIND_RULES = 5;
 
-/** The parts of an endpoint that have words. Their order is stored: one bit of a word's place each. */
+/** The parts of an endpoint that contain words. Their order is stored: each part is one bit of a word's position. */
 export const WORD_FIELDS = ['endpoint', 'description', 'params', 'returns', 'site', 'category'] as const;
 export type WordField = (typeof WORD_FIELDS)[number];
 
@@ -19,7 +19,7 @@ export type WordClass = 'A' | 'B' | 'C' | 'D';
 
 interface IndexedWord {
     weight: WordClass;
-    /** The parts that have it, as bits. */
+    /** The parts that contain the word, as bits. */
     fields: number;
 }
 
@@ -35,7 +35,7 @@ interface EndpointWords {
 export const MARKS = {
     /** It may change something. */
     write: '!write',
-    /** It accepts a name, a word or another value that a task may contain. */
+    /** It accepts a name, a word or another value that may appear in a task. */
     takes: '!takes',
     /** It needs an id that only another call returns. */
     needsId: '!id',
@@ -47,7 +47,7 @@ export const MARKS = {
 const MOST_CHARACTERS = 1000;
 const MOST_FIELDS = 200;
 const MOST_LEVELS = 8;
-/** Words stored per endpoint, best class first. */
+/** Maximum number of words stored per endpoint, best class first. */
 const MOST_WORDS = 160;
 /** Longer words are data. PostgreSQL accepts words of up to 2,046 bytes. */
 export const LONGEST_WORD = 40;
@@ -56,7 +56,7 @@ const bitOf = (field: WordField) => 1 << WORD_FIELDS.indexOf(field);
 const OWN = [bitOf('endpoint'), bitOf('description')];
 const IN_FIELDS = bitOf('params') | bitOf('returns');
 const OF_SITE = bitOf('site') | bitOf('category');
-/** Marks are in none of them. */
+/** The bit of words that are in none of the parts. Marks have it. */
 const OF_NONE = 1 << WORD_FIELDS.length;
 
 /** The parts of a package that all its endpoints share. */
@@ -79,7 +79,7 @@ export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Ph
     for (const text of returnedTexts(endpoint.response.schema)) add('returns', text, true);
     for (const param of endpoint.params) {
         for (const text of textsOf(param)) add('params', text, true);
-        // An example is a value: its words have no ideas.
+        // An example is a value, so its words have no ideas.
         if (typeof param.example === 'string') {
             const stems = stemsOf(param.example.slice(0, MOST_CHARACTERS));
             addWords(
@@ -111,7 +111,7 @@ export function fieldsWith(words: Iterable<string>, search: string): WordField[]
     return WORD_FIELDS.filter((field) => found & bitOf(field));
 }
 
-/** Stems and ideas of a text. For a phrase also its single words and their ideas. */
+/** Stems and ideas of a text. A phrase also contributes its single words and their ideas. */
 function wordsIn(text: string, dictionary: Phrases, isName: boolean): string[] {
     const stems = stemsOf(text.slice(0, MOST_CHARACTERS).replaceAll(/https?:\S+/g, ' '), { isName });
     const words = unitsOf(stems, dictionary, 'description').flatMap(({ stems: own, ideas, isPhrase }) => [
@@ -187,7 +187,7 @@ function marksOf(endpoint: Endpoint, { auth = [] }: SiteHead): string[] {
 
 const SEARCHES = /^(q|query|search|text|keywords?|name|tag|term)$/i;
 const ID = /(^|_)(id|ids|guid|uuid|cid|key|number|num|insee|barcode|isbn|doi|vin|icao24|purl|commit|hash)(_list)?$/i;
-/** Numbers that a caller knows without another call. */
+/** Names of numbers that a caller knows without another call. */
 const KNOWN_NUMBER = /lat|lon|lng|coord|year|month|day|page|limit|count|^[xy]$/i;
 
 /** Descriptions of ids, for params whose names do not say so. */

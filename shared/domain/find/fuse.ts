@@ -3,12 +3,12 @@ import { THRESHOLD } from './candidates.ts';
 /** Reciprocal rank fusion: the constant of its first description. */
 const RANK = 60;
 
-/** Below so many neighbours the farthest one says nothing about what is far. */
+/** With fewer neighbours, the farthest one does not show which distance counts as far. */
 const ENOUGH = 20;
 
 /**
- * How well the nearest endpoints fit, from 0 to 1: models differ in how similar they find texts that have nothing in common, so that
- * similarity counts from the farthest of the neighbours on. Those that do not fit are left out. @param near nearest first
+ * Scores the nearest endpoints from 0 to 1. Models differ in the similarity that they assign to unrelated texts, so the score is relative
+ * to the farthest neighbour. Endpoints that do not match are left out. @param near nearest first
  */
 export function fitting<Row extends { similarity: number }>(near: readonly Row[]): (Row & { score: number })[] {
     const far = near.length < ENOUGH ? 0 : Math.max(0, near.at(-1)?.similarity ?? 0);
@@ -17,7 +17,7 @@ export function fitting<Row extends { similarity: number }>(near: readonly Row[]
         .filter(({ score }) => score >= THRESHOLD);
 }
 
-/** Joins two rankings by their ranks; what both have comes first, with the better of its scores. */
+/** Merges two rankings by their ranks. An endpoint in both rankings comes first, with the better of its scores. */
 export function fuse<Row extends { id: number; score: number }>(byWords: readonly Row[], byMeaning: readonly Row[]): Row[] {
     const fused = new Map<number, { row: Row; weight: number }>();
     for (const ranking of [byWords, byMeaning]) {

@@ -1,19 +1,19 @@
 /** Ranking facts about an endpoint, apart from its words. */
 export interface Found {
     registrable: string;
-    /** 0 to 1. */
+    /** From 0 to 1. */
     score: number;
     isVerified: boolean;
     /** Success rate of the last 7 days, 0 to 1; null without calls. */
     successRate: number | null;
     p95Ms: number | null;
-    /** Price of one unit. */
+    /** Price of one unit, in credits. */
     credits: number;
-    /** Successful fetches after searches for similar tasks. */
+    /** Number of successful fetches after searches for similar tasks. */
     choices: number;
 }
 
-/** Scores that differ by less count as equal; then the other facts decide. */
+/** Scores that differ by less than this count as equal. The other facts then decide. */
 const ALIKE = 0.02;
 /** The assumed rate of an endpoint that was never called. */
 const UNCALLED_RATE = 0.5;
@@ -40,7 +40,7 @@ function tenths({ successRate }: Found): number {
     return Math.round((successRate ?? UNCALLED_RATE) * 10);
 }
 
-/** Rises by one when the time doubles. */
+/** Increases by one when the time doubles. */
 function slowness({ p95Ms }: Found): number {
     return Math.round(Math.log2(Math.max(1, p95Ms ?? UNCALLED_MS)));
 }
@@ -49,7 +49,7 @@ function slowness({ p95Ms }: Found): number {
 const TEN = 10;
 const OF_A_DOMAIN = 3;
 
-/** The place of an endpoint in a list. */
+/** The slot of an endpoint in a list. */
 export interface Slot<Row> {
     slot: number;
     row: Row;

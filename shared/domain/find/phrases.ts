@@ -15,7 +15,7 @@ export interface Phrases {
     phrases: ReadonlyMap<string, readonly Phrase[]>;
     /** By idea, as in the index: `~currency`. */
     kinds: ReadonlyMap<string, IdeaKind>;
-    /** Stop words (`of`, `who`), and words of low significance (`find`, `today`). As stems. */
+    /** Stop words (`of`, `who`) and words of low significance (`find`, `today`), as stems. */
     nothing: ReadonlySet<string>;
     little: ReadonlySet<string>;
     /** By the exact word: `book` is an act, `books` is not. */

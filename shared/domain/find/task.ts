@@ -102,7 +102,7 @@ function isCovered(stem: string, ideas: readonly string[], dictionary: Phrases):
     return ideas.some((idea) => described.includes(idea));
 }
 
-/** A task that names an id ("from its DOI", "by barcode") is of a caller who has it. */
+/** A caller whose task names an id ("from its DOI", "by barcode") has that id. */
 const NUMBERS = new Set(['number', 'id', 'identifier']);
 const KINDS_OF_ID = new Set(['~isbn', '~barcode', '~doi', '~vin']);
 
@@ -115,7 +115,7 @@ const QUOTATION = /["“„«][^"”»“]{2,300}["”»“]/g;
 const BEFORE_SUBJECTS = new Set(['about', 'on', 'regarding', 'concerning', 'mentioning', 'titled']);
 const AFTER_SUBJECTS = new Set(['from', 'in', 'at', 'which', 'that', 'who', 'with', 'to', 'for', 'by', 'and', 'is', 'was', 'are']);
 const LONGEST_SUBJECT = 5;
-/** After these words `on` is a place, not a subject: what is on my list. */
+/** After these words, `on` introduces a place, not a subject: what is on my list. */
 const IS = new Set(['is', 'are', 'be', 'was', 'were', 'playing', 'turn', 'put', 'switch']);
 
 /** Indices of words that name a subject: the first few after `about`, `on` and the like. */
@@ -154,7 +154,7 @@ function tailOf(words: readonly string[]): number {
     return found < 0 ? words.length : found;
 }
 
-/** The most significant role of a part, whatever the order of its ideas. */
+/** The most significant role of a part, regardless of the order of its ideas. */
 function kindOf(kinds: ReadonlySet<IdeaKind>, { isLittle, isName }: { isLittle: boolean; isName: boolean }): TaskPart['kind'] {
     if (kinds.size === 0) return isLittle ? 'little' : isName ? 'name' : 'word';
     if (kinds.has('what') && !isLittle) return 'what';

@@ -37,7 +37,7 @@ export function memorableTaskWords({ terms }: Search): string[] {
 export interface WordCounts {
     /** Number of endpoints. */
     total: number;
-    /** Endpoints per word; large counts are capped. */
+    /** Number of endpoints per word. Large counts are capped. */
     counts: ReadonlyMap<string, number>;
 }
 
@@ -51,11 +51,14 @@ export const ID_UNKNOWN = 0.87;
 /** Tuned on the labelled tasks (test/fixtures/tasks) without the held-out set. */
 export const WEIGHTS = {
     what: 0.57,
-    /** A word of this kind that no endpoint has. A high weight, since then the registry lacks what is wanted. */
+    /** Weight of a word of this kind that no endpoint has. It is high, because the registry then lacks what the task asks for. */
     whatMissing: 1.3,
     word: 0.26,
     wordMissing: 0.02,
-    /** An English word that no endpoint has. Before the first preposition it is probably what is wanted, after it a value. */
+    /**
+     * Weight of an English word that no endpoint has. Before the first preposition it probably names what the task asks for, after it a
+     * value.
+     */
     englishMissing: 0.16,
     englishMissingInTail: 0.02,
     name: 0.09,
@@ -65,10 +68,10 @@ export const WEIGHTS = {
     when: 0.35,
     how: 0.46,
     little: 0.19,
-    /** A word of another kind that no endpoint has, so it distinguishes none. */
+    /** Weight of a word of another kind that no endpoint has. It distinguishes no endpoints. */
     otherMissing: 0.01,
     takes: 0.035,
-    /** A number that may be an id. */
+    /** Weight of a number that may be an id. */
     id: 0.06,
     /** Factor for words that are capitalised within the sentence. */
     capital: 1,
@@ -82,7 +85,7 @@ export const WEIGHTS = {
 /** The base weight of any word, and the divisor of its rarity. */
 const LEAST_RARITY = 0.22;
 const RARITY = 8;
-/** Endpoints added to the total, since rarity means little among few endpoints. */
+/** Added to the total number of endpoints, because rarity means little among few endpoints. */
 const SMOOTHING = 50;
 const RARITY_OF_UNKNOWN = 5;
 
@@ -151,7 +154,7 @@ export function weigh(
         ...(hasId ? [marked(MARKS.needsId, WEIGHTS.id)] : []),
     ];
     const total = terms.reduce((sum, { weight }) => sum + weight, 0);
-    // If no part is significant, all of them are searched for.
+    // If no part is significant, the search uses all of them.
     const saysLittle = !parts.some(({ kind }) => SAYING.has(kind));
     return {
         terms: terms.map(({ exact, alike, weight, isTelling, isCovered }) => ({
@@ -179,7 +182,7 @@ function termOf({ stem, ideas, kind, isSubject, isEnglish, isTail, isCovered }: 
         : baseOf(kind, { isMissing, isSubject: isSubject === true });
     const weight = base * Math.min(1, LEAST_RARITY + rarest / RARITY);
     const [exact, alike] = own.length === 0 ? [ideas, []] : [own, ideas];
-    // An act without a stem only says that something shall change, not what.
+    // An act without a stem only says that something is to be changed, not what.
     const isTelling = !isMissing && SAYING.has(kind) && (kind !== 'act' || stem !== undefined);
     return {
         term: { exact, alike, weight, isTelling, isCovered: isCovered === true },

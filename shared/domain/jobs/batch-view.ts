@@ -1,7 +1,7 @@
 import type { Effect } from '../types.ts';
 import type { BatchStatus, PausedReason, WaitingFor } from './states.ts';
 
-/** A batch as it is stored. */
+/** The stored row of a batch. */
 export interface BatchRow {
     batchId: string;
     /** Increases with the time of creation. */
@@ -15,7 +15,7 @@ export interface BatchRow {
     createdAt: Date;
     finishedAt: Date | null;
     expiresAt: Date;
-    /** The effect that a key needs to see it. */
+    /** The effect that a key must allow to see the batch. */
     needs: Effect;
     greatestCost: number;
     maxCredits: number | null;
@@ -28,7 +28,7 @@ export interface BatchRow {
     expired: number;
 }
 
-/** A batch as the API and events present it. @param etaSeconds seconds until its end, while it runs */
+/** A batch in the form of the API and of events. @param etaSeconds seconds until its end, while it runs */
 export function batchView(row: BatchRow, etaSeconds: number | null) {
     const { queued, running, succeeded, failed, cancelled, expired } = row;
     const total = queued + running + succeeded + failed + cancelled + expired;

@@ -11,9 +11,9 @@ export const OWN_WINDOWS: Readonly<Record<'jobs' | 'batches' | 'reads', RateWind
     batches: { name: 'hour', limit: 60, seconds: 3600 },
     reads: { name: 'minute', limit: 1200, seconds: 60 },
 };
-/** Reads of one account that may wait in one process; further ones are answered at once. */
+/** Maximum number of an account's reads that wait in one process. Further reads are answered immediately. */
 export const WAITING_READS = 50;
-/** The longest wait of a read. */
+/** Maximum wait of a read. */
 export const LONGEST_WAIT = 30;
 
 /** Limits of an account's open jobs: queued and running jobs, and bytes of their params. */
@@ -33,15 +33,15 @@ export const OPEN_BOUNDS: Readonly<Record<Plan, OpenBounds>> = {
 /** Retry-After if too many jobs are open. */
 export const OPEN_RETRY = 60;
 
-/** Bytes of results stored per account. */
+/** Maximum size of the stored results of an account, in bytes. */
 export const RESULT_BYTES: Readonly<Record<Plan, number>> = { free: GIB, starter: 10 * GIB, pro: 10 * GIB, enterprise: 10 * GIB };
-/** The largest result of one job, in bytes. */
+/** Maximum size of the result of one job, in bytes. */
 export const RESULT_MOST_BYTES = 5 * MIB;
 
-/** Batches of an account that have not ended. */
+/** Maximum number of open batches of an account. */
 export const OPEN_BATCHES = 20;
 
-/** `expires_in`: how long a job, or a batch, may wait. */
+/** `expires_in`: how long a job or a batch may wait. */
 export const EXPIRY = { least: 60, most: 86_400, fallback: 3600 } as const;
 export const BATCH_EXPIRY = { least: 60, most: 2_592_000, fallback: 604_800 } as const;
 
@@ -50,21 +50,21 @@ export const BATCH_BODIES = {
     json: { items: 10_000, bytes: 8 * MIB },
     lines: { items: 100_000, bytes: 64 * MIB, line: 256 * 1024 },
 } as const;
-/** The longest pause within a batch body, and its longest duration, in milliseconds. */
+/** Maximum pause within a batch body, and its maximum duration, in milliseconds. */
 export const BATCH_ARRIVAL_MS = { pause: 15_000, all: 600_000 } as const;
 
-/** Results of one page. */
+/** Number of results on one page. */
 export const RESULTS_PAGE = { most: 1000, fallback: 20 } as const;
 
-/** One part in this many of each rate limit is reserved for live calls. */
+/** This fraction (1/n) of each rate limit is reserved for live calls. */
 const LIVE_SHARE = 5;
 
-/** The calls of a rate limit that jobs may use. */
+/** The number of calls of a rate limit that jobs may use. */
 export function jobsOfWindow(limit: number): number {
     return limit - Math.floor(limit / LIVE_SHARE);
 }
 
-/** Concurrent jobs of an account: all of its slots but one. */
+/** Maximum number of concurrent jobs of an account: all of its slots except one. */
 export function jobSlotsOf(concurrency: number): number {
     return Math.max(1, concurrency - 1);
 }

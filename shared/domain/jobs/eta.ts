@@ -2,7 +2,7 @@ import { type AccountFigures, windowsOf } from '../accounts/plans.ts';
 import { jobSlotsOf, jobsOfWindow } from './bounds.ts';
 
 /**
- * Estimates the seconds until these jobs have ended, from the account's rate limits and slots alone. Assumes unused rate limits and calls
+ * Estimates the seconds until these jobs have ended, using only the account's rate limits and slots. Assumes unused rate limits and calls
  * of one second. Null if the account may run no jobs.
  */
 export function etaSeconds(items: number, figures: AccountFigures): number | null {

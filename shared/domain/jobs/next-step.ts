@@ -2,7 +2,7 @@ import type { Effect } from '../types.ts';
 
 /** Seconds before each retry of a read, unless the site names a time. */
 export const PAUSES: readonly number[] = [10, 60, 300];
-/** Codes that do not concern the call: the job keeps waiting and no attempt is counted. Values: seconds until the next try. */
+/** Codes that are not caused by the call. The job keeps waiting and no attempt is counted. Values: seconds until the next attempt. */
 const WAITS: Readonly<Record<string, number>> = { SITE_UNAVAILABLE: 5, SITE_BUSY: 1, OVERLOADED: 5, SERVICE_UNAVAILABLE: 5 };
 /** Pauses vary randomly by this fraction, so that jobs that failed together are not retried together. */
 const SPREAD = 0.1;
@@ -16,7 +16,7 @@ interface FailedAttempt {
     effect: Effect;
     /** A write that may have been sent. */
     isFinal: boolean;
-    /** Failed attempts before this one. */
+    /** Number of earlier failed attempts. */
     failures: number;
 }
 

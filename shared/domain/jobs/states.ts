@@ -4,7 +4,7 @@ export type JobStatus = (typeof JOB_STATUSES)[number];
 export const BATCH_STATUSES = ['running', 'paused', 'cancelling', 'succeeded', 'finished', 'cancelled', 'expired'] as const;
 export type BatchStatus = (typeof BATCH_STATUSES)[number];
 
-/** Why a batch is paused: by its caller, by its limit of credits or failures, or because its key no longer works. */
+/** Why a batch is paused: by its caller, by its limit of credits or failures, or because its key is no longer active. */
 export const PAUSED_REASONS = ['caller', 'max_credits', 'failures', 'key'] as const;
 export type PausedReason = (typeof PAUSED_REASONS)[number];
 

@@ -16,23 +16,23 @@ export const SHORTEST: Readonly<Record<Plan, number>> = {
 /** The limits of `every` on any plan. */
 export const EVERY = { least: 5 * MINUTE, most: 30 * DAY } as const;
 
-/** Manual runs of one monitor. */
+/** Rate limit for manual runs of one monitor. */
 export const RUNS_BY_HAND: RateWindow = { name: 'hour', limit: 10, seconds: HOUR };
 
 /** How long a run may wait to start; less if the schedule runs more often. */
 export const LONGEST_TURN = HOUR;
 
-/** After this many failures in a row people are notified, and each further failure doubles the interval, up to a day. */
+/** After this many consecutive failures, people are notified. Each further failure doubles the interval, up to a day. */
 export const FAILING = 10;
 
-/** Bytes of a watched value as JSON. */
+/** Maximum size of a watched value as JSON, in bytes. */
 export const VALUE_BYTES = 1024 * 1024;
-/** The most entries and bytes of one diff. */
+/** Maximum number of entries of one diff, and its maximum size. */
 export const DIFF_ENTRIES = 1000;
 export const DIFF_BYTES = 256 * 1024;
 
-/** Changes and runs of one monitor that are kept. */
+/** Number of changes and runs of one monitor that are kept. */
 export const KEPT_CHANGES = 100;
 export const KEPT_RUNS = 100;
-/** The latest watched values that are kept. */
+/** Number of latest watched values that are kept. */
 export const KEPT_VALUES = 2;

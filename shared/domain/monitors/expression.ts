@@ -2,7 +2,7 @@ import jmespath from 'jmespath';
 import { expressionFault, MAX_LENGTH } from '../package/rules/expressions.ts';
 
 declare module 'jmespath' {
-    /** Missing in the published types. A token is undefined if the library does not know the character. */
+    /** Declares a method that the published types omit. A token is undefined if the library does not know the character. */
     export function tokenize(expression: string): ({ start: number } | undefined)[];
 }
 
@@ -45,10 +45,13 @@ function startsOf(expression: string): number[] | undefined {
     }
 }
 
-/** Words, quoted texts (the last may lack its end) and single signs: no token of the library goes beyond one of these. */
+/** Words, quoted texts (the last may lack its closing quote) and single characters. No token of the library extends beyond one of these. */
 const PIECES = /[\w-]+|"(?:\\.|[^"\\])*["\\]?|'(?:\\.|[^'\\])*['\\]?|`(?:\\.|[^`\\])*[`\\]?|./gs;
 
-/** The length of the tokens before the first unknown one. Reads each piece once: thousands of prefixes would hold up other requests. */
+/**
+ * The length of the tokens before the first unknown one. Reads each piece once, because reading thousands of prefixes would delay other
+ * requests.
+ */
 function lexedLength(expression: string): number {
     for (const { 0: piece, index } of expression.matchAll(PIECES)) if (startsOf(piece) === undefined) return index;
     return expression.length;

@@ -21,7 +21,7 @@ export function readEvery(text: string): number | undefined {
 }
 
 const FIELDS = ['minute', 'hour', 'day of the month', 'month', 'day of the week'];
-/** Minutes and hours accept no cron extensions, so that they mean the same on every day. */
+/** Minutes and hours accept no cron extensions, so that they have the same meaning on every day. */
 const TIME = /^[\d*,/-]+$/;
 const DATE = /^[\dA-Za-z*,/#-]+$/;
 
@@ -39,7 +39,7 @@ export function cronFault(cron: string, timezone: string, from: Date): ScheduleF
     return isNever ? { path: '/cron', message: 'This expression matches no date.' } : undefined;
 }
 
-/** Validates one field, with stars in place of the others. */
+/** Validates one field, with stars instead of the other fields. */
 function faultOfField(fields: readonly string[], place: number): string | undefined {
     const field = fields[place] ?? '';
     if (!(place < 2 ? TIME : DATE).test(field)) return `${field.slice(0, 40)} has characters that this field does not allow`;
@@ -65,13 +65,13 @@ function timesOf(cron: string, timezone: string): Cron {
     return new Cron(cron.trim(), { timezone, mode: '5-part', paused: true });
 }
 
-/** A clock change can move runs together within this time around it. */
+/** A clock change can shorten the interval between runs within this time before and after it. */
 const AROUND_CHANGE_MS = 3 * 3600 * 1000;
 const DAY_MS = DAY * 1000;
 
 /**
- * The shortest interval between two runs of the coming year, in seconds and at most a day. Below `enough`, it may be the interval of any
- * two runs closer than that, not of the closest two.
+ * The shortest interval between two runs of the coming year, in seconds and at most a day. If it is below `enough`, the result may be the
+ * interval of any two runs that are closer than `enough`.
  */
 export function closestRuns(schedule: Schedule, enough: number, from: Date): number {
     if ('every' in schedule) return schedule.every;
@@ -139,7 +139,7 @@ function clockChanges(timezone: string, from: Date): number[] {
     return changes;
 }
 
-/** The longest delay of a run in seconds, so that not all runs start on the hour. A tenth of the shortest interval. */
+/** Maximum delay of a run in seconds, so that not all runs start on the hour. A tenth of the shortest interval. */
 const MOST_JITTER = EVERY.least / 10;
 
 /** The delay of a monitor's runs, in milliseconds. Constant for each monitor. */
@@ -148,13 +148,13 @@ export function jitterOf(monitorId: string): number {
     return Math.floor((part / 2 ** 32) * MOST_JITTER * 1000);
 }
 
-/** Input for the time of a monitor's next run. Times are milliseconds since the epoch. */
+/** Input for computing a monitor's next run. Times are milliseconds since the epoch. */
 export interface Rhythm {
     monitorId: string;
     schedule: Schedule;
     /** The start of the `every` intervals. */
     since: number;
-    /** Failures in a row. */
+    /** Number of consecutive failures. */
     failures: number;
     /** The shortest interval of the plan, in seconds. */
     shortest: number;

@@ -1,4 +1,4 @@
-/** `failing`: ten or more runs in a row failed; the monitor continues at longer intervals. */
+/** `failing`: ten or more consecutive runs failed. The monitor continues at longer intervals. */
 export const MONITOR_STATUSES = ['active', 'paused', 'failing'] as const;
 export type MonitorStatus = (typeof MONITOR_STATUSES)[number];
 

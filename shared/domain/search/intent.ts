@@ -12,8 +12,8 @@ type IntentCheck =
 export type IntentFault = 'INTENT_REQUIRED' | 'INTENT_TOO_SHORT' | 'INTENT_TOO_FEW_WORDS';
 
 /**
- * Checks the intent of a catalog look-up (docs/api.md, "Registry"), in this order: there at all, at least 20 Unicode
- * code points after trimming, at least 5 distinct words. A text of white space alone counts as none.
+ * Checks the intent of a catalog look-up (docs/api.md, "Registry"), in this order: it is present, has at least 20 Unicode code points after
+ * trimming, and at least 5 distinct words. White space alone counts as absent.
  */
 export function checkIntent(text: string | undefined): IntentCheck {
     const intent = normaliseNewlines(text ?? '').trim();
@@ -24,16 +24,16 @@ export function checkIntent(text: string | undefined): IntentCheck {
     return { ok: true, intent, words };
 }
 
-/** The distinct words of a text: runs of Unicode letters (with the marks that belong to them) and digits, case-folded. */
+/** The distinct words of a text: runs of Unicode letters (including their marks) and digits, case-folded. */
 function distinctWords(text: string): string[] {
     return [...new Set(runsOf(text).map(foldCase))];
 }
 
-/** Code points of what was typed that an example repeats. */
+/** Maximum number of code points of the input that an example repeats. */
 const MAX_TYPED = 60;
 
 /**
- * An intent that passes, made of one that does not: its words, once each, and what they lack. What holds a secret is not repeated.
+ * Builds a valid intent from an invalid one: its distinct words, plus what they lack. Text that contains a secret is not repeated.
  * @param site normalised
  */
 export function exampleIntent(typed: string | undefined, site: string): string {

@@ -2,11 +2,11 @@ import type { FindingVerdict } from '../package/verification.ts';
 import type { Endpoint, Kind, Method } from '../types.ts';
 import { tokensOf } from './tokens.ts';
 
-/** The weight of a match in each field. A name counts most, since its author had to choose one word. */
+/** The weight of a match in each field. The name has the highest weight, because its author had to choose one word. */
 const WEIGHTS = { name: 6, description: 3, params: 2, paramTexts: 1, kind: 2 } as const;
 type Field = keyof typeof WEIGHTS;
 
-/** Words for a kind of endpoint that callers use but descriptions do not. */
+/** Words for each kind of endpoint that callers use but descriptions do not contain. */
 const KIND_WORDS: Readonly<Record<Kind, string>> = {
     api_call: '',
     navigate: 'page open visit view navigate read',
@@ -29,20 +29,20 @@ const tokensOfEach = <Name extends string>(texts: Readonly<Record<Name, string>>
 const KIND_TOKENS = tokensOfEach(KIND_WORDS);
 const METHOD_TOKENS = tokensOfEach(METHOD_WORDS);
 
-/** A word of the intent that begins a word of the endpoint, or the reverse, counts this much of a whole match. */
+/** The share of a full match if a word of the intent begins a word of the endpoint, or the reverse. */
 const PREFIX_SHARE = 0.5;
 const MIN_PREFIX = 4;
 
-/** The most words of an intent that count. A long intent against 500 endpoints would block the event loop. */
+/** Maximum number of words of an intent that are used. Matching a long intent with 500 endpoints would block the event loop. */
 const MAX_WORDS = 50;
 
-/** The facts about endpoints besides their package, by name. */
+/** Facts about endpoints that are not in their package, by endpoint name. */
 export interface Experience {
-    /** By word of an intent, as `searchWords` gives them: how many callers it led to which endpoint. */
+    /** By word of an intent (from `searchWords`): the number of callers that the word led to each endpoint. */
     outcomes: ReadonlyMap<string, ReadonlyMap<string, number>>;
     /** Verdicts of the last verification run. */
     verdicts: ReadonlyMap<string, FindingVerdict>;
-    /** Success rate of 7 days, 0 to 1. */
+    /** Success rate of 7 days, from 0 to 1. */
     successRates: ReadonlyMap<string, number>;
 }
 
@@ -54,15 +54,16 @@ export function searchWords(intentWords: readonly string[]): string[] {
     return [...new Set(words)].slice(0, MAX_WORDS);
 }
 
-/** The words of an intent that may be stored: numbers and long words may identify a person. */
+/** The words of an intent that may be stored. Numbers and long words may identify a person, so they are left out. */
 export function memorableWords(sought: readonly string[]): string[] {
     return sought.filter((word) => /^[\p{L}\p{M}]{2,32}$/u.test(word));
 }
 
 /**
- * All endpoints, best matches of the intent first (docs/api.md, "Registry"); `sought` as `searchWords` found them. A word counts more the fewer
- * endpoints of the package mention it, so that "product" says little in a shop; where earlier callers went with a word counts like what
- * the endpoint says of itself. Of equals those that were verified come first, then those that work better, then the package's order.
+ * Ranks all endpoints, best matches of the intent first (docs/api.md, "Registry"). `sought` is the result of `searchWords`. The fewer
+ * endpoints of the package contain a word, the higher its weight, so "product" means little in a shop. Endpoints that earlier callers used
+ * with a word score as if they contained it. Equal endpoints are ordered by verification, then by success rate, then by the order of the
+ * package.
  */
 export function rankEndpoints(endpoints: readonly Endpoint[], sought: readonly string[], experience: Experience = NONE): Endpoint[] {
     const words = indexesOf(endpoints);
@@ -80,25 +81,25 @@ export function rankEndpoints(endpoints: readonly Endpoint[], sought: readonly s
         .map(({ endpoint }) => endpoint);
 }
 
-/** The first callers say most, and no number of them says more than the endpoint's own name. */
+/** The first callers have the most effect. No number of callers weighs more than the name of an endpoint. */
 function learnedScore(callers: number): number {
     return Math.min(WEIGHTS.name, 2 * Math.log2(1 + callers));
 }
 
 const TRUST: Readonly<Record<FindingVerdict, number>> = { passed: 2, unknown: 0, failed: -2 };
 
-/** Ranks by verification, then by success rate; endpoints without traffic rank between working and failing ones. */
+/** The rank of an endpoint by verification, then by success rate. Endpoints without traffic rank between working and failing ones. */
 function trustIn(name: string, { verdicts, successRates }: Experience): number {
     return TRUST[verdicts.get(name) ?? 'unknown'] + Math.round((successRates.get(name) ?? 0.5) * 10) / 10;
 }
 
-/** The words of an endpoint, and at the same index the weight of the word's field. A word of several fields appears several times. */
+/** The words of an endpoint and, at the same index, the weight of the word's field. A word in several fields appears several times. */
 interface Index {
     tokens: string[];
     weights: number[];
 }
 
-/** By the list that was given: versions are immutable, and those that are asked about again and again are taken apart once. */
+/** A cache by endpoint list. Versions are immutable, so each list is split into words only once. */
 const indexes = new WeakMap<readonly Endpoint[], Index[]>();
 
 function indexesOf(endpoints: readonly Endpoint[]): Index[] {
@@ -145,7 +146,7 @@ function matchOf(word: string, { tokens, weights }: Index): number {
     return whole > 0 ? whole : begun * PREFIX_SHARE;
 }
 
-/** Whether one of two words begins the other. */
+/** Whether one of the two words is the beginning of the other. */
 function isBeginning(one: string, other: string): boolean {
     return one.length >= MIN_PREFIX && other.length >= MIN_PREFIX && (one.startsWith(other) || other.startsWith(one));
 }

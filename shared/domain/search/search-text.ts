@@ -4,43 +4,49 @@ import { editDistance } from '../text/edit-distance.ts';
 import { foldCase, splitAtCase, withoutAccents, wordsOf } from '../text/fold-text.ts';
 
 /**
- * Brings texts of sites and search texts into one spelling: without accents and case, domain names in Unicode.
- * Lexemes hold letters, digits, dots, hyphens and pictures only, so that they can stand in a text search query as they are.
+ * Normalises texts of sites and search texts: without accents and case, domain names in Unicode. Lexemes contain only letters, digits,
+ * dots, hyphens and emoji, so that a text search query needs no escaping.
  */
 
-/** Raise it when the rules below change: sites indexed under older rules are then indexed again. */
+/** Increment this when the rules below change. Sites that were indexed by older rules are then indexed again. */
 export const SEARCH_RULES = 1;
 
 /** The searchable texts of a site. */
 interface SearchEntry {
-    /** Its own name within its registrable domain, letters and digits alone: `stackexchange` of `math.stack-exchange.com`. */
+    /** Its own name within its registrable domain, only letters and digits: `stackexchange` for `math.stack-exchange.com`. */
     label: string;
     lexemes: string[];
 }
 
-/** One thing that has to be found. */
+/** One term that must match. */
 interface SearchTerm {
     text: string;
-    /** Stand for it all together where it is written like a domain (`node.js`). */
+    /** If the term looks like a domain (`node.js`): its parts, which match instead if all of them do. */
     parts: string[];
-    /** Whether it has to be a lexeme, rather than to begin one: a letter or two with another word behind is typed to its end. */
+    /**
+     * Whether it must equal a lexeme instead of being the beginning of one. A term of one or two letters before another word counts as
+     * complete.
+     */
     isWhole: boolean;
 }
 
 export interface Search {
-    /** Empty: there was nothing to look for, and nothing is found. */
+    /** Empty: the text contained no term, and nothing matches. */
     terms: SearchTerm[];
-    /** Several words written as one: finds `stackoverflow` for `stack overflow`. Empty if that is none. */
+    /** Several words written as one: finds `stackoverflow` for `stack overflow`. Empty if the words cannot be joined. */
     joined: string;
-    /** Sites whose name begins like this come first. */
+    /** Sites whose name begins with this prefix come first. */
     names: { of: 'site' | 'label'; prefix: string } | undefined;
 }
 
-/** The most terms of a search; each costs time. */
+/** Maximum number of terms of a search. Each takes time. */
 const MAX_TERMS = 8;
-/** A shorter prefix matches too many words. It counts only at the end of a search, where the word may be unfinished. */
+/**
+ * Minimum length of a prefix. A shorter prefix matches too many words. It is used only at the end of a search, where the word may be
+ * unfinished.
+ */
 const LEAST_BEGINNING = 3;
-/** Longer words are cut: a label has at most 63 characters. */
+/** Maximum length of a lexeme. Longer words are cut; a domain label has at most 63 characters. */
 const MAX_LEXEME = 64;
 
 /** The words of a site's name and its title. `site` is normalised. */
@@ -84,7 +90,7 @@ export function readSearch(text: string): Search | undefined {
     };
 }
 
-/** How many slips of the finger a word of this length may have. */
+/** The number of typing errors that a word of this length may have. */
 export function typosAllowed(word: string): number {
     const { length } = [...word];
     if (length < 3) return 0;
@@ -92,8 +98,8 @@ export function typosAllowed(word: string): number {
 }
 
 /**
- * Corrections of `written`, nearest first: known words within few typing errors, or if there are none,
- * the beginnings of words that are, since a long word may be found before it is typed to its end.
+ * Corrections of `written`, nearest first: known words within a few typing errors. If there are none, beginnings of known words, because a
+ * long word may be searched before it is typed completely.
  */
 export function spellings(written: string, known: readonly string[]): string[] {
     const allowed = typosAllowed(written);
@@ -108,7 +114,7 @@ interface Spelling {
     distance: number;
 }
 
-/** Of equals the longest one: it finds least beside what was meant. */
+/** Among equally near ones, the longest beginning, because it matches the fewest other words. */
 function nearestBeginning(written: string, word: string, allowed: number): Spelling[] {
     const lengths = Array.from({ length: 2 * allowed + 1 }, (_, index) => written.length + allowed - index);
     return lengths
@@ -122,7 +128,7 @@ function distanceBetween(one: string, other: string, limit: number): number {
     return Math.abs(one.length - other.length) > limit ? limit + 1 : editDistance(one, other, limit);
 }
 
-/** A word that begins another one of them asks for nothing more. */
+/** A term that is the beginning of another one adds no condition. */
 function keepMostSignificant(terms: readonly Omit<SearchTerm, 'isWhole'>[]): SearchTerm[] {
     const partsByText = new Map(terms.map(({ text, parts }) => [text, parts]));
     const texts = [...partsByText.keys()];
@@ -140,7 +146,7 @@ function domainsIn(text: string): string[] {
     return text.split(/\s+/u).filter((chunk) => DOMAIN.test(chunk));
 }
 
-/** People paste addresses: of those the host counts, in Unicode and without `www.`. */
+/** People paste URLs. Only the host of a URL is used, in Unicode and without `www.`. */
 function withoutAddress(chunk: string): string {
     const host = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/.exec(chunk)?.[1] ?? chunk;
     const bare = host
@@ -151,7 +157,7 @@ function withoutAddress(chunk: string): string {
 }
 
 function unicodeOf(name: string): string {
-    // An empty answer: it only looked like a name.
+    // An empty answer means that the text only looked like a name.
     return plain(domainToUnicode(name) || name);
 }
 
@@ -163,7 +169,7 @@ function picturesIn(text: string): string[] {
     return text.match(/\p{Extended_Pictographic}|\p{Regional_Indicator}{2}/gu) ?? [];
 }
 
-/** Letters and digits alone. */
+/** Only letters and digits. */
 function joinWords(text: string): string {
     return text.replace(/[^\p{L}\p{N}\p{M}]+/gu, '');
 }

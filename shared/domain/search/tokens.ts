@@ -1,6 +1,6 @@
 import { foldCase, splitAtCase, withoutAccents, wordsOf } from '../text/fold-text.ts';
 
-/** English words that say nothing about which endpoint is meant. */
+/** English words that do not distinguish endpoints. */
 const COMMON = new Set(
     'a an and any are as at be by can for from get give how i in into is it its me my need of on or our please so some that the their them then there these they this to use using via want was we what when where which who will with would you your'.split(
         ' ',
@@ -8,9 +8,9 @@ const COMMON = new Set(
 );
 
 /**
- * The words of a text in the form in which they are compared: split at case, underscores and punctuation, case-folded, without
- * diacritics, plurals and the endings -ing and -ed taken off (`searchProducts`, `search_product` and `searching products` meet).
- * CJK runs become pairs of characters. `skipCommon` leaves English function words out.
+ * The words of a text in the form in which they are compared: split at case changes, underscores and punctuation, case-folded, without
+ * diacritics, plurals and the endings -ing and -ed (`searchProducts`, `search_product` and `searching products` become equal). CJK runs
+ * become pairs of characters. `skipCommon` leaves out English function words.
  */
 export function tokensOf(text: string, { skipCommon = false }: { skipCommon?: boolean } = {}): string[] {
     const words = ASCII.test(text) ? asciiWordsOf(text) : wordsOf(foldCase(splitAtCase(withoutAccents(text))));
@@ -18,23 +18,23 @@ export function tokensOf(text: string, { skipCommon = false }: { skipCommon?: bo
     return [...new Set(kept.map(stemOf))];
 }
 
-/** The stems of a text in its order, repetitions included; `isName`: it may be written like `searchProducts`. */
+/** The stems of a text in order, including repetitions; `isName`: the text may be written like `searchProducts`. */
 export function stemsOf(text: string, { isName = false }: { isName?: boolean } = {}): string[] {
     const plain = withoutAccents(text);
     return wordsOf(foldCase(isName ? splitAtCase(plain) : plain)).map(stemOf);
 }
 
-/** ASCII, which most packages and intents use. Unicode rules find the same words and take several times as long. */
+/** Texts in ASCII, like most packages and intents. The Unicode rules find the same words but take several times as long. */
 const ASCII = /^[\x00-\x7f]*$/;
 
 function asciiWordsOf(text: string): string[] {
     return text.match(/[A-Z]+[a-z0-9]*|[a-z0-9]+/g)?.map((word) => word.toLowerCase()) ?? [];
 }
 
-/** Packages use the same few thousand words; a cached stem is faster than a computed one. */
+/** A cache. Packages use the same few thousand words, and reading a cached stem is faster than computing it. */
 const stems = new Map<string, string>();
 const MAX_STEMS = 20_000;
-/** Longer ones are rare, and V8 keeps the whole text that they were cut from. */
+/** Longer words are rare, and V8 would keep the whole text from which they were cut. */
 const MAX_REMEMBERED_LENGTH = 12;
 
 function stemOf(word: string): string {
@@ -47,7 +47,7 @@ function stemOf(word: string): string {
     return found;
 }
 
-/** A light stem, the same for both sides; it need not be a word. */
+/** A simple stem, which is the same for both sides. It need not be a word. */
 function stem(word: string): string {
     if (!/^[a-z]{4,}$/.test(word)) return word;
     return withoutE(withoutEnding(singular(word)));

@@ -1,10 +1,10 @@
 import ipaddr from 'ipaddr.js';
 
-/** One exception to the address guard: every address of a range, on one port or (without `port`) on every port. */
+/** One exception to the address guard: all addresses of a range, on one port or (without `port`) on every port. */
 export interface EgressAllowEntry {
-    /** As it was written, for logs. */
+    /** The original text, for logs. */
     text: string;
-    /** An address of the range, and how many of its leading bits count. */
+    /** An address of the range, and the number of its leading bits that matter. */
     network: string;
     prefix: number;
     port: number | undefined;
@@ -13,9 +13,9 @@ export interface EgressAllowEntry {
 type EgressAllow = { ok: true; entries: EgressAllowEntry[] } | { ok: false; problem: string };
 
 /**
- * Reads the setting EGRESS_ALLOW (docs/operations.md): `CIDR` or `CIDR:port` with commas between, IPv6 with a port as `[::1]/128:3000`.
- * A bare address is a range of one; address bits beyond the prefix do not matter.
- * `problem` completes a sentence that names the setting.
+ * Parses the setting EGRESS_ALLOW (docs/operations.md): `CIDR` or `CIDR:port`, separated by commas, IPv6 with a port as `[::1]/128:3000`. A
+ * single address is a range of one; address bits beyond the prefix are ignored. `problem` completes a sentence whose subject is the
+ * setting.
  */
 export function parseEgressAllow(text: string): EgressAllow {
     const entries: EgressAllowEntry[] = [];
@@ -29,7 +29,7 @@ export function parseEgressAllow(text: string): EgressAllow {
     return { ok: true, entries };
 }
 
-/** Whether an entry covers this address on this port. IPv4 ranges do not cover IPv4-mapped IPv6 addresses. */
+/** Whether an entry allows this address on this port. IPv4 ranges do not include IPv4-mapped IPv6 addresses. */
 export function isAllowed(entries: readonly EgressAllowEntry[], address: string, port: number): boolean {
     if (entries.length === 0 || !ipaddr.isValid(address)) return false;
     const parsed = ipaddr.parse(address);
@@ -38,7 +38,7 @@ export function isAllowed(entries: readonly EgressAllowEntry[], address: string,
     );
 }
 
-/** Whether some entry covers this port, whatever the address: what can be checked of a URL before its name is resolved. */
+/** Whether any entry allows this port on any address. This can be checked before the host name is resolved. */
 export function isPortAllowed(entries: readonly EgressAllowEntry[], port: number): boolean {
     return entries.some((entry) => entry.port === undefined || entry.port === port);
 }

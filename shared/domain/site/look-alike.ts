@@ -3,25 +3,25 @@ import { parse } from 'tldts';
 import { editDistance } from '../text/edit-distance.ts';
 import { foldCase, withoutAccents } from '../text/fold-text.ts';
 
-/** Why one name may be taken for another. */
+/** Why one name may be mistaken for another. */
 export type Resemblance = 'letters that look alike' | 'one letter' | 'another ending';
 
 interface ReadName {
-    /** The owner's part, in Unicode: `bücher` of `xn--bcher-kva.example`. */
+    /** The part that its owner chose, in Unicode: `bücher` for `xn--bcher-kva.example`. */
     label: string;
     skeleton: string;
-    /** On a private suffix, such as `a.github.io`, where anybody can register names. */
+    /** Whether the domain is on a private suffix, such as `a.github.io`, where anybody can register names. */
     isPrivate: boolean;
 }
 
-/** Shorter names are one letter away from everything. */
+/** Minimum length of a name for comparison by one letter. Shorter names differ in one letter from too many others. */
 const MIN_LENGTH_OF_SLIPS = 5;
 const MIN_LENGTH_OF_ENDINGS = 3;
 
 /**
- * Whether a registrable domain may be taken for another one (both in A-labels), and by what; undefined where people tell them apart.
- * One letter more, less, changed or swapped counts only beside a name that many know, since most short names are that close to some
- * other; and so does another ending of a name on a private suffix.
+ * Whether and why a registrable domain may be mistaken for another one (both in A-labels); undefined if people can distinguish them. A
+ * difference of one letter (more, less, changed or swapped) counts only if the other name is well known, because most short names are that
+ * close to some other. The same applies to a different ending of a name on a private suffix.
  */
 export function resemblance(name: string, other: string, isOtherWellKnown: boolean): Resemblance | undefined {
     if (name === other) return undefined;
@@ -36,25 +36,25 @@ export function resemblance(name: string, other: string, isOtherWellKnown: boole
 }
 
 /**
- * Whether a name that people read, such as a workspace's, may be taken for this one: it holds it in letters that look alike, whatever
- * stands around and between them, or is one letter away from it.
+ * Whether a name that people read, such as that of a workspace, may be mistaken for this one: it contains the known name in look-alike
+ * letters, with any characters around and between them, or differs from it in one letter.
  */
 export function resembles(name: string, known: string): boolean {
     const [letters, sought] = [name, known].map((text) => skeleton(text.normalize('NFKC').replaceAll(NO_LETTER, ''))) as [string, string];
     return letters.includes(sought) || editDistance(letters, sought, 1) <= 1;
 }
 
-/** Marks stay: they are dropped with the accents that they are. */
+/** Marks are kept here. They are removed later, together with accents. */
 const NO_LETTER = /[^\p{L}\p{N}\p{M}]/gu;
 
-/** A form that is equal for domains that look alike, without the ending. */
+/** A normal form without the ending. It is equal for domains that look alike. */
 export function skeletonOf(registrable: string): string {
     return readName(registrable).skeleton;
 }
 
 function readName(registrable: string): ReadName {
     const { domainWithoutSuffix, isPrivate } = parse(registrable, { allowPrivateDomains: true, extractHostname: false });
-    // A private suffix is a site itself, and then all of it is its name.
+    // If the domain is a private suffix, it is itself a site, and its whole name counts.
     const label = domainToUnicode(domainWithoutSuffix || (registrable.split('.')[0] ?? registrable));
     return { label, skeleton: skeleton(label), isPrivate: isPrivate === true };
 }
@@ -64,7 +64,7 @@ function skeleton(label: string): string {
     return shapes.replaceAll('-', '').replaceAll('rn', 'm').replaceAll('vv', 'w').replaceAll('cl', 'd');
 }
 
-/** Letters and digits that most fonts draw like a Latin letter (a part of the confusables of Unicode TS 39), by that letter. */
+/** Letters and digits that most fonts draw like a Latin letter (a subset of the confusables of Unicode TS 39), by that letter. */
 const LIKE: Readonly<Record<string, string>> = {
     a: 'аαɑａ',
     ae: 'ӕæ',

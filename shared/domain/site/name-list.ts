@@ -1,10 +1,10 @@
 import { domainToASCII } from 'node:url';
 
-/** Names of hosts or domains: `name` matches itself and every name below, `*.suffix` only the names below. */
+/** A list of host or domain names: `name` matches itself and all names below it, `*.suffix` only the names below it. */
 export interface NameList {
     names: ReadonlySet<string>;
     suffixes: ReadonlySet<string>;
-    /** Names that were taken out, with every name below. */
+    /** Names that are exempt, including all names below them. */
     exempt: ReadonlySet<string>;
 }
 
@@ -13,7 +13,7 @@ type ReadNames = { ok: true; list: NameList } | { ok: false; line: number; probl
 
 const NAME = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/;
 
-/** Reads a list, one entry a line; `#` begins a comment, and `!name` takes a name out. */
+/** Parses a list with one entry per line. `#` begins a comment, and `!name` exempts a name. */
 export function readNames(text: string): ReadNames {
     const list = { names: new Set<string>(), suffixes: new Set<string>(), exempt: new Set<string>() };
     for (const [place, line] of text.split(/\r?\n/).entries()) {
@@ -29,14 +29,14 @@ export function readNames(text: string): ReadNames {
     return { ok: true, list };
 }
 
-/** Both lists as one: what either takes out is out. */
+/** Merges two lists. A name that either list exempts is exempt. */
 export function joinNames(a: NameList, b: NameList): NameList {
     return { names: both(a.names, b.names), suffixes: both(a.suffixes, b.suffixes), exempt: both(a.exempt, b.exempt) };
 }
 
 const both = (a: ReadonlySet<string>, b: ReadonlySet<string>) => new Set([...a, ...b]);
 
-/** Whether a list holds a name in its one spelling. */
+/** Whether a list contains a normalised name. */
 export function holdsName({ names, suffixes, exempt }: NameList, name: string): boolean {
     const labels = name.split('.');
     const above = labels.map((_, place) => labels.slice(place).join('.'));

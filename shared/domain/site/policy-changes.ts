@@ -1,7 +1,7 @@
 import type { JsonObject } from '../types.ts';
 import type { BlockedPath, Hours, SitePolicy } from './site-policy.ts';
 
-/** Paths that one entry of an audit names, and letters of each. */
+/** Maximum number of paths in one audit entry, and of characters of each. */
 const MOST_PATHS = 20;
 const MOST_LETTERS = 200;
 

@@ -1,16 +1,16 @@
 import { hostAsInUrls } from './policy-rules.ts';
 import type { BlockedPath, Hours, SitePolicy } from './site-policy.ts';
 
-/** Two times of day, in whichever zone. */
+/** Two times of day, in any time zone. */
 export type Times = Pick<Hours, 'from' | 'to'>;
 
-/** The options of a change of a policy on the command line; absent ones stay. */
+/** The command-line options for changing a policy. Absent options change nothing. */
 export interface PolicyOrder {
     block?: true;
     unblock?: true;
     writes?: 'on' | 'off';
     rpm?: number | 'none';
-    /** False: `--no-hours`. */
+    /** False for `--no-hours`. */
     hours?: Times | false;
     timezone?: string;
     blockPath?: BlockedPath[];
@@ -19,7 +19,7 @@ export interface PolicyOrder {
 
 type ChangedPolicy = { ok: true; policy: SitePolicy } | { ok: false; problem: string };
 
-/** The policy that an order makes of another; `problem` names the option that contradicts something. */
+/** Applies the options to a policy; `problem` names the option that contradicts another setting. */
 export function changePolicy(before: SitePolicy, order: PolicyOrder): ChangedPolicy {
     const { block, unblock, writes, rpm, blockPath = [], unblockPath = [] } = order;
     if (block === true && unblock === true) return { ok: false, problem: '--block and --unblock contradict each other' };
@@ -60,20 +60,20 @@ function changeHours(before: Hours | null, { hours, timezone }: PolicyOrder): Ch
     return { ok: true, hours: { from: times.from, to: times.to, timezone: zone } };
 }
 
-/** `22:00-06:00`; undefined if it is anything else, or of no length. */
+/** Parses `22:00-06:00`; undefined for any other text, and for an empty period. */
 export function readTimes(text: string): Times | undefined {
     const [, from, to] = /^((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)$/.exec(text) ?? [];
     return from === undefined || to === undefined || from === to ? undefined : { from, to };
 }
 
-/** `www.shop.example/admin`; undefined if it is anything else. */
+/** Parses `www.shop.example/admin`; undefined for any other text. */
 export function readBlockedPath(text: string): BlockedPath | undefined {
     const [, written = '', path_prefix] = /^([^/\s]+)(\/\S*)$/.exec(text) ?? [];
     const host = hostAsInUrls(written);
     return host === '' || path_prefix === undefined ? undefined : { host, path_prefix };
 }
 
-/** A policy as rows of a name and words for people. */
+/** A policy as rows of a name and a text for people. */
 export function policyRows({ blocked, writes, blocked_paths: paths, requests_per_minute: pace, hours }: SitePolicy): [string, string][] {
     const [first = 'none', ...more] = paths.map(({ host, path_prefix }) => `${host}${path_prefix}`);
     return [

@@ -5,13 +5,13 @@ import { MOST_BLOCKED_PATHS, PATH_PREFIX, type SitePolicy, timezoneOf } from './
 
 type CheckedPolicy = { ok: true; policy: SitePolicy } | { ok: false; details: Detail[] };
 
-/** Holds a policy against the domain that it is for; hosts and time zone come back as they are kept. */
+/** Checks a policy against its domain. The returned hosts and time zone are in the stored form. */
 export function checkPolicy(policy: SitePolicy, registrable: string): CheckedPolicy {
     const details: Detail[] = [];
     const wrong = (path: string, message: string) => details.push({ path, code: 'INVALID_VALUE', message });
     const blocked_paths = policy.blocked_paths.map(({ host: written, path_prefix }, place) => {
         const name = normaliseSite(written);
-        // Normalising takes `www.` away, which is a host of its own here.
+        // `normaliseSite` would remove `www.`, but here that is a host of its own.
         const host = hostAsInUrls(written);
         if (!name.ok || name.registrable !== registrable) wrong(`/blocked_paths/${place}/host`, `This is no host of ${registrable}.`);
         if (!PATH_PREFIX.test(path_prefix))
@@ -28,7 +28,7 @@ export function checkPolicy(policy: SitePolicy, registrable: string): CheckedPol
     return { ok: true, policy: { ...policy, blocked_paths, hours } };
 }
 
-/** Lower case, A-labels, no dot at the end; empty if it is no host. */
+/** Lower case, A-labels, without a trailing dot; empty if the text is not a host. */
 export function hostAsInUrls(written: string): string {
     return domainToASCII(written.trim()).replace(/\.$/, '');
 }

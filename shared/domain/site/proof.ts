@@ -1,13 +1,13 @@
 import { randomBase62 } from '../text/ids.ts';
 
 export const CLAIM_STATUSES = ['pending', 'proven', 'failed'] as const;
-/** `failed`: the last lookup found no proof; the claim may be checked again until it expires. */
+/** `failed`: the last look-up found no proof. The claim may be checked again until it expires. */
 export type ClaimStatus = (typeof CLAIM_STATUSES)[number];
 
 /** Where a proof was found. */
 export type ProofMethod = 'dns' | 'file';
 
-/** The file that proves a claim is at most this large, in bytes. */
+/** Maximum size of the file that proves a claim, in bytes. */
 export const PROOF_FILE_BYTES = 1024;
 
 /** The random part of a proof. */
@@ -30,7 +30,7 @@ export function proofUrl(registrable: string): string {
     return `https://${registrable}/.well-known/routebook.txt`;
 }
 
-/** Whether one line of the file is the claim's; the others may belong to other claims. */
+/** Whether any line of the file belongs to the claim. Other lines may belong to other claims. */
 export function hasProofLine(file: string, token: string): boolean {
     return file.split(/\r\n|\n|\r/).some((line) => line.trim() === proofLine(token));
 }

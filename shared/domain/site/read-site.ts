@@ -2,8 +2,8 @@ import { Refusal } from '../../refusals.ts';
 import { normaliseSite } from './site-name.ts';
 
 /**
- * A site as a caller wrote it, normalised (docs/api.md, "Domains").
- * @param path JSON pointer of where it stood.
+ * Normalises a site that a caller wrote (docs/api.md, "Domains").
+ * @param path JSON pointer of the site in the request
  * @throws Refusal INVALID_DOMAIN
  */
 export function readSite(written: string, path: string): { site: string; registrable: string } {
@@ -12,12 +12,12 @@ export function readSite(written: string, path: string): { site: string; registr
     throw new Refusal('INVALID_DOMAIN', name.message, { details: [{ path, code: 'INVALID_DOMAIN', message: name.message }] });
 }
 
-/** The 404 that links to schema requests, and names sites that resemble this one. @param site normalised */
+/** The 404 that links to schema requests and suggests similar sites. @param site normalised */
 export function siteNotFound(site: string): Refusal {
     return new Refusal('SITE_NOT_FOUND', undefined, { soughtSite: site });
 }
 
-/** An operator blocked this domain; its maintainer cannot undo that. */
+/** The refusal for a domain that an operator blocked. Its maintainer cannot lift the block. */
 export function siteBlocked(): Refusal {
     return new Refusal('SITE_BLOCKED');
 }

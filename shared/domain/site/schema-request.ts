@@ -1,4 +1,4 @@
-/** The words of a request for a schema (docs/api.md, "Registry"). */
+/** Types and rules of schema requests (docs/api.md, "Registry"). */
 
 export const READ_OR_WRITE = ['read', 'write', 'read_write'] as const;
 export const AUTH_SHAPES = ['public', 'anonymous', 'login', 'oauth', 'owner_approved'] as const;
@@ -6,9 +6,9 @@ export const FREQUENCIES = ['once', 'daily', 'hourly', 'continuous'] as const;
 export const REQUEST_STATUSES = ['open', 'in_progress', 'fulfilled', 'declined'] as const;
 export type RequestStatus = (typeof REQUEST_STATUSES)[number];
 
-/** The details of a request; null if they are absent. */
+/** The details of a request. Absent details are null. */
 export interface NewRequest {
-    /** Normalised, and the registrable domain that it is on. */
+    /** The normalised site, and its registrable domain. */
     domain: string;
     registrable: string;
     task: string;
@@ -22,11 +22,11 @@ export interface NewRequest {
     requesterContact: string | null;
 }
 
-/** The public part of a request: without its author, the author's address and contact. */
+/** The public part of a request, without its author and the author's address and contact. */
 export interface SchemaRequest extends Omit<NewRequest, 'registrable' | 'requesterContact' | 'sourceUrl'> {
     id: string;
     status: RequestStatus;
-    /** Open requests for its domain. */
+    /** Number of open requests for its domain. */
     demand: number;
     createdAt: Date;
     updatedAt: Date;
@@ -34,7 +34,7 @@ export interface SchemaRequest extends Omit<NewRequest, 'registrable' | 'request
     history: { status: RequestStatus; at: Date }[];
 }
 
-/** The allowed changes of status: only forward, and fulfilled and declined are final. */
+/** The allowed changes of status. They only go forward; fulfilled and declined are final. */
 const NEXT: Readonly<Record<RequestStatus, readonly RequestStatus[]>> = {
     open: ['in_progress', 'fulfilled', 'declined'],
     in_progress: ['fulfilled', 'declined'],
@@ -42,7 +42,7 @@ const NEXT: Readonly<Record<RequestStatus, readonly RequestStatus[]>> = {
     declined: [],
 };
 
-/** Whether a request may go from one status to another. */
+/** Whether a request may change from one status to another. */
 export function isStepForward(from: RequestStatus, to: RequestStatus): boolean {
     return NEXT[from].includes(to);
 }

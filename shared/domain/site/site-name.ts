@@ -2,24 +2,26 @@ import { domainToASCII, domainToUnicode } from 'node:url';
 import { LRUCache } from 'lru-cache';
 import { parse } from 'tldts';
 
-/** Calls ask for the same few sites: looking one up in the public suffix list takes as long as all else that a call's name is asked. */
+/**
+ * A cache. Calls name the same few sites, and the look-up in the public suffix list takes as long as all other checks of a name together.
+ */
 const named = new LRUCache<string, SiteName>({ max: 2000 });
 const owned = new LRUCache<string, { domain: string | undefined }>({ max: 2000 });
-/** Longer names are rare, and their memory adds up. */
+/** Maximum length of a cached name. Longer names are rare and would take much memory. */
 const MAX_KEPT = 255;
 
 export type SiteName = { ok: true; site: string; registrable: string } | { ok: false; message: string };
 
-/** Longer input cannot be a name of 253 characters in any notation; it is refused before anything walks through it. */
+/** Maximum input length. Longer input cannot be a name of 253 characters in any notation, so it is rejected before it is parsed. */
 const MAX_INPUT = 1024;
 
-/** Names of these suffixes never belong to a site on the public internet (RFC 6761, 6762, 7686, 9476 and ICANN's `.internal`). */
+/** Names with these suffixes never belong to a site on the public internet (RFC 6761, 6762, 7686, 9476 and ICANN's `.internal`). */
 const SPECIAL_USE = new Set(['localhost', 'local', 'internal', 'onion', 'arpa', 'invalid']);
 
 /**
- * The one spelling of a site's name (docs/api.md, "Domains"): trimmed, lower case, A-labels, without a trailing dot and without leading
- * `www.` labels. Normalising twice changes nothing. `registrable` is the owner's domain, see `registrableDomain`.
- * A refusal's message is public and ends up beside `INVALID_DOMAIN`.
+ * Normalises the name of a site (docs/api.md, "Domains"): trimmed, lower case, A-labels, without a trailing dot and without leading `www.`
+ * labels. Normalising twice changes nothing. For `registrable`, see `registrableDomain`. The message of a refusal is public and appears
+ * together with `INVALID_DOMAIN`.
  */
 export function normaliseSite(text: string): SiteName {
     const known = named.get(text);
@@ -36,7 +38,7 @@ function normalise(text: string): SiteName {
     const fault = strayCharacter(trimmed);
     if (fault !== undefined) return refused(fault);
 
-    // The parser below reads some texts as IPv4 addresses (`1.2`, `0x7f.1`) and answers an empty string to what it refuses.
+    // This parser reads some texts as IPv4 addresses (`1.2`, `0x7f.1`) and returns an empty string for invalid texts.
     const ascii = domainToASCII(trimmed);
     if (ascii === '') return refused('is not a valid domain name');
     const bare = withoutWww(ascii.endsWith('.') ? ascii.slice(0, -1) : ascii);
@@ -57,9 +59,9 @@ function normalise(text: string): SiteName {
 }
 
 /**
- * The domain that one owner registered, of a host in A-labels: `shop.example.co.uk` → `example.co.uk`. The private part of the
- * public suffix list counts (`b.a.github.io` → `a.github.io`), and a private suffix is itself a site of its operator
- * (`github.io` → `github.io`). `undefined` for IP addresses, single labels and bare ICANN suffixes.
+ * The domain that an owner registered, for a host in A-labels: `shop.example.co.uk` → `example.co.uk`. The private part of the public
+ * suffix list applies (`b.a.github.io` → `a.github.io`), and a private suffix is itself a site of its operator (`github.io` → `github.io`).
+ * `undefined` for IP addresses, single labels and ICANN suffixes.
  */
 export function registrableDomain(host: string): string | undefined {
     const known = owned.get(host);
@@ -85,7 +87,7 @@ function refused(fault: string): SiteName {
     return { ok: false, message: `The domain ${fault}; give a bare host such as shop.example.com.` };
 }
 
-/** Finds characters of URLs, addresses and typing errors before the IDNA step, which would drop or decode some of them. */
+/** Finds characters of URLs, addresses and typing errors before the IDNA step, which would remove or decode some of them. */
 function strayCharacter(text: string): string | undefined {
     if (!text.isWellFormed() || /[\u0000-\u001f\u007f-\u009f]/.test(text)) return 'has control characters';
     if (/\s/.test(text)) return 'has white space inside';
@@ -98,7 +100,7 @@ function strayCharacter(text: string): string | undefined {
     return undefined;
 }
 
-/** Every leading `www.` goes, so that normalising a normalised name changes nothing. */
+/** Removes all leading `www.` labels, so that normalising a normalised name changes nothing. */
 function withoutWww(name: string): string {
     let rest = name;
     while (rest.startsWith('www.')) rest = rest.slice(4);
@@ -111,7 +113,7 @@ function labelProblem(label: string): string | undefined {
     if (label.includes('_')) return 'has an underscore';
     if (!/^[a-z0-9-]+$/.test(label)) return 'has characters that no domain name has';
     if (label.startsWith('-') || label.endsWith('-')) return 'has a label that begins or ends with a hyphen';
-    // An A-label has to say what its Unicode form says back: `xn--a` decodes to nothing that could be registered.
+    // The Unicode form of an A-label must encode to the same A-label: `xn--a` decodes to a name that cannot be registered.
     if (label.startsWith('xn--') && !isIdnLabel(label)) return 'has an A-label (xn--…) that is not valid';
     return undefined;
 }

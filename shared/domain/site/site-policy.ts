@@ -1,46 +1,46 @@
 import type { Endpoint } from '../types.ts';
 import { isDoubtful } from './stated-effect.ts';
 
-/** A part of a site that its owner does not want called. */
+/** A part of a site that its owner does not allow to be called. */
 export interface BlockedPath {
     host: string;
-    /** Beginning of the path, as in robots.txt. */
+    /** Beginning of the path, like in robots.txt. */
     path_prefix: string;
 }
 
 export const MOST_BLOCKED_PATHS = 100;
-/** A path as URLs have it: visible ASCII behind a slash. */
+/** A path as URLs contain it: a slash, then visible ASCII. */
 export const PATH_PREFIX = /^\/[\x21-\x7e]{0,1000}$/;
 export const MOST_REQUESTS_PER_MINUTE = 1_000_000;
 
-/** When calls are welcome: times of day as `HH:MM`; over midnight where `to` is before `from`. */
+/** The allowed times of day as `HH:MM`. If `to` is before `from`, the period includes midnight. */
 export interface Hours {
     from: string;
     to: string;
-    /** An IANA name. */
+    /** The IANA name. */
     timezone: string;
 }
 
 /** A policy set by the owner of a domain or an operator. */
 export interface SitePolicy {
     blocked: boolean;
-    /** False: nothing that may change the site is called. */
+    /** False: calls that may change the site are not allowed. */
     writes: boolean;
     blocked_paths: BlockedPath[];
     requests_per_minute: number | null;
     hours: Hours | null;
 }
 
-/** The policy of a domain without one. */
+/** The policy of a domain for which none was set. */
 export const NO_POLICY: Readonly<SitePolicy> = { blocked: false, writes: true, blocked_paths: [], requests_per_minute: null, hours: null };
 
-/** The stricter of the owner's and the operator's policy, field by field. */
+/** The stricter one of the owner's and the operator's policy, for each field. */
 export interface StrictestPolicy extends Omit<SitePolicy, 'hours'> {
-    /** Calls are welcome while all of them are open. */
+    /** Calls are allowed only while all of these periods are open. */
     hours: readonly Hours[];
 }
 
-/** Of several policies the strictest in every part; null if there is none. */
+/** Combines several policies into the strictest, for each field; null if there is none. */
 export function strictest(policies: readonly (SitePolicy | null)[]): StrictestPolicy | null {
     const said = policies.filter((policy) => policy !== null);
     if (said.length === 0) return null;
@@ -55,21 +55,26 @@ export function strictest(policies: readonly (SitePolicy | null)[]): StrictestPo
 }
 
 /**
- * Whether an endpoint may change its site, as far as its owner is concerned. Its author may be anybody, and passes a verification with a
- * harmless example: that a POST only reads is believed of who speaks for the site.
- * @param isOwners the version was published by a workspace that speaks for the site
+ * Whether an endpoint may change its site, from the view of the site's owner. Anybody may have written the package, and a harmless example
+ * passes a verification. So a POST is trusted to be a read only if its publisher speaks for the site.
+ * @param isOwners whether a workspace that speaks for the site published the version
  */
 export function mayChangeSite(endpoint: Pick<Endpoint, 'effect' | 'method'>, isOwners: boolean): boolean {
     return endpoint.effect === 'write' || (!isOwners && isDoubtful(endpoint));
 }
 
-/** Whether every call of an endpoint is refused, whatever its params are; outside the hours calls are only put off. */
+/**
+ * Whether every call of an endpoint is refused, whatever its params are. Allowed hours do not matter here, because they only delay calls.
+ */
 export function refusesEndpoint(policy: Omit<SitePolicy, 'hours'>, endpoint: Endpoint, isOwners: boolean): boolean {
     const { url, prepare } = endpoint;
     return refusesCalls(policy, endpoint, [url, ...(prepare ?? []).map((step) => step.url)], isOwners);
 }
 
-/** The same of an endpoint of which these facts are known. @param urls every URL that it calls, at least up to the first placeholder */
+/**
+ * Like `refusesEndpoint`, for an endpoint of which only these facts are known. @param urls all URLs that it calls, at least up to the first
+ * placeholder
+ */
 export function refusesCalls(
     policy: Omit<SitePolicy, 'hours'>,
     endpoint: Pick<Endpoint, 'effect' | 'method'>,
@@ -80,15 +85,15 @@ export function refusesCalls(
     return urls.some((template) => isTemplateBlocked(policy.blocked_paths, template));
 }
 
-/** The part before the first placeholder is in every URL that the template builds. */
+/** All URLs from the template contain the part before the first placeholder. */
 function isTemplateBlocked(paths: readonly BlockedPath[], template: string): boolean {
     const [certain = ''] = template.split('{', 1);
     return isPathBlocked(paths, certain);
 }
 
 /**
- * Whether a URL is in a blocked part: by its path as it is sent, and by what servers make of it that decode it, fold its case, or take
- * `;` for the end of a segment, as those in Java do.
+ * Whether a URL is in a blocked part of the site. Compares its path as sent, and as servers may interpret it: decoded, case-folded, or with
+ * `;` as the end of a segment, like servers in Java.
  */
 export function isPathBlocked(paths: readonly BlockedPath[], text: string): boolean {
     const url = URL.parse(text);
@@ -102,7 +107,7 @@ export function isPathBlocked(paths: readonly BlockedPath[], text: string): bool
     );
 }
 
-/** @param options.hasPathParams whether `;` and what follows in a segment are left out */
+/** @param options.hasPathParams whether `;` and the rest of its segment are removed */
 function plain(path: string, { hasPathParams = false } = {}): string {
     // An encoded ? or # is a character of the path: decoded, it would end it here, and not where servers end it.
     const decoded = path.replaceAll(/%(?!3f|23)([0-7][0-9a-f])/gi, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
@@ -114,12 +119,12 @@ const DAY = 86_400;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /**
- * Whole seconds until calls are welcome by all of these hours; 0 where they are, and a day where they are never open together.
+ * Whole seconds until all of these periods are open; 0 if they are open now; a day if they are never open at the same time.
  * @param now milliseconds since the epoch
  */
 export function secondsUntilAllOpen(hours: readonly Hours[], now: number): number {
     let wait = 0;
-    // Every common opening is the opening of one of them: from one to the next none is passed over.
+    // Every common period begins when one of the periods opens, so checking all openings misses none.
     while (wait < 2 * DAY) {
         const more = Math.max(0, ...hours.map((each) => secondsUntilOpen(each, now + wait * 1000)));
         if (more === 0) return wait;
@@ -128,7 +133,7 @@ export function secondsUntilAllOpen(hours: readonly Hours[], now: number): numbe
     return DAY;
 }
 
-/** The same of one. @param now milliseconds since the epoch */
+/** Like `secondsUntilAllOpen`, for one period. @param now milliseconds since the epoch */
 export function secondsUntilOpen({ from, to, timezone }: Hours, now: number): number {
     const format =
         formats.get(timezone) ??
@@ -145,7 +150,7 @@ function secondsOf(time: string): number {
     return (hours * 60 + minutes) * 60 + seconds;
 }
 
-/** The name of a time zone as it is kept; undefined if there is none of this name. Offsets such as +01:15 are no names. */
+/** The stored name of a time zone; undefined for an unknown name. Offsets such as +01:15 are not names. */
 export function timezoneOf(name: string): string | undefined {
     if (!/^[a-z]/i.test(name)) return undefined;
     try {

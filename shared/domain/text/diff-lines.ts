@@ -4,9 +4,11 @@ export interface DiffLine {
     text: string;
 }
 
-/** Lines around a change that are shown with it. */
+/** Number of unchanged lines shown around a change. */
 const CONTEXT = 3;
-/** Cells of the table that finds what two texts have in common; past it they are shown one after the other. */
+/**
+ * Maximum number of cells in the table for the longest common subsequence. For larger texts, the old text is shown first, then the new one.
+ */
 const MOST_CELLS = 400_000;
 
 export function diffLines(before: string, after: string): DiffLine[] {
@@ -23,7 +25,7 @@ export function diffLines(before: string, after: string): DiffLine[] {
     ]);
 }
 
-/** The longest common subsequence decides which lines stayed. */
+/** The longest common subsequence contains the unchanged lines. */
 function between(old: readonly string[], now: readonly string[]): DiffLine[] {
     const removed = old.map((text): DiffLine => ({ kind: 'removed', text }));
     const added = now.map((text): DiffLine => ({ kind: 'added', text }));
@@ -55,7 +57,7 @@ function between(old: readonly string[], now: readonly string[]): DiffLine[] {
     return lines;
 }
 
-/** Leaves out what is far from any change. */
+/** Leaves out lines that are far from any change. */
 function fold(lines: readonly DiffLine[]): DiffLine[] {
     const near = lines.map(() => false);
     for (const [place, { kind }] of lines.entries()) {

@@ -1,6 +1,7 @@
 /**
- * Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment), exact up to `limit` and some greater
- * number beyond: only cells within `limit` of the diagonal are looked at, and a row that is above it everywhere ends the work.
+ * Counts insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). The result is exact up to `limit`, and
+ * beyond that some greater number. Computes only cells within `limit` of the diagonal, and stops at a row that exceeds the limit
+ * everywhere.
  */
 export function editDistance(a: string, b: string, limit: number): number {
     const far = limit + 1;

@@ -1,27 +1,30 @@
-/** Scripts that put no space between words: they are compared by pairs of neighbours. */
+/** Scripts without spaces between words. Their texts are compared by pairs of neighbouring characters. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+/gu;
 
-/** Normalised, without accents of Latin, Greek and Cyrillic. In other scripts (Devanagari, Thai, kana) marks distinguish words. */
+/**
+ * The normalised text without accents of Latin, Greek and Cyrillic letters. In other scripts (Devanagari, Thai, kana), marks distinguish
+ * words.
+ */
 export function withoutAccents(text: string): string {
     return text.replace(TOO_MANY_MARKS, '$1').normalize('NFKD').replace(ACCENTS, '$1').normalize('NFC');
 }
 
-/** Sorting the marks of one letter takes time by the square of their number; no language has more than a few (UAX 15 names 30). */
+/** Sorting the marks of one letter takes quadratic time. No language uses more than a few (UAX 15 names 30). */
 const TOO_MANY_MARKS = /(\p{M}{30})\p{M}+/gu;
-/** From the letter on, never looking back from a mark: that, too, would take time by the square of their number. */
+/** Matches forward from the letter. Looking back from each mark would take quadratic time too. */
 const ACCENTS = /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{M}+/gu;
 
-/** Upper case first: that is where `ß` and `SS`, `ς` and `σ` meet. */
+/** Converts to upper case first, where `ß` and `SS`, `ς` and `σ` become equal. */
 export function foldCase(text: string): string {
     return text.toUpperCase().toLowerCase();
 }
 
-/** `searchProducts` becomes `search Products`. */
+/** Converts `searchProducts` to `search Products`. */
 export function splitAtCase(text: string): string {
     return text.replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2');
 }
 
-/** Runs of letters and digits; where a script has no spaces, pairs of neighbouring characters. */
+/** Runs of letters and digits. In scripts without spaces, pairs of neighbouring characters. */
 export function wordsOf(text: string): string[] {
     const spaced = text.replace(UNSPACED, (run) => ` ${pairs(run).join(' ')} `);
     return spaced.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];

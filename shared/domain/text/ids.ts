@@ -28,23 +28,25 @@ export type IdPrefix =
     | 'rep'
     | 'app';
 
-/** A new opaque id, `<prefix>_` and 22 base62 characters (131 bits). Ids never collide and reveal nothing. */
+/** A new opaque id: `<prefix>_` and 22 base62 characters (131 bits). Ids never collide and reveal nothing. */
 export function newId(prefix: IdPrefix): string {
     return `${prefix}_${randomBase62(22)}`;
 }
 
-/** `length` characters drawn evenly from 0-9A-Za-z. */
+/** `length` random characters of 0-9A-Za-z, uniformly distributed. */
 export function randomBase62(length: number): string {
     let text = '';
     while (text.length < length) {
         const byte = nextByte();
-        // 248 is the largest multiple of 62 in a byte: values above it would favour the first letters.
+        // 248 is the largest multiple of 62 in a byte. Larger values would favour the first letters.
         if (byte < 248) text += ALPHABET[byte % 62];
     }
     return text;
 }
 
-/** Drawn a page at a time, since each draw is a call of the system: 30 µs an id otherwise. Every byte is used once. */
+/**
+ * Random bytes are read in blocks of this size, because each read is a system call, which would take 30 µs per id. Every byte is used once.
+ */
 const POOL_BYTES = 4096;
 let pool = Buffer.alloc(0);
 let used = 0;

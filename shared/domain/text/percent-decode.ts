@@ -1,4 +1,4 @@
-/** Percent-decodes a text; one that is not valid UTF-8 stays encoded. */
+/** Percent-decodes a text. Leaves it unchanged if the result is not valid UTF-8. */
 export function percentDecode(text: string): string {
     try {
         return decodeURIComponent(text);

@@ -1,14 +1,14 @@
 import { editDistance } from './edit-distance.ts';
 
-/** Names are at most 64 characters; what is much longer resembles none of them, and is not compared at all. */
+/** Maximum length of a compared text. Names have at most 64 characters; a much longer text resembles none of them. */
 const MAX_COMPARED = 80;
 const MAX_NAMES = 500;
 const MAX_SUGGESTIONS = 3;
 
 /**
- * Up to three of `names` that `wanted` may have been meant to be, nearest first (`did_you_mean`): by edit distance, case and
- * separators aside, and names that contain the text or are contained in it. Ties keep the order of `names`. The cost is bounded
- * by 500 names of 80 characters, whatever is asked.
+ * Up to three of `names` that may have been meant by `wanted`, nearest first (`did_you_mean`). Compares by edit distance, ignoring case and
+ * separators, and includes names that contain the text or are contained in it. Ties keep the order of `names`. The cost is bounded by 500
+ * names of 80 characters.
  */
 export function didYouMean(wanted: string, names: readonly string[]): string[] {
     if (wanted.length > MAX_COMPARED) return [];
@@ -31,10 +31,10 @@ function plain(name: string): string {
         .replace(/[\s_.-]+/g, '');
 }
 
-/** No slip changes more characters than this, however long the name is. */
+/** A typing error changes at most this many characters, in names of any length. */
 const MAX_DISTANCE = 6;
 
-/** `undefined`: too far apart to be a slip. A third of the longer name may differ, at least one character. */
+/** `undefined`: the texts differ too much. A third of the longer text may differ, and at least one character. */
 function distanceBetween(sought: string, name: string): number | undefined {
     const longer = Math.max(sought.length, name.length);
     const shorter = Math.min(sought.length, name.length);
@@ -43,7 +43,7 @@ function distanceBetween(sought: string, name: string): number | undefined {
         const distance = editDistance(sought, name, allowed);
         if (distance <= allowed) return distance;
     }
-    // `product` for `search_products`: nearer than nothing, farther than any slip of the same length.
+    // `product` for `search_products`: nearer than no match, but farther than any typing error of the same length.
     const contains = shorter >= 3 && (sought.includes(name) || name.includes(sought));
     return contains ? longer - shorter : undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * Checks a text that a caller sent (docs/api.md, "Requests and answers"): it has to be well-formed Unicode without
- * NUL and control characters (C0, DEL, C1). With `multiline` newlines (also as CR LF) and tabs are fine: descriptions, tasks and
- * intents. The message completes a sentence that names the field.
+ * Checks a text that a caller sent (docs/api.md, "Requests and answers"). It must be well-formed Unicode without NUL and control characters
+ * (C0, DEL, C1). With `multiline`, newlines (also as CR LF) and tabs are allowed: for descriptions, tasks and intents. The message
+ * completes a sentence whose subject is the field.
  */
 export function textProblem(text: string, { multiline = false }: { multiline?: boolean } = {}): string | undefined {
     if (!text.isWellFormed()) return NOT_WELL_FORMED;
@@ -12,8 +12,8 @@ export function textProblem(text: string, { multiline = false }: { multiline?: b
 }
 
 /**
- * Checks a text of a param, which is data: any well-formed Unicode but NUL, which
- * PostgreSQL cannot store and C programs take for the end.
+ * Checks a text in a param, which is data: any well-formed Unicode except NUL, which PostgreSQL cannot store and which ends a string in C
+ * programs.
  */
 export function dataProblem(text: string): string | undefined {
     if (!text.isWellFormed()) return NOT_WELL_FORMED;
@@ -21,7 +21,7 @@ export function dataProblem(text: string): string | undefined {
     return place === -1 ? undefined : `has a NUL character (U+0000 at position ${place})`;
 }
 
-/** CR LF becomes LF, so that one text has one spelling whatever system it was typed on. */
+/** Replaces CR LF by LF, so that a text is the same on every operating system. */
 export function normaliseNewlines(text: string): string {
     return text.replaceAll('\r\n', '\n');
 }

@@ -1,6 +1,7 @@
 /**
- * About how many tokens of o200k_base a text has, rather too many than too few: JSON and English have up to a fifth fewer. The tokenizer
- * itself would take 70 MB, and 100 ms of the event loop. The text is cut like the tokenizer cuts it: words, digits, marks, white space.
+ * Estimates the number of o200k_base tokens of a text. The estimate tends to be too high: JSON and English have up to a fifth fewer tokens.
+ * The tokenizer itself would take 70 MB of memory, and 100 ms of the event loop. The text is split like the tokenizer does it: words,
+ * digits, punctuation, white space.
  */
 export function estimateTokens(text: string): number {
     let tokens = 0;
@@ -31,7 +32,7 @@ function isCapital(code: number): boolean {
     return code >= 0x41 && code <= 0x5a;
 }
 
-/** Whether a capital after a small letter begins the next word. */
+/** Whether a capital after a lower-case letter begins a new word. */
 function isNewWord(text: string, at: number): boolean {
     return isCapital(text.charCodeAt(at)) && isSmall(text.charCodeAt(at - 1));
 }
@@ -46,17 +47,17 @@ function costOf(text: string, kind: Kind, at: number, end: number): number {
         case 'mark':
             return length <= 3 ? 1 : length / 1.8;
         case 'space':
-            // A space belongs to the word that follows, and to no number.
+            // A space belongs to the following word, but not to a number.
             return length === 1 && kindOf(text.charCodeAt(end)) !== 'digit' ? 0.2 : 1;
         case 'other':
             return costOfOther(text.charCodeAt(at));
     }
 }
 
-/** No word is longer than this. */
+/** Maximum length of a word. A longer run of letters counts as random text. */
 const LONGEST_WORD = 12;
 
-/** Words have vowels and one capital. Two letters drawn at random are a token. */
+/** Words have vowels and one capital. In random text, two letters form a token. */
 function costOfLetters(text: string, at: number, end: number): number {
     const length = end - at;
     let [vowels, capitals] = [0, 0];
@@ -68,7 +69,9 @@ function costOfLetters(text: string, at: number, end: number): number {
     return Math.max(1, length / 7, (length - 2.2 * vowels) / 2);
 }
 
-/** By alphabet, for a UTF-16 unit: between what texts of people cost and what signs drawn at random do. Rare signs are a token a byte. */
+/**
+ * The cost of a UTF-16 unit by script: between that of natural text and that of random characters. Rare characters take one token per byte.
+ */
 function costOfOther(unit: number): number {
     if (unit < 0x800) return 0.8;
     if (unit >= 0xd800 && unit < 0xe000) return 1.5;
