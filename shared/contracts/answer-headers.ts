@@ -37,7 +37,7 @@ export function headerComponents(paths: JsonObject): JsonObject {
     return Object.fromEntries(all.filter(([key]) => text.includes(`"#/components/headers/${key}"`)));
 }
 
-/** The `headers` of one response: those it always has and those it may have. */
+/** The `headers` of one response: those that are always present, and those that may be present. */
 export function headerRefs(always: readonly string[], sometimes: readonly string[] = []): JsonObject {
     const keys = [...always, ...sometimes.map((key) => `${key}WhereItApplies`)];
     return Object.fromEntries(

@@ -198,7 +198,7 @@ export const postBatchRetry = contract<{ batch_id: string }, object, RetryReques
     answer: { shape: 'data', status: 200, schema: Joi.object<Batch>({ ...batchFields(), retried: v.count().required() }) },
 });
 
-/** DELETE /v1/batches/{batch_id}: cancels what has not ended. */
+/** DELETE /v1/batches/{batch_id}: cancels the items that have not ended. */
 export const deleteBatch = contract<{ batch_id: string }, object, undefined, Batch>({
     name: 'deleteBatch',
     method: 'DELETE',

@@ -23,7 +23,7 @@ export interface ClaimEntry {
     created_at: string;
     checked_at: string | null;
     proven_at: string | null;
-    /** null once proved. */
+    /** Null once the claim is proven. */
     expires_at: string | null;
 }
 

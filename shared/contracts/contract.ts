@@ -21,13 +21,15 @@ export interface Contract<Params, Query, Body, Answer> {
     auth: 'ignored' | 'optional' | 'required';
     /** The scope that a key needs; `none`: every key may use the route. */
     scope: RouteScope | 'none';
-    /** The site in the path means its registrable domain: a key limited to sites must include the domain itself. */
+    /** The site in the path stands for its registrable domain. A key that is limited to sites must include the domain itself. */
     actsOnDomain?: true;
-    /** Reveals activity of the whole workspace: a key also needs the scope jobs, and no limits on sites, effects or connections. */
+    /**
+     * The route reveals activity of the whole workspace. A key also needs the scope jobs, and no limits on sites, effects or connections.
+     */
     ofWholeWorkspace?: true;
-    /** Only for owners and admins of the workspace. */
+    /** Only owners and admins of the workspace may use it. */
     managersOnly?: true;
-    /** Counts against the plan's rate limits and sends their headers. */
+    /** Whether calls count against the rate limits of the plan and send their headers. */
     counted: boolean;
     /** Honours `Idempotency-Key` (docs/api.md, "Idempotency"): the same key gets the same answer for 24 h. Ignored without an API key. */
     idempotent?: true;

@@ -5,10 +5,10 @@ import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
 export interface EventsQuery {
-    /** Separated by commas. */
+    /** Names separated by commas. */
     types?: string;
     after?: string;
-    /** Seconds. */
+    /** In seconds. */
     wait?: number;
     limit?: number;
 }
@@ -21,7 +21,7 @@ export interface EventEntry {
 }
 
 const NAMES: ReadonlySet<string> = new Set([...EVENT_TYPES, ...EVENT_PREFIXES]);
-/** Longer than all names together. */
+/** Longer than all names together, in characters. */
 const MOST_CHARACTERS = 1000;
 
 /** GET /v1/events: the events of the last day, with long polling. */

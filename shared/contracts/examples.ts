@@ -59,7 +59,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
     putPolicy: POLICY,
 };
 
-/** The whole body of a success, by the name of its contract. */
+/** The complete body of a success, by the name of its contract. */
 export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
     getEndpoints: {
         success: true,
@@ -367,7 +367,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
     getHealth: { success: true, data: { status: 'ok', version: '0.1.0', checks: { database: 'ok', queue: 'ok', workers: 'ok' } } },
 };
 
-/** How every refusal looks. */
+/** An example of a refusal. */
 export const REFUSAL_EXAMPLE: JsonObject = {
     success: false,
     error: {

@@ -190,7 +190,7 @@ function bodySchema({ schema, describedBy }: NonNullable<AnyContract['body']>): 
     return describedBy === undefined ? jsonSchemaOf(schema) : componentRef(describedBy);
 }
 
-/** @param parts pointers through objects and lists that are there */
+/** @param parts pointers through existing objects and lists */
 function withParts(schema: JsonObject, parts: AnyContract['answerParts'] = {}): JsonObject {
     for (const [pointer, component] of Object.entries(parts)) {
         const steps = pointer.split('/').slice(1);
@@ -205,7 +205,7 @@ function componentRef(component: Component): JsonObject {
     return { $ref: `#/components/schemas/${component}` };
 }
 
-/** The package format, from the tables that the rules read packages with; as a download also with its version. */
+/** The package format, generated from the tables with which the rules read packages. The downloaded form also has a version. */
 function packageComponents(): Record<Component, JsonObject> {
     const { properties, required, ...rest } = readPackage.schema as { properties: JsonObject; required: string[] };
     const { $schema: _, ...published } = properties;
@@ -235,9 +235,9 @@ function refusalResponse(contract: AnyContract, status: number, codes: RefusalCo
             ],
             [
                 ...(status === 409 || status === 503 ? ['retryAfter'] : []),
-                // Every refusal after the rate limits has their headers.
+                // All refusals after the rate-limit check have its headers.
                 ...(contract.counted && ![400, 401, 405, 408, 413, 415, 429].includes(status) ? COUNTED_HEADERS : []),
-                // Every outcome of a write is stored from the moment it may have been sent.
+                // From the moment a write may have been sent, its outcome is always stored.
                 ...(contract.idempotent && status >= 500 ? ['replayed'] : []),
             ],
         ),
@@ -263,15 +263,15 @@ function byStatus(codes: readonly RefusalCode[]): Map<number, RefusalCode[]> {
     return new Map([...groups].sort(([a], [b]) => a - b));
 }
 
-/** Joi's JSON Schema (2020-12) of a schema without `$schema`, which OpenAPI 3.1 implies. */
+/** Joi's JSON Schema (2020-12) for a schema, without `$schema`, which OpenAPI 3.1 implies. */
 function jsonSchemaOf(schema: Schema): JsonObject {
     const { $schema: _, ...shape } = schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) as Record<string, Json>;
     return withoutPatterns(shape) as JsonObject;
 }
 
 /**
- * Of `valid('a', null)` Joi tells the type and forgets the choice; of an object of any keys it does not say that it is one, or says
- * so by a pattern that fits every key, which most tools do not read.
+ * Corrects Joi's JSON Schema. For `valid('a', null)`, Joi outputs the types but not the allowed values. For an object with any keys, it
+ * omits the type, or uses a pattern that matches every key, which most tools do not support.
  */
 function withoutPatterns(shape: Json): Json {
     if (typeof shape !== 'object' || shape === null) return shape;

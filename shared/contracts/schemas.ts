@@ -23,7 +23,7 @@ export interface PublishAnswer {
     created: boolean;
     change: 'major' | 'minor' | 'patch';
     changes: Changes;
-    /** null for a dry run. */
+    /** Null for a dry run. */
     published_at: string | null;
     verified: boolean;
     warnings: { code: string; path?: string; message: string }[];
