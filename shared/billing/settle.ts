@@ -29,7 +29,7 @@ export async function settleSubscription(billing: Billing, subscriptionId: strin
     const workspaceId = await workspaceOf(billing, subscriptionId);
     if (workspaceId === undefined) {
         // The Stripe account may sell other products too.
-        billing.log.warn({ part: 'billing', subscription: subscriptionId }, 'Stripe reported a subscription that no checkout of ours began');
+        billing.log.warn({ part: 'billing', subscription: subscriptionId }, 'Stripe reported a subscription without a checkout of ours');
         return;
     }
     await settleWorkspace(billing, workspaceId, subscriptionId);
