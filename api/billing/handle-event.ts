@@ -2,7 +2,7 @@ import type { Stripe } from 'stripe';
 import type { Billing } from '../../shared/billing/billing.ts';
 import { readCheckout } from '../../shared/billing/checkout.ts';
 import { readInvoice } from '../../shared/billing/read-stripe.ts';
-import { settleSubscription, takeBack, takeInvoice } from '../../shared/billing/settle.ts';
+import { handleRefund, settleSubscription, takeInvoice } from '../../shared/billing/settle.ts';
 import { rememberHandled, wasHandled } from '../../shared/store/billing/stripe-events.ts';
 
 /** The ids in an event: of its object, or of the charge that it names. Everything else is read from Stripe. */
@@ -41,9 +41,9 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<Stripe.Event['type'], Han
     ['customer.subscription.resumed', readAgain],
     ['customer.subscription.pending_update_applied', readAgain],
     ['customer.subscription.pending_update_expired', readAgain],
-    ['charge.refunded', takeBack],
-    ['charge.dispute.created', takeBack],
-    ['charge.dispute.funds_withdrawn', takeBack],
+    ['charge.refunded', handleRefund],
+    ['charge.dispute.created', handleRefund],
+    ['charge.dispute.funds_withdrawn', handleRefund],
 ]);
 
 /** Handles an event once. It is recorded at the end, so that a failed one runs again from the start. */

@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi';
 import type { Stripe } from 'stripe';
 import type { App } from '../../shared/app.ts';
 import { type Billing, billingOf, clientFor } from '../../shared/billing/billing.ts';
-import { keepSubscriptions } from '../../shared/billing/reconcile.ts';
+import { reconcileSubscriptions } from '../../shared/billing/reconcile.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { readBytes } from '../bodies/read-body.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
@@ -56,7 +56,7 @@ function keepEveryMinute(server: Server, app: App): void {
     let running: Promise<void> = Promise.resolve();
     const timer = setInterval(() => {
         running = running.then(() =>
-            keepSubscriptions(app).catch((error: unknown) => {
+            reconcileSubscriptions(app).catch((error: unknown) => {
                 app.log.warn({ part: 'billing', err: error }, 'subscriptions could not be looked at; it is tried again in a minute');
             }),
         );

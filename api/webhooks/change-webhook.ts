@@ -1,5 +1,5 @@
 import type { WebhookEntry, WebhookOrder, WebhookParams } from '../../shared/contracts/webhooks.ts';
-import { untilDone } from '../../shared/platform/pg-errors.ts';
+import { retryRolledBack } from '../../shared/platform/pg-errors.ts';
 import { changeWebhook } from '../../shared/store/events/webhooks.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
@@ -14,7 +14,7 @@ export async function changeOne(call: Call<WebhookParams, object, Partial<Webhoo
     const receiver = url === undefined ? undefined : await checkReceiver(app, url);
     const change = { receiver, events: events && [...new Set(events)], description, isEnabled: enabled };
     // Recording deliveries meanwhile may cause a deadlock, so the change is retried.
-    const webhook = await untilDone(() => changeWebhook(app.db, nameOf(call), change, byCall(call)));
+    const webhook = await retryRolledBack(() => changeWebhook(app.db, nameOf(call), change, byCall(call)));
     if (webhook === undefined) throw webhookNotFound();
     return { answer: presentWebhook(webhook) };
 }

@@ -1,7 +1,7 @@
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import type { WebhookDeleted, WebhookEntry, WebhookParams } from '../../shared/contracts/webhooks.ts';
 import type { Json } from '../../shared/domain/types.ts';
-import { untilDone } from '../../shared/platform/pg-errors.ts';
+import { retryRolledBack } from '../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as store from '../../shared/store/events/webhooks.ts';
@@ -29,7 +29,7 @@ export async function readOne(call: WebhookCall): Promise<Reply<WebhookEntry>> {
 /** DELETE /v1/webhooks/{webhook_id} */
 export async function deleteOne(call: WebhookCall): Promise<Reply<WebhookDeleted>> {
     const name = nameOf(call);
-    if (!(await untilDone(() => store.deleteWebhook(call.app.db, name, byCall(call))))) throw webhookNotFound();
+    if (!(await retryRolledBack(() => store.deleteWebhook(call.app.db, name, byCall(call))))) throw webhookNotFound();
     return { answer: { webhook_id: name.webhookId, deleted: true } };
 }
 

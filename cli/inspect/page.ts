@@ -1,5 +1,5 @@
 import { type CheerioAPI, load } from 'cheerio';
-import { saysLogin } from '../../shared/domain/fetch/login-words.ts';
+import { isLoginTitle } from '../../shared/domain/fetch/login-words.ts';
 import { type Form, readForms } from './page-forms.ts';
 import { listsOf, type PageList } from './page-lists.ts';
 import { type PageTexts, textsOf } from './page-texts.ts';
@@ -36,7 +36,7 @@ export function readPage(html: string, url: URL): Page {
     const embedded = embeddedJson($);
     const hasScripts = $('script').length > 0;
     const skeleton = skeletonOf($);
-    const isLogin = forms.some(({ asksForPassword }) => asksForPassword) && headingsOf($).some(saysLogin);
+    const isLogin = forms.some(({ asksForPassword }) => asksForPassword) && headingsOf($).some(isLoginTitle);
     const lists = listsOf($);
     const texts = textsOf($, url);
     const tokens = tokensOf($);

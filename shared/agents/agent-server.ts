@@ -69,7 +69,7 @@ async function call(
     const agreement = await findAgreement(mcpReq, asked, agreements);
     try {
         const most = tool.isCheckedByRoute ? undefined : (args['max_characters'] as number | undefined);
-        return await success(tool, await tool.run(args, (one) => ask(agreement === undefined ? one : agreedCall(one, agreement))), {
+        return await success(tool, await tool.run(args, (one) => ask(agreement === undefined ? one : confirmedCall(one, agreement))), {
             most,
             fullResults,
         });
@@ -79,7 +79,7 @@ async function call(
     }
 }
 
-function agreedCall(call: ApiCall, { credits, once }: Agreement): ApiCall {
+function confirmedCall(call: ApiCall, { credits, once }: Agreement): ApiCall {
     return { ...call, confirmed: credits, headers: { 'idempotency-key': once, ...call.headers } };
 }
 

@@ -4,7 +4,7 @@ import { changeTo, type SoldPlan } from '../domain/accounts/subscription.ts';
 import type { Subscription } from '../store/billing/subscriptions.ts';
 import { type Billing, priceOf } from './billing.ts';
 import { idOf } from './read-stripe.ts';
-import { catchUp, settleWorkspace } from './settle.ts';
+import { fetchPaidInvoices, settleWorkspace } from './settle.ts';
 
 /** The price of an upgrade today, in cents: the new month minus the unused rest of the current one. */
 interface Due {
@@ -81,7 +81,7 @@ async function upgrade(billing: Billing, subscription: Subscription, plan: SoldP
               ),
           );
     if (updated.pending_update !== null) return { ok: false, payAt: placeToPay(updated) };
-    await catchUp(billing, subscriptionId);
+    await fetchPaidInvoices(billing, subscriptionId);
     return { ok: true };
 }
 

@@ -5,7 +5,7 @@ import * as checkouts from '../store/billing/checkouts.ts';
 import { findSubscription, isBilled } from '../store/billing/subscriptions.ts';
 import { type Billing, isUnknown, priceOf } from './billing.ts';
 import { idOf } from './read-stripe.ts';
-import { catchUp } from './settle.ts';
+import { fetchPaidInvoices } from './settle.ts';
 
 interface CheckoutOrder {
     workspaceId: string;
@@ -50,7 +50,7 @@ export async function returnFromCheckout(billing: Billing, workspaceId: string, 
     const checkout = await checkouts.findCheckoutBySession(billing.db, sessionId);
     if (checkout?.workspaceId !== workspaceId) return undefined;
     const subscriptionId = await readCheckout(billing, sessionId);
-    if (subscriptionId !== undefined) await catchUp(billing, subscriptionId);
+    if (subscriptionId !== undefined) await fetchPaidInvoices(billing, subscriptionId);
     return subscriptionId === undefined ? undefined : checkout.plan;
 }
 
@@ -78,7 +78,7 @@ export async function closeCheckout(billing: Billing, workspaceId: string): Prom
         if (!isRefused(error)) throw error;
         // The checkout is already over: it was paid or has expired.
         const subscriptionId = isUnknown(error) ? undefined : await readCheckout(billing, sessionId);
-        if (subscriptionId !== undefined) await catchUp(billing, subscriptionId);
+        if (subscriptionId !== undefined) await fetchPaidInvoices(billing, subscriptionId);
     }
     await checkouts.endCheckout(db, checkoutId, 'closed');
 }

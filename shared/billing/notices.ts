@@ -120,7 +120,7 @@ export async function notifyOfEnd(
 }
 
 /** Removes the notices of payment when a new period begins. */
-export async function forgetTrouble(trx: Db, workspaceId: string): Promise<void> {
+export async function removePaymentNotices(trx: Db, workspaceId: string): Promise<void> {
     await endNotices(trx, workspaceId, 'payment_failed');
     await endNotices(trx, workspaceId, 'plan_ended');
 }

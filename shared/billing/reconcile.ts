@@ -3,7 +3,7 @@ import { UNPAID_DAYS } from '../domain/accounts/subscription.ts';
 import { forgetEvents } from '../store/billing/stripe-events.ts';
 import { findSubscription, isUnpaidFor, takeDue } from '../store/billing/subscriptions.ts';
 import { type Billing, billingOf } from './billing.ts';
-import { catchUp, endPlan, endSubscription, settleWorkspace } from './settle.ts';
+import { endPlan, endSubscription, fetchPaidInvoices, settleWorkspace } from './settle.ts';
 
 const AT_ONCE = 20;
 
@@ -11,7 +11,7 @@ const AT_ONCE = 20;
  * Reconciles subscriptions with Stripe. It finds invoices whose event was lost, ends plans that have not been paid for seven days after the
  * billing date, and cancels subscriptions at Stripe that we ended. Any process may run it, also concurrently.
  */
-export async function keepSubscriptions(app: App): Promise<void> {
+export async function reconcileSubscriptions(app: App): Promise<void> {
     const billing = billingOf(app);
     for (const workspaceId of await takeDue(app.db, AT_ONCE)) {
         // Another process continues in a minute.
@@ -33,7 +33,7 @@ async function keepOne(app: App, billing: Billing | undefined, workspaceId: stri
     if (subscription === undefined) return;
     const { subscriptionId, endedBy } = subscription;
     if (billing !== undefined && endedBy !== null) return settleWorkspace(billing, workspaceId, subscriptionId);
-    if (billing !== undefined) await catchUp(billing, subscriptionId);
+    if (billing !== undefined) await fetchPaidInvoices(billing, subscriptionId);
     if (!(await isUnpaidFor(app.db, workspaceId, UNPAID_DAYS))) return;
     if (billing === undefined) await endPlan(app, workspaceId, subscriptionId, 'unpaid');
     else await endSubscription(billing, workspaceId, subscriptionId, 'unpaid');

@@ -14,11 +14,11 @@ import { recordChange } from '../store/accounts/audit.ts';
 import { recordAct } from '../store/accounts/workspace-audit.ts';
 import { lockWorkspace } from '../store/accounts/workspaces.ts';
 import { findCheckoutBySession } from '../store/billing/checkouts.ts';
-import { addInvoice, isKept, markGranted, newestInvoice, takeInvoiceBack } from '../store/billing/invoices.ts';
+import { addInvoice, isKept, markGranted, markRefunded, newestInvoice } from '../store/billing/invoices.ts';
 import * as subscriptions from '../store/billing/subscriptions.ts';
 import { changePlan, renewWorkspace } from '../store/credits/credits.ts';
 import { type Billing, isUnknown } from './billing.ts';
-import { forgetTrouble, notifyOfEnd, notifyOfFailure } from './notices.ts';
+import { notifyOfEnd, notifyOfFailure, removePaymentNotices } from './notices.ts';
 import { type ReadInvoice, readCharge, readInvoice, readPaidInvoices, readSubscription } from './read-stripe.ts';
 
 /**
@@ -45,19 +45,19 @@ export async function takeInvoice(billing: Billing, invoiceId: string): Promise<
 }
 
 /** Fetches the paid invoices of a subscription, when a page waits for them or an event was lost. */
-export async function catchUp(billing: Billing, subscriptionId: string): Promise<void> {
+export async function fetchPaidInvoices(billing: Billing, subscriptionId: string): Promise<void> {
     for (const invoice of await readPaidInvoices(billing, subscriptionId)) await keep(billing, invoice);
     await settleSubscription(billing, subscriptionId);
 }
 
 /** Handles refunds of the current period's payment, and all disputes. */
-export async function takeBack(billing: Billing, chargeId: string): Promise<void> {
+export async function handleRefund(billing: Billing, chargeId: string): Promise<void> {
     const { db } = billing;
     const charge = await readCharge(billing, chargeId);
     if (charge?.reason === undefined) return;
     // The event of the invoice may still arrive. It then grants nothing.
     if (!(await isKept(db, charge.invoiceId))) await keep(billing, await readInvoice(billing, charge.invoiceId));
-    const invoice = await takeInvoiceBack(db, charge.invoiceId);
+    const invoice = await markRefunded(db, charge.invoiceId);
     if (invoice === undefined) return;
     // Makes sure that a stored subscription exists, so that it can be ended.
     if ((await subscriptions.findBySubscription(db, invoice.subscriptionId)) === undefined) {
@@ -159,7 +159,7 @@ async function applyVerdict(trx: Db, workspaceId: string, sender: Pick<Billing, 
     if (!isDone) return subscriptions.markEnded(trx, workspaceId, subscription.subscriptionId, 'deletion');
     await audit(trx, workspaceId, { plan, why: newest.invoiceId });
     if (former?.plan !== plan) await recordPlan(trx, workspaceId, { plan, why: newest.invoiceId });
-    await forgetTrouble(trx, workspaceId);
+    await removePaymentNotices(trx, workspaceId);
 }
 
 async function audit(trx: Db, target: string, after: { plan: string; why: string }): Promise<void> {

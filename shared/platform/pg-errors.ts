@@ -57,7 +57,7 @@ export async function retryUntilKnown<T>(patienceMs: number, work: (mayBeDone: b
 const PATIENCE_MS = 1000;
 
 /** Retries a transaction while other transactions cause its rollback, for at most a second. Then it rejects with the last error. */
-export async function untilDone<T>(work: () => Promise<T>): Promise<T> {
+export async function retryRolledBack<T>(work: () => Promise<T>): Promise<T> {
     const end = performance.now() + PATIENCE_MS;
     for (let wait = 10; ; wait = Math.min(2 * wait, 200)) {
         try {

@@ -1,7 +1,7 @@
 import { type Billing, billingOf } from '../../shared/billing/billing.ts';
 import { changeSubscription } from '../../shared/billing/change-plan.ts';
 import { beginCheckout } from '../../shared/billing/checkout.ts';
-import { keepSubscriptions } from '../../shared/billing/reconcile.ts';
+import { reconcileSubscriptions } from '../../shared/billing/reconcile.ts';
 import type { Plan } from '../../shared/domain/accounts/plans.ts';
 import type { SoldPlan } from '../../shared/domain/accounts/subscription.ts';
 import { findWorkspace } from '../../shared/store/accounts/workspaces.ts';
@@ -92,7 +92,7 @@ export async function openBillingWorld(): Promise<BillingWorld> {
             if (silently) stripe.waiting.length = 0;
             else await stripe.deliver();
         },
-        keep: () => keepSubscriptions(app),
+        keep: () => reconcileSubscriptions(app),
         async standing({ workspaceId }) {
             const workspace = await findWorkspace(app.db, workspaceId);
             const balance = workspace && (await app.credits.balance(workspace.accountId));

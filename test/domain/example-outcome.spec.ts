@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
-import { saysLogin } from '../../shared/domain/fetch/login-words.ts';
+import { isLoginTitle } from '../../shared/domain/fetch/login-words.ts';
 import { exampleOutcome } from '../../shared/domain/package/example-outcome.ts';
 import { verdictOf } from '../../shared/domain/package/verification.ts';
 import type { JsonObject, PackageEndpoint } from '../../shared/domain/types.ts';
@@ -48,8 +48,8 @@ describe('an example that was answered with 200', () => {
 
     it('knows such a page by its words', () => {
         for (const text of ['Log in', 'Sign-in to Tea', '/login', '/users/sign_in', 'Anmelden – Tee', 'Connexion', 'Вход'])
-            expect(saysLogin(text), text).to.equal(true);
+            expect(isLoginTitle(text), text).to.equal(true);
         for (const text of ['Blogging', 'Signing', 'Catalogins', 'Tea', 'Sign on the dotted line'.slice(0, 4)])
-            expect(saysLogin(text), text).to.equal(false);
+            expect(isLoginTitle(text), text).to.equal(false);
     });
 });

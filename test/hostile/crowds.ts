@@ -60,7 +60,9 @@ export const CROWDS: readonly Crowd[] = [
     variant(
         crowd('consents that one account begins', async (sender, { apiKey }) => {
             const site = await publishOne(sender, apiKey, consentedPackage);
-            await untilDone(sender, 200, () => sender.call('PUT', `/v1/oauth-clients/${site}`, { apiKey, body: { client_id: 'crowd' } }));
+            await retryRolledBack(sender, 200, () =>
+                sender.call('PUT', `/v1/oauth-clients/${site}`, { apiKey, body: { client_id: 'crowd' } }),
+            );
             return () => sender.call('POST', '/v1/connections/authorize', { apiKey, body: { site } });
         }),
     ),
@@ -284,18 +286,18 @@ const FORM = 'application/x-www-form-urlencoded';
 
 async function publishOne(sender: Sender, apiKey: string, packageOf: (site: string) => object = aPackage): Promise<string> {
     const site = `${freshName()}.test`;
-    await untilDone(sender, 201, () => sender.call('POST', '/v1/schemas', { apiKey, body: packageOf(site) }));
+    await retryRolledBack(sender, 201, () => sender.call('POST', '/v1/schemas', { apiKey, body: packageOf(site) }));
     return site;
 }
 
 async function signUp(sender: Sender, from: string): Promise<string> {
     const email = `${freshName()}@crowd.example`;
-    await untilDone(sender, 303, () => signUpFrom(sender, from, email));
+    await retryRolledBack(sender, 303, () => signUpFrom(sender, from, email));
     return email;
 }
 
 /** A crowd that came before may have used up what its address or account may have on its way. */
-async function untilDone(sender: Sender, status: number, act: () => Promise<{ status: number }>): Promise<void> {
+async function retryRolledBack(sender: Sender, status: number, act: () => Promise<{ status: number }>): Promise<void> {
     while (!sender.until.aborted && (await act()).status !== status) await sleep(10 * BREATH_MS);
 }
 

@@ -2,7 +2,7 @@ import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { CONTRACTS } from '../../shared/contracts/index.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import type { Db } from '../../shared/platform/db.ts';
-import { settleOwner } from '../../shared/store/registry/claims.ts';
+import { updateOwnership } from '../../shared/store/registry/claims.ts';
 import { addMaintainer } from '../../shared/store/registry/maintainers.ts';
 import type { Answer, Person } from './people.ts';
 import { aPackage } from './schemas.ts';
@@ -40,7 +40,7 @@ export async function aProvenClaim({ app }: World, person: Person, domain: strin
 /** Makes a workspace the owner of a domain by a claim that is proven already. */
 export async function makeOwner(db: Db, domain: string, workspaceId: string): Promise<void> {
     await addMaintainer(db, domain, workspaceId);
-    await settleOwner(db, domain, workspaceId);
+    await updateOwnership(db, domain, workspaceId);
 }
 
 /** A request of every route that is right in shape, made from the table of contracts; `site` and `body` as the test wants them. */

@@ -7,8 +7,8 @@ import type { PackageAuth } from '../../shared/domain/types.ts';
 import { findClient, isFresh } from '../../shared/store/connections/oauth.ts';
 import {
     endStoredGrant,
-    giveRenewalBack,
     readStoredGrant,
+    releaseRenewal,
     type StoredGrant,
     storeRenewal,
     takeRenewal,
@@ -124,7 +124,7 @@ async function store(app: App, place: Place, read: StoredGrant, grant: Grant): P
 async function afterFailure(app: App, held: Held, error: unknown): Promise<Grant | undefined> {
     const code = refusalCode(error);
     if (code === 'invalid_grant') return end(app, held, 'revoked');
-    await persistently(() => giveRenewalBack(app.db, held.read));
+    await persistently(() => releaseRenewal(app.db, held.read));
     if (error instanceof UpstreamFault) throw error;
     if (code !== undefined) {
         const message = `The site's token endpoint answered ${code}.`;

@@ -1,6 +1,6 @@
 import { type CheerioAPI, load } from 'cheerio';
 import TurndownService from 'turndown';
-import { saysLogin } from '../../shared/domain/fetch/login-words.ts';
+import { isLoginTitle } from '../../shared/domain/fetch/login-words.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 import type { NextFound, ParseBody } from './read-page.ts';
@@ -25,7 +25,7 @@ export const parseHtml: ParseBody = (text, { url }) => {
 /** Whether a page asks for a password, and its title, heading or address says that it is for that. */
 function isLoginPage($: CheerioAPI, url: string): boolean {
     if ($('input[type="password" i]').length === 0) return false;
-    return [$('title').first().text(), $('h1').first().text(), URL.parse(url)?.pathname ?? ''].some(saysLogin);
+    return [$('title').first().text(), $('h1').first().text(), URL.parse(url)?.pathname ?? ''].some(isLoginTitle);
 }
 
 /** @throws InvalidResponse for an empty page */

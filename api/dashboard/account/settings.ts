@@ -1,6 +1,6 @@
 import type { Db } from '../../../shared/platform/db.ts';
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { deleteAccount, neededOwner, workspacesLeft } from '../../../shared/store/accounts/delete-account.ts';
+import { deleteAccount, workspacesLeft, workspacesNeedingOwner } from '../../../shared/store/accounts/delete-account.ts';
 import { makeLink } from '../../../shared/store/accounts/mail-links.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { listSignIns } from '../../../shared/store/accounts/sign-ins.ts';
@@ -99,7 +99,7 @@ export async function deleteByForm(visit: PersonalVisit): Promise<Answer> {
         return settings(visit, { deletion: { '': `Set up a second factor first. These workspaces require one: ${locked.join(', ')}.` } });
     }
     const workspaces = await workspacesLeft(app.db, me.userId);
-    const orphans = neededOwner(workspaces).map(({ name }) => name);
+    const orphans = workspacesNeedingOwner(workspaces).map(({ name }) => name);
     if (orphans.length > 0)
         return settings(visit, { deletion: { '': `Make someone else an owner of these workspaces first: ${orphans.join(', ')}.` } });
     await endSubscriptions(app, workspaces);

@@ -6,7 +6,7 @@ import { PLANS } from '../../../shared/domain/accounts/plans.ts';
 import { changeTo } from '../../../shared/domain/accounts/subscription.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { lookAtWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
+import { selectWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
 import { findSubscription, isBilled, type Subscription } from '../../../shared/store/billing/subscriptions.ts';
 import { oneOf, readFields } from '../fields.ts';
 import type { Answer, WorkspaceVisit } from '../page.ts';
@@ -49,7 +49,7 @@ export async function confirmChange(visit: WorkspaceVisit): Promise<Answer> {
     const wait = await takeAttempts(app.db, [['checkout by workspace', workspace.workspaceId]]);
     if (wait > 0) throw new Refusal('RATE_LIMITED', 'Too many attempts. Try again in a few minutes.', { retryAfter: wait });
     // The page that follows is about this workspace.
-    await lookAtWorkspace(app.db, me.sessionId, workspace.workspaceId);
+    await selectWorkspace(app.db, me.sessionId, workspace.workspaceId);
     const changed = await changeSubscription(billing, subscription, workspace.plan, wanted);
     if (changed.ok) {
         const isUpgrade = wanted !== 'free' && changeTo(workspace.plan, wanted) === 'upgrade now';

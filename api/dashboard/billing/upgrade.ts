@@ -5,7 +5,7 @@ import { PLANS } from '../../../shared/domain/accounts/plans.ts';
 import { isAbove, SOLD_PLANS, type SoldPlan } from '../../../shared/domain/accounts/subscription.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { lookAtWorkspace, type Membership, type SignedIn } from '../../../shared/store/accounts/user-sessions.ts';
+import { type Membership, type SignedIn, selectWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
 import { findSubscription, isBilled } from '../../../shared/store/billing/subscriptions.ts';
 import { isLocked, SET_UP_FACTOR } from '../authorize.ts';
 import { oneOf, readFields } from '../fields.ts';
@@ -58,7 +58,7 @@ async function goToCheckout(visit: WorkspaceVisit, billing: Billing, wanted: Sol
     const wait = await takeAttempts(app.db, [['checkout by workspace', workspace.workspaceId]]);
     if (wait > 0) return { ...plans(visit, 'Too many attempts. Try again in a few minutes.'), status: 429, retryAfter: wait };
     // The page that Stripe leads back to is about this workspace.
-    await lookAtWorkspace(app.db, me.sessionId, workspace.workspaceId);
+    await selectWorkspace(app.db, me.sessionId, workspace.workspaceId);
     const begun = await beginCheckout(billing, {
         workspaceId: workspace.workspaceId,
         current: workspace.plan,

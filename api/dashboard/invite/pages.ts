@@ -3,7 +3,7 @@ import { Refusal } from '../../../shared/refusals.ts';
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import { acceptOffer, countReferrals, findInviter, findOffer, inviteCode, type Offer } from '../../../shared/store/accounts/invitations.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
-import { lookAtWorkspace, type SignedIn } from '../../../shared/store/accounts/user-sessions.ts';
+import { type SignedIn, selectWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
 import { findCredentials } from '../../../shared/store/accounts/users.ts';
 import { BONUSES } from '../../../shared/store/credits/credits.ts';
 import { address, waitText } from '../account/fields.ts';
@@ -59,7 +59,7 @@ async function accept(visit: PersonalVisit): Promise<Answer> {
     });
     if (done === 'gone') return GONE;
     if (done === 'too-many') return showOffer(visit, offer, 'You are in too many workspaces. Leave one first.');
-    await lookAtWorkspace(app.db, me.sessionId, offer.workspaceId);
+    await selectWorkspace(app.db, me.sessionId, offer.workspaceId);
     return { to: '/dashboard', notice: 'workspace-joined' };
 }
 

@@ -1,7 +1,7 @@
 import { ROLES } from '../../../shared/domain/accounts/roles.ts';
 import { resembles } from '../../../shared/domain/site/look-alike.ts';
 import { withdrawInvitation } from '../../../shared/store/accounts/invitations.ts';
-import { lookAtWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
+import { selectWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
 import { addWorkspace, changeRole, MOST_WORKSPACES, removeMember, renameWorkspace } from '../../../shared/store/accounts/workspaces.ts';
 import { line, oneOf, type Reader, readFields } from '../fields.ts';
 import { MANAGERS, MEMBERS, pageNotFound, personalPage, type WorkspaceVisit, workspacePage } from '../page.ts';
@@ -38,7 +38,7 @@ export const workspacePages = [
             if (workspaceId === undefined) {
                 return showWorkspace(visit, { create: { '': `You can be in at most ${MOST_WORKSPACES} workspaces.` } });
             }
-            await lookAtWorkspace(app.db, me.sessionId, workspaceId);
+            await selectWorkspace(app.db, me.sessionId, workspaceId);
             return { to: '/dashboard/workspace', notice: 'workspace-made' };
         },
     }),
@@ -49,7 +49,7 @@ export const workspacePages = [
         respond: async ({ app, me, fields }) => {
             const membership = me.workspaces.find(({ workspaceId }) => workspaceId === fields.get('workspace'));
             if (membership === undefined) throw pageNotFound();
-            await lookAtWorkspace(app.db, me.sessionId, membership.workspaceId);
+            await selectWorkspace(app.db, me.sessionId, membership.workspaceId);
             return { to: '/dashboard', notice: 'workspace-switched' };
         },
     }),

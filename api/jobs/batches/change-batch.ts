@@ -3,7 +3,7 @@ import type { BatchRow } from '../../../shared/domain/jobs/batch-view.ts';
 import { findEndpoint } from '../../../shared/fetch/admit.ts';
 import { readerOf } from '../../../shared/fetch/present-job.ts';
 import type { Db } from '../../../shared/platform/db.ts';
-import { retryUntilKnown, untilDone } from '../../../shared/platform/pg-errors.ts';
+import { retryRolledBack, retryUntilKnown } from '../../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import * as batches from '../../../shared/store/jobs/batches.ts';
@@ -64,7 +64,7 @@ export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<
         await limitOpenBatches(trx, caller);
         return count;
     };
-    const retried = await orderInTurn(call, () => untilDone(() => app.db.transaction(retry)), { isLarge: true });
+    const retried = await orderInTurn(call, () => retryRolledBack(() => app.db.transaction(retry)), { isLarge: true });
     return { answer: { ...viewOf(call, await mustFindBatch(call)), retried } };
 }
 

@@ -4,8 +4,8 @@ import { boundedPointer, escapePointer, jsonProblems, PARAM_BOUNDS } from '../js
 import type { Verdict } from '../json/schema.ts';
 import { didYouMean } from '../text/suggestions.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param, Values } from '../types.ts';
-import { fileTooMany, MAX_FILE_BYTES, takesFiles } from './files.ts';
-import { fillsTooMuch } from './filled-size.ts';
+import { findOversizedFile, MAX_FILE_BYTES, takesFiles } from './files.ts';
+import { exceedsFilledSize } from './filled-size.ts';
 import { isSegment, placeFaults } from './param-place.ts';
 
 /** Checks a value against a JSON Schema, like the functions that `compileJsonSchema` returns. */
@@ -42,10 +42,10 @@ export function bindParams(endpoint: Endpoint, params: JsonObject, validate: Val
             if (found.length === 0) values[param.name] = value;
         }
     }
-    const tooMany = fileTooMany(endpoint, values);
+    const tooMany = findOversizedFile(endpoint, values);
     if (tooMany !== undefined)
         problems.push(detail(tooMany, 'TOO_COMPLEX', `The files of a call have at most ${MAX_FILE_BYTES} bytes in all.`));
-    if (problems.length === 0 && fillsTooMuch(endpoint, values)) {
+    if (problems.length === 0 && exceedsFilledSize(endpoint, values)) {
         const message = `The endpoint ${endpoint.name} repeats these values so often that the request would be too large: give shorter ones.`;
         problems.push({ path: '/params', code: 'TOO_COMPLEX', message });
     }

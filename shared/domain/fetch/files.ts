@@ -82,7 +82,7 @@ export function withoutBytes(value: Json): Json {
  * The name of the first param whose file exceeds the size limit of a call; undefined if all files fit. Each value must have been validated
  * before.
  */
-export function fileTooMany(endpoint: Endpoint, values: Values): string | undefined {
+export function findOversizedFile(endpoint: Endpoint, values: Values): string | undefined {
     let bytes = 0;
     for (const { name, source, schema } of endpoint.params) {
         const value = source === 'body' && isFileSchema(schema) ? values[name] : undefined;

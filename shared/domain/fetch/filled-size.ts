@@ -18,7 +18,7 @@ type Places = ReadonlyMap<string, number>;
 const known = new WeakMap<Endpoint, Places>();
 
 /** Whether the values would make the request disproportionately large. A template may repeat a placeholder thousands of times. */
-export function fillsTooMuch(endpoint: Endpoint, values: Values): boolean {
+export function exceedsFilledSize(endpoint: Endpoint, values: Values): boolean {
     const places = known.get(endpoint) ?? placesOf(endpoint);
     known.set(endpoint, places);
     let filled = 0;

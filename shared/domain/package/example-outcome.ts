@@ -1,5 +1,5 @@
 import type { FetchOutcome } from '../fetch/call.ts';
-import { saysLogin } from '../fetch/login-words.ts';
+import { isLoginTitle } from '../fetch/login-words.ts';
 import { escapePointer } from '../json/json-bounds.ts';
 import type { Endpoint, Json, JsonObject } from '../types.ts';
 
@@ -9,7 +9,7 @@ import type { Endpoint, Json, JsonObject } from '../types.ts';
  */
 export function exampleOutcome(endpoint: Endpoint, outcome: FetchOutcome): FetchOutcome {
     if (!outcome.ok) return outcome;
-    if (outcome.isLogin === true && !saysLogin(`${endpoint.name.replaceAll('_', ' ')} ${endpoint.url}`))
+    if (outcome.isLogin === true && !isLoginTitle(`${endpoint.name.replaceAll('_', ' ')} ${endpoint.url}`))
         return unlike(outcome, 'The site answered with a page to sign in on.', []);
     const missing = missingFields(endpoint, outcome.text);
     return missing.length === 0 ? outcome : unlike(outcome, 'The page has none of the selected fields.', missing);

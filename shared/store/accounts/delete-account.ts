@@ -39,7 +39,7 @@ export async function workspacesLeft(db: Db, userId: string): Promise<LeftWorksp
 }
 
 /** Workspaces that would lose their only owner while they have other members. They need a new owner first. */
-export function neededOwner(workspaces: readonly LeftWorkspace[]): LeftWorkspace[] {
+export function workspacesNeedingOwner(workspaces: readonly LeftWorkspace[]): LeftWorkspace[] {
     return workspaces.filter(({ isOwner, owners, members }) => isOwner && owners === 1 && members > 1);
 }
 
@@ -54,7 +54,7 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
         const own = trx('memberships').where({ user_id: userId }).select('workspace_id');
         await trx('workspaces').whereIn('id', own).orderBy('id').forUpdate().select('id');
         const workspaces = await workspacesLeft(trx, userId);
-        if (user === undefined || neededOwner(workspaces).length > 0) return false;
+        if (user === undefined || workspacesNeedingOwner(workspaces).length > 0) return false;
         const email: string = user.email;
         const alone = workspaces.filter(({ members }) => members === 1).map(({ workspaceId }) => workspaceId);
         const others = workspaces.map(({ workspaceId }) => workspaceId).filter((workspaceId) => !alone.includes(workspaceId));

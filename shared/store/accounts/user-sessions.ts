@@ -201,7 +201,7 @@ export async function listSessions(db: Db, userId: string): Promise<SessionRow[]
 }
 
 /** Sets the workspace that this session shows. Its user is a member. */
-export async function lookAtWorkspace(db: Db, sessionId: string, workspaceId: string): Promise<void> {
+export async function selectWorkspace(db: Db, sessionId: string, workspaceId: string): Promise<void> {
     await session(db, sessionId).update({ workspace_id: workspaceId });
 }
 

@@ -36,7 +36,7 @@ export async function markGranted(db: Db, invoiceId: string): Promise<boolean> {
 }
 
 /** Marks an invoice as refunded, so that it grants nothing. Returns the invoice; undefined for an unknown one. */
-export async function takeInvoiceBack(db: Db, invoiceId: string): Promise<StoredInvoice | undefined> {
+export async function markRefunded(db: Db, invoiceId: string): Promise<StoredInvoice | undefined> {
     const invoice = db('paid_invoices').where({ id: invoiceId });
     await invoice.clone().update({ taken_back_at: orNow(db, 'taken_back_at') });
     return invoice.clone().first(invoiceColumns(db));

@@ -25,7 +25,7 @@ export async function takeRenewal(db: Db, read: StoredGrant): Promise<boolean> {
 }
 
 /** Releases the claim of a renewal that changed nothing. */
-export async function giveRenewalBack(db: Db, read: StoredGrant): Promise<void> {
+export async function releaseRenewal(db: Db, read: StoredGrant): Promise<void> {
     await same(db, read).update({ renewing_until: null });
 }
 

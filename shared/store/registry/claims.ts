@@ -161,7 +161,7 @@ export async function deleteClaim(db: Db, name: ClaimName, by: By): Promise<bool
         if (claim === undefined) return false;
         await trx('claims').where({ id: claim.claimId }).delete();
         const { registrable, workspaceId } = name;
-        await settleOwner(trx, registrable, workspaceId);
+        await updateOwnership(trx, registrable, workspaceId);
         const details = { claim_id: claim.claimId, was_proven: claim.status === 'proven' };
         await recordAct(trx, { ...by, workspaceId, action: 'claim.deleted', target: registrable, details });
         return true;
@@ -254,7 +254,7 @@ async function prove(db: Db, claim: Claim, method: ProofMethod): Promise<void> {
     if (status === 'proven') return;
     await record(db, claim, 'claim.proved', { method });
     await addMaintainer(db, registrable, workspaceId);
-    await settleOwner(db, registrable, workspaceId);
+    await updateOwnership(db, registrable, workspaceId);
     // Only operators can remove a proven owner.
     await dropRemoval(db, { registrable, workspaceId, reason: 'the workspace proved that the domain is its own', actor: 'system' });
     await db('claims')
@@ -278,7 +278,7 @@ async function countFailure(db: Db, claim: Claim, failures: number, reason: stri
     if (isLost) {
         const expires_at = fromNow(db, LASTS);
         await change(db, claimId, { status: 'failed', reason, method: null, failures: 0, proven_at: null, expires_at });
-        await settleOwner(db, registrable, workspaceId);
+        await updateOwnership(db, registrable, workspaceId);
     } else {
         await change(db, claimId, { failures, reason, due_at: fromNow(db, '1 days') });
     }
@@ -303,7 +303,7 @@ async function record(db: Db, { claimId, registrable, workspaceId }: Claim, acti
 /**
  * Makes a maintainer an owner if one of its claims is proven, and otherwise removes its ownership. Call it after every change of claims.
  */
-export async function settleOwner(db: Db, registrable: string, workspaceId: string): Promise<void> {
+export async function updateOwnership(db: Db, registrable: string, workspaceId: string): Promise<void> {
     const ofOwner = { registrable, workspace_id: workspaceId };
     const proven = db('claims').where(ofOwner).where({ status: 'proven' });
     await db('maintainers')

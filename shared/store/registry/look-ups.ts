@@ -111,7 +111,7 @@ const NO_VERSION = 0;
  * Maximum stored size in bytes of a package that is read with the look-up; PostgreSQL compresses by a factor of at most 90. Larger packages
  * are read only for authorized callers, because anybody can send a call that is refused.
  */
-const READ_ALONG = 2 * 1024;
+const MAX_READ_WITH_LOOK_UP = 2 * 1024;
 const TIMEOUT_MS = 5000;
 
 const LOOK_UPS: PreparedQuery = {
@@ -119,7 +119,7 @@ const LOOK_UPS: PreparedQuery = {
     text: `with ${WEEK}
         select coalesce(d.credits, 1) as credits, coalesce(d.is_blocked, false) as is_blocked, d.policy, d.operator_policy, ${claimOf('asked.registrable')} as claim,
                ${VERSION_COLUMNS},
-               case when v.id <> asked.known_id and pg_column_size(v.document) < ${READ_ALONG} then v.document::text end as document,
+               case when v.id <> asked.known_id and pg_column_size(v.document) < ${MAX_READ_WITH_LOOK_UP} then v.document::text end as document,
                case when v.id <> asked.known_id then v.hosts end as "documentHosts",
                case when asked.is_health_wanted then (select json_agg(h) from (${ENDPOINT_HEALTH}) as h) end as health,
                (select json_agg(json_build_array(o.word, o.endpoint, o.callers)) from intent_outcomes o

@@ -14,14 +14,14 @@ function ofCount(keyword: 'minItems' | 'maxItems', words: string, fits: (length:
 const uniqueItems: Rule = ({ uniqueItems: given }) => {
     if (given !== true) return undefined;
     return (value, state) => {
-        const twins = Array.isArray(value) ? findTwins(value) : undefined;
+        const twins = Array.isArray(value) ? findDuplicates(value) : undefined;
         if (twins === undefined) return true;
         return fail(state, 'uniqueItems', `must NOT have duplicate items (items ## ${twins[0]} and ${twins[1]} are identical)`);
     };
 };
 
 /** The indices of two equal items, the later one first. Plain values are looked up in a set, other values are compared with each other. */
-function findTwins(items: readonly Json[]): [number, number] | undefined {
+function findDuplicates(items: readonly Json[]): [number, number] | undefined {
     const plain = new Map<Json, number>();
     const others: { item: Json; place: number }[] = [];
     spend(2 * items.length);
