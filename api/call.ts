@@ -35,21 +35,21 @@ export interface Call<Params, Query, Body> extends Input<Params, Query, Body> {
     header(name: string): string | undefined;
     /** Aborted when the caller hangs up. */
     gone: AbortSignal;
-    /** Marks the call as waiting for an event, so that other reads of its client need not wait for it. */
+    /** Marks the call as waiting for an event, so that other reads of the same client do not wait for it. */
     endRead(): void;
-    /** Notes of the handler about its answer. */
+    /** The handler's notes about its answer. */
     notes: AnswerNotes;
 }
 
-/** Notes about an answer, beside its body. */
+/** Facts about an answer that are not in its body. */
 export interface AnswerNotes {
     /** Headers of the answer, also of a refusal. */
     readonly headers: Record<string, string>;
-    /** The credit fields of a refusal. */
+    /** The remaining credits, for the body of a refusal. */
     creditsRemaining?: number | undefined;
     /** A failure is stored under the call's key: a write may have been sent. */
     isFinal?: boolean;
-    /** Milliseconds that a worker had the fetch; undefined if none had it. */
+    /** Milliseconds that a worker spent on the fetch; undefined if no worker took it. */
     ranMs?: number | undefined;
     /** The call is already in the request log. */
     isRecorded?: boolean;
@@ -89,7 +89,7 @@ export interface Rendered {
     isKept: boolean;
 }
 
-/** Aborted when the connection closes before the answer was written. Created only for routes that use it. */
+/** A signal that aborts when the connection closes before the answer is written. Created only for routes that use it. */
 export function goneSignal(request: Request): AbortSignal {
     const controller = new AbortController();
     const { res } = request.raw;

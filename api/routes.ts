@@ -16,7 +16,7 @@ import { schemaRoutes } from './schemas/routes.ts';
 import type { ServedRoute } from './serve.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
-/** Every route under /v1; a test holds this list against the contracts. */
+/** Every route under /v1. A test compares this list with the contracts. */
 export const ROUTES: readonly ServedRoute[] = [
     ...findRoutes,
     ...catalogRoutes,
@@ -35,7 +35,7 @@ export const ROUTES: readonly ServedRoute[] = [
     ...healthRoutes,
 ];
 
-/** The routes under /v1. */
+/** Registers the routes under /v1. */
 export const v1: AppPlugin = {
     name: 'v1',
     dependencies: ['api-key', 'input'],

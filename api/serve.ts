@@ -14,7 +14,7 @@ import { inputOptions } from './plugins/input.ts';
 export type { Call, Reply };
 
 const NOTHING = Buffer.alloc(0);
-/** A longer text becomes bytes in turns. */
+/** In characters. Longer texts are encoded in several turns of the event loop. */
 const LONG = 256 * 1024;
 
 export interface ServedRoute {
@@ -23,8 +23,8 @@ export interface ServedRoute {
 }
 
 /**
- * A contract and a function become a route: input is validated as the contract says, every problem reported at once,
- * and the answer put into its envelope. `rules` are for routes whose contract is `idempotent`.
+ * Makes a route of a contract and a handler. Validates the input by the contract, reports all problems at once, and wraps the answer in its
+ * envelope. `rules` are for routes whose contract is `idempotent`.
  */
 export function serve<Params, Query, Body, Answer>(
     contract: Contract<Params, Query, Body, Answer>,
@@ -44,7 +44,7 @@ export function serve<Params, Query, Body, Answer>(
     });
 }
 
-/** The same for large answers: `handle` returns a tag, and builds the bytes only for clients without a current copy. */
+/** Like `serve`, for large answers: `handle` returns an ETag, and the bytes are built only for clients without a current copy. */
 export function serveTagged<Params, Query, Body, Answer>(
     contract: Contract<Params, Query, Body, Answer>,
     handle: (call: Call<Params, Query, Body>) => Promise<Tagged>,
@@ -116,7 +116,7 @@ function toLines(lines: AsyncIterable<string>, h: ResponseToolkit): ResponseObje
     return h.response(stream).type('application/x-ndjson; charset=utf-8').code(200).header('cache-control', 'no-store');
 }
 
-/** @param seconds for which everybody may keep the answer */
+/** @param seconds how long any cache may keep the answer; undefined: not at all */
 async function toResponse(
     seconds: number | undefined,
     { text, status, headers }: Rendered,

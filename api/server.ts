@@ -25,7 +25,7 @@ import { refusals } from './plugins/refusals.ts';
 import { v1 } from './routes.ts';
 import { packageFormat } from './schemas/package-schema.ts';
 
-/** Of connections and requests before hapi; of requests in hapi; and what is served. */
+/** First checks of connections and requests before hapi, then of requests in hapi, then the routes. */
 const PLUGINS = [
     ...[connectionBounds, rawRefusals, gate, slowReaders],
     ...[observe, oneHost, apiKey, session, invalidRequests, writeThrottling, input, fetchRefusals, refusalPages, refusals],
@@ -45,9 +45,9 @@ export async function buildServer(app: App): Promise<Server> {
             timeout: { server: false },
             // Answers are small and whole: a Range header is ignored, as RFC 9110 allows.
             response: { ranges: false },
-            // A foreign cookie must not make a valid call a 400.
+            // An invalid cookie of another application must not turn a valid call into a 400.
             state: { parse: true, failAction: 'ignore' },
-            // api/bodies/ reads, bounds and refuses them (decision 21).
+            // api/bodies/ reads bodies, limits their size and refuses them (decision 21).
             payload: { parse: false, output: 'stream', override: 'application/octet-stream', maxBytes: Number.MAX_SAFE_INTEGER },
             validate: { failAction: collectProblems },
         },
@@ -65,7 +65,7 @@ function createListener({ config: { arrivalMs } }: App): Listener {
         connectionsCheckingInterval: Math.min(100, arrivalMs),
         keepAliveTimeout: 65_000,
         maxHeaderSize: MAX_HEADER_BYTES,
-        // The plugin one-host checks it, so that its refusal has our envelope.
+        // The plugin one-host checks the Host header, so that the refusal has our envelope.
         requireHostHeader: false,
     });
     listener.maxHeadersCount = MAX_HEADERS;

@@ -8,14 +8,14 @@ import { listenFault } from '../shared/platform/listen-fault.ts';
 import { gatherSharedState } from './health/shared-gauges.ts';
 import { buildServer } from './server.ts';
 
-/** Requests in flight may take until this long before the process must have ended. */
+/** Requests in flight must end this long before the shutdown grace period ends. */
 const STOP_MARGIN_MS = 500;
 const LOOK_AGAIN_MS = 20;
 /** After a stop, a new connection may take this long to send its request. */
 const FIRST_REQUEST_MS = 500;
 
 /**
- * Listens; `stop` lets the requests in flight end, takes no new ones, and resolves when all are answered.
+ * Starts listening. `stop` accepts no new requests, and resolves when all requests in flight are answered.
  * @throws ConfigFault if it cannot listen on HOST and PORT
  */
 export async function startApi(app: App): Promise<{ port: number; stop(): Promise<void> }> {
@@ -39,8 +39,8 @@ export async function startApi(app: App): Promise<{ port: number; stop(): Promis
 }
 
 /**
- * hapi closes every connection without a request when it stops, including new ones whose first request is on its way. So we stop listening
- * first, and wait for these requests.
+ * When hapi stops, it closes every connection without a request, including new ones whose first request has not arrived yet. So we stop
+ * listening first, and wait for these requests.
  */
 function watchNewcomers(listener: Server): { settle(): Promise<void> } {
     const silent = new Set<Socket>();
@@ -51,7 +51,7 @@ function watchNewcomers(listener: Server): { settle(): Promise<void> } {
     listener.on('request', ({ socket }: IncomingMessage) => silent.delete(socket));
     return {
         async settle() {
-            // The kernel would reset connections that it has accepted: we take them first.
+            // The kernel would reset connections that it has accepted, so we accept them before closing the listener.
             await nextTurn();
             listener.close();
             const patience = performance.now() + FIRST_REQUEST_MS;

@@ -8,29 +8,32 @@ import type { Check } from './check.ts';
 import { reject, rejectionCounter } from './rejections.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
-/** The most browsing requests at the same time. More would only delay each other and every fetch. */
+/** The most concurrent browsing requests. More would only delay each other and all fetches. */
 const MAX_CONCURRENT = 256;
-/** Fetches have priority for this long after the last one came. */
+/** Fetches have priority for this long after the last fetch arrived. */
 const FETCHES_MS = 1000;
-/** The share of its time that the process may work before browsing above the guaranteed rate is thinned out. */
+/** The event loop utilization above which browsing beyond the guaranteed rate is reduced. */
 const BUSY = 0.6;
 const MEASURE_EVERY_MS = 50;
-/** How the admitted share of browsing above the guaranteed rate changes after a busy measurement, and after another one. */
+/**
+ * Factor and increment by which the admitted share of browsing above the guaranteed rate changes after a busy and after an idle
+ * measurement.
+ */
 const DECREASE = 0.7;
 const INCREASE = 0.05;
 
 const WORDS = 'This process is busy, and fetches come first; read this again in a moment.';
 
 /**
- * Gives fetches priority over browsing: up to a rate that is always admitted, and beyond it as long as the event loop has time to spare.
- * Others get 503 SERVICE_UNAVAILABLE with Retry-After before anything is read. Browsing is reading what everybody may cache (contracts with
- * `cacheSeconds`).
+ * Gives fetches priority over browsing. Browsing is always admitted up to a rate, and beyond it as long as the event loop has spare time.
+ * Other browsing requests get 503 SERVICE_UNAVAILABLE with Retry-After before anything is read. Browsing means GET requests that everybody
+ * may cache (contracts with `cacheSeconds`).
  */
 export function browseThrottling(server: Server, app: App): Check {
     const admission = createAdmission(app.config.browsedPerSecond);
     const countRejection = rejectionCounter(app, { code: 'SERVICE_UNAVAILABLE', message: 'browsing was refused: fetches need the time' });
     let lastFetch = Number.NEGATIVE_INFINITY;
-    /** Browsing requests in progress. A finished answer that is read slowly does not count. */
+    /** Browsing requests in progress. A finished answer that its client reads slowly does not count. */
     const inService = new Set<IncomingMessage>();
     server.ext('onPreResponse', ({ raw: { req } }, h) => {
         inService.delete(req);
@@ -53,7 +56,7 @@ export function browseThrottling(server: Server, app: App): Check {
     };
 }
 
-/** A bucket that fills at the guaranteed rate, then a share that follows the load of the event loop. */
+/** Admits requests from a bucket that fills at the guaranteed rate, and beyond it a share that depends on the load of the event loop. */
 function createAdmission(guaranteedPerSecond: number): { admits(isContested: boolean): boolean } {
     const guaranteed = createTokenBuckets({ capacity: guaranteedPerSecond, perSecond: guaranteedPerSecond });
     let share = 1;

@@ -4,8 +4,8 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 
 /**
- * The client's address. `X-Forwarded-For` counts only for as many entries as we have proxies (`hops`): we take the entry that the outermost
- * proxy added. With too few entries or an invalid one, we take the peer's address.
+ * The client's address. If we have proxies (`hops`), it is the entry of `X-Forwarded-For` that the outermost proxy added. If that entry is
+ * missing or invalid, it is the peer's address.
  */
 export function clientAddress(request: IncomingMessage, hops: number): string {
     const peer = plain(request.socket.remoteAddress ?? '') ?? '0.0.0.0';
@@ -15,7 +15,7 @@ export function clientAddress(request: IncomingMessage, hops: number): string {
     return (claimed === undefined ? undefined : plain(claimed.trim())) ?? peer;
 }
 
-/** The peer of a connection for limits: the proxy, if there is one. */
+/** The peer of a connection, as limits count it: the proxy, if there is one. */
 export function peerIdentity(socket: Socket): string {
     return limitIdentity(plain(socket.remoteAddress ?? '') ?? '0.0.0.0');
 }
@@ -40,7 +40,7 @@ export function networkOf(address: string): string {
         .join('.');
 }
 
-/** A cache by the written form: every request of a connection has the same address. */
+/** Parsed addresses by their text, since every request of a connection has the same address. */
 const read = new LRUCache<string, { address: string | undefined }>({ max: 1000 });
 
 function plain(text: string): string | undefined {
@@ -51,5 +51,5 @@ function plain(text: string): string | undefined {
     return address;
 }
 
-/** An IPv6 address with an IPv4 tail and a zone. */
+/** The length of an IPv6 address with an IPv4 tail and a zone. Longer texts are not cached. */
 const LONGEST_ADDRESS = 64;

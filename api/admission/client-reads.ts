@@ -14,22 +14,26 @@ declare module '@hapi/hapi' {
 /** Concurrent reads of one client address: more than a browser sends, and half of the database's connections. */
 const AT_A_TIME = 8;
 
-/** In milliseconds. Short compared with the second that a call waits for a connection (goal R9), long compared with a normal read. */
+/**
+ * A read that takes longer counts as stalled, in milliseconds. Much shorter than the second that a call waits for a database connection
+ * (goal R9), much longer than a normal read.
+ */
 const STALLED_MS = 200;
 
 interface Reads {
     /** Start times, oldest first. */
     inService: Map<IncomingMessage, number>;
     waiting: { arrival: Arrival; pass: () => void }[];
-    /** Set while others wait: checks whether the oldest has stalled. */
+    /** Set while requests wait: the timer that checks whether the oldest read has stalled. */
     look?: NodeJS.Timeout | undefined;
 }
 
 /**
- * Serves a few reads of one client address at a time; the others wait here, before they take a database connection. Without this limit 100
- * connections that read pages, files or lists make every fetch ten times slower, with a key or without. Look-ups with a key have rate
- * limits of their own and pass. A finished answer releases its slot, however slowly the client reads it, and so does a call that waits for
- * an event. If a read stalls, the database is slow, and the others wait here no longer. Open connections bound the number of waiting reads.
+ * Limits the concurrent reads of one client address; further reads wait here, before they take a database connection. Without this limit,
+ * 100 connections that read pages, files or lists make every fetch ten times slower, with a key or without. Look-ups with a key have their
+ * own rate limits and are not limited here. A finished answer releases its slot, even if the client reads it slowly, and so does a call
+ * that waits for an event. A stalled read means that the database is slow; then waiting reads start at once. The limit on open connections
+ * bounds the number of waiting reads.
  * @param stalledMs milliseconds after which a read counts as stalled
  */
 export function clientReads(server: Server, { config: { trustProxy } }: App, stalledMs = STALLED_MS): Check {

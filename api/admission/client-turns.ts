@@ -1,17 +1,17 @@
-/** Lets callers go on one by one. */
+/** Resumes waiting callers one by one. */
 interface ClientTurns {
-    /** Resolves in a later turn of the event loop, one caller in each, client by client. */
+    /** Resolves in a later turn of the event loop. Each turn resumes one caller; clients take turns. */
     wait(client: string): Promise<void>;
-    /** Whether somebody waits. */
+    /** Whether any caller waits. */
     isContested(): boolean;
 }
 
 /**
- * Lets one caller go on in a turn of the event loop, client by client; the others wait for later turns. Work of 5 ms by 100 connections of one
- * client then makes turns of 5 ms, not of 500 ms, in which no fetch gets on.
+ * Resumes one caller per turn of the event loop; clients take turns. If 100 connections of one client each need 5 ms of work, each turn
+ * takes 5 ms instead of one turn of 500 ms, which would delay all fetches.
  */
 export function createClientTurns(): ClientTurns {
-    /** By client, in the order in which they are served: what waits. */
+    /** The waiting callers of each client. The next client comes first. */
     const waiting = new Map<string, (() => void)[]>();
     let isRunning = false;
 
@@ -22,7 +22,7 @@ export function createClientTurns(): ClientTurns {
             return;
         }
         const [client, callers] = first;
-        // A client that has more goes to the end of the line.
+        // A client with more waiting callers moves to the end.
         waiting.delete(client);
         callers.shift()?.();
         if (callers.length > 0) waiting.set(client, callers);

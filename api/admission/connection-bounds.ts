@@ -4,13 +4,14 @@ import type { AppPlugin } from '../plugins/plugin.ts';
 import { peerIdentity } from './client-address.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
-/** From this share of the listener's places on, idle connections make room for new ones. */
+/** Share of the listener's maximum connections above which an idle connection is closed for each new one. */
 const CROWDED = 0.8;
 
 /**
- * Bounds what one client address may open (CLIENT_CONNECTIONS, CLIENT_CONNECTIONS_PER_SECOND; 0 is no bound): one too many is closed
- * unanswered, before a byte of it is read. Where the listener is crowded, the connection that has been idle for longest is closed for each
- * new one. A connection is idle while no request of it is being answered, headers that are still on their way included.
+ * Limits the connections of one client address (CLIENT_CONNECTIONS, CLIENT_CONNECTIONS_PER_SECOND; 0 means no limit). A connection beyond a
+ * limit is closed without an answer, before anything is read. While the listener is nearly full, each new connection closes the one that
+ * has been idle longest. A connection is idle while none of its requests is being answered, even if the headers of a request are still
+ * arriving.
  */
 export const connectionBounds: AppPlugin = {
     name: 'connection-bounds',

@@ -6,15 +6,15 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Call } from '../serve.ts';
 import { limitIdentity } from './client-address.ts';
 
-/** A call that was counted. */
+/** A counted call. */
 export interface Counted {
-    /** Ends the lease; the windows stay taken. */
+    /** Ends the lease. The call still counts in the rate limits. */
     end(): Promise<void>;
 }
 
 /**
- * Counts one call in all windows of its identity, and takes the leases of a fetch, in one atomic step; the headers of
- * the windows go onto the answer, whatever it will be.
+ * Counts one call in all rate limits of its identity, and takes the leases of a fetch, in one atomic step. Adds the rate-limit headers to
+ * the answer, also to a refusal.
  * @throws Refusal RATE_LIMITED, CONCURRENCY_LIMITED, SITE_BUSY (nothing was taken), SERVICE_UNAVAILABLE.
  */
 export async function countCall(call: Call<unknown, unknown, unknown>, lease?: Lease): Promise<Counted> {

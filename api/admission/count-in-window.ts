@@ -4,7 +4,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { Call } from '../call.ts';
 
 /**
- * Counts a call in a window of its own beside those of fetches: `jobs` and `batches` for orders, `reads` for the rest.
+ * Counts a call in a rate limit that is separate from those of fetches: `jobs` and `batches` for orders, `reads` for other calls.
  * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
  */
 export async function countInWindow({ app, caller }: Call<unknown, unknown, unknown>, name: keyof typeof OWN_WINDOWS): Promise<void> {

@@ -16,7 +16,7 @@ export function eventLoopTurns({ config: { trustProxy } }: Pick<App, 'config'>):
     const turns = createClientTurns();
     let began: number | undefined;
 
-    /** Milliseconds since the first request of this turn began. */
+    /** Milliseconds since the first request of this turn started. */
     function spentMs(): number {
         const now = performance.now();
         if (began === undefined) {

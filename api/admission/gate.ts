@@ -11,7 +11,7 @@ import { invalidKeyThrottling } from './invalid-keys.ts';
 import { overload } from './overload.ts';
 import { serialQueue } from './serial-queue.ts';
 
-/** Everything that a request passes before hapi, in this order. */
+/** The checks that a request passes before hapi, in this order. */
 export const gate: AppPlugin = {
     name: 'gate',
     register(server, { app }) {
@@ -29,8 +29,8 @@ export const gate: AppPlugin = {
 };
 
 /**
- * Lets requests pass these checks in order before they reach hapi. A refusal here costs a tenth of hapi's, which keeps a process alive
- * under five times its load (decision 13).
+ * Runs these checks in order before a request reaches hapi. A refusal here costs a tenth of a refusal in hapi, so a process survives five
+ * times its maximum load (decision 13).
  */
 export function installGate(server: Server, checks: readonly Check[]): void {
     const { listener } = server;
@@ -60,7 +60,7 @@ function contractsByPath(server: Server): (request: IncomingMessage) => AnyContr
     };
 }
 
-/** Paths with a name in braces, which matches one segment, and all others. */
+/** Splits contracts into those with a param in their path, which matches one segment, and those without. */
 function readContracts(server: Server) {
     const contracts = server.table().flatMap(({ settings: { app } }) => app?.contract ?? []);
     const hasName = ({ path }: AnyContract) => path.includes('{');

@@ -9,11 +9,11 @@ import { reject, rejectionCounter } from './rejections.ts';
 import { bearerKey, headerCopies } from './request-headers.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
-/** The rate at which invalid keys come to this process. */
+/** The rate of invalid keys in this process. */
 interface InvalidKeys {
-    /** Counts one. */
+    /** Counts an invalid key. */
     count(): void;
-    /** Whether more come than by mistake. */
+    /** Whether the rate is too high to be caused by mistakes. */
     areMany(): boolean;
 }
 
@@ -24,8 +24,8 @@ export const invalidKeysOf = perApp(({ config: { guessesPerSecond: perSecond } }
 });
 
 /**
- * While many invalid keys come, rejects them before hapi does, with the same answer (goal I12). Valid keys pass; one that this process
- * has not seen for ten minutes is looked up together with the invalid ones, up to 25 ms later.
+ * While there are many invalid keys, rejects them before hapi does, with the same answer (goal I12). Valid keys pass; a key that this
+ * process has not seen for ten minutes is looked up together with the invalid ones, up to 25 ms later.
  */
 export function invalidKeyThrottling(app: App, pacing: ClientPacing): Check {
     const invalidKeys = invalidKeysOf(app);

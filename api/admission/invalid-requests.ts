@@ -8,16 +8,16 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { callerOf } from '../auth/caller.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 
-/** Calls with a valid key that may be answered 400 in a minute, by account: they are in no other window. */
+/** The most calls of one account per minute that may be answered with 400. Other rate limits do not count these calls. */
 export const INVALID_A_MINUTE = 600;
 
 const WINDOWS = [{ name: 'minute', limit: INVALID_A_MINUTE, seconds: 60 }] as const;
 const REMEMBERED = 10_000;
 
 /**
- * The window `invalid` of the counted routes: a 400 counts when it goes out, and who has used the window up is refused after the key and
- * before the body. A call that is not refused costs no look at the counters: a process remembers which windows are full, and learns of
- * those that others have filled with its own next 400. Enterprise accounts have no such window.
+ * The rate limit `invalid` of the counted routes. A 400 counts when it is sent. An account that has reached the limit is refused after its
+ * key is checked and before its body is read. Other calls do not query the counters: each process remembers which accounts have reached the
+ * limit, and notices limits that other processes have filled at its own next 400. Enterprise accounts have no such limit.
  */
 export const invalidRequests: AppPlugin = {
     name: 'invalid-requests',
@@ -62,7 +62,7 @@ function countedCaller(request: Request): Caller | undefined {
     return isCounted && caller !== undefined && caller.plan !== 'enterprise' ? caller : undefined;
 }
 
-/** @throws Refusal RATE_LIMITED, with what is left in the windows of the account */
+/** @throws Refusal RATE_LIMITED, with the remaining calls in the account's rate limits */
 async function refuse(app: App, request: Request, { accountId, figures, plan }: Caller, retryAfter: number): Promise<never> {
     app.metrics.rateLimited.inc({ plan, window: 'invalid' });
     const { windows } = await app.limits.peek(`account:${accountId}`, windowsOf(figures), accountId);

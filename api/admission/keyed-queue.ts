@@ -1,21 +1,21 @@
 import { Refusal } from '../../shared/refusals.ts';
 
-/** A queue in memory. It runs one piece of work at a time per key, in order of arrival unless it has another order. */
+/** A queue in memory. It runs one piece of work at a time per key, in order of arrival unless `inOrder` is set. */
 export interface KeyedQueue<Turn extends QueueTurn> {
     /**
      * Runs `work` when it is its turn under each of its keys.
-     * @throws the error that `full` makes where too much work waits or it waited too long, or a Refusal if the caller hung up
+     * @throws the result of `full` if too much work waits or this work waited too long, or a Refusal if the caller hung up
      */
     run<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result>;
-    /** Whether one more of this key would be too many. */
+    /** Whether the queue refuses further work with this key. */
     isFull(key: string): boolean;
 }
 
 export interface QueueTurn {
     keys: readonly string[];
-    /** Removes the work from the queue while it waits. A Refusal as its reason goes to the caller. */
+    /** Removes the work from the queue while it waits. If its reason is a Refusal, the caller gets it. */
     gone?: AbortSignal | undefined;
-    /** The message for the caller where too many wait under one key or in all, or this one waited too long. */
+    /** The error for the caller if too much work waits under one key or in total, or if this work waited too long. */
     full(where: 'key' | 'room' | 'time'): Refusal;
 }
 
@@ -28,7 +28,7 @@ interface KeyedQueueOptions<Turn extends QueueTurn> {
     room?: WaitingRoom;
     /** The longest wait, in milliseconds. */
     patienceMs?: number;
-    /** The waiting turns, first the one whose turn is next. @param turns in order of arrival */
+    /** The order in which waiting turns start. @param turns in order of arrival */
     inOrder?(turns: Iterable<Turn>): Iterable<Turn>;
 }
 
@@ -79,7 +79,7 @@ export function createKeyedQueue<Turn extends QueueTurn = QueueTurn>(options: Ke
         return count;
     }
 
-    /** Work that waits for one key also blocks its other keys. Otherwise later work could overtake it forever. */
+    /** Work that waits for one of its keys also blocks its other keys. Otherwise later work could overtake it forever. */
     function startNext(): void {
         if (works >= atOnce) return;
         const claimed = new Set(running);
@@ -113,7 +113,7 @@ export function createKeyedQueue<Turn extends QueueTurn = QueueTurn>(options: Ke
     };
 }
 
-/** Why the work stopped waiting. Nobody reads it where the caller hung up. */
+/** The refusal of work that stopped waiting. If the caller hung up, nobody receives it. */
 function goneRefusal(gone: AbortSignal | undefined): Refusal {
     const reason: unknown = gone?.reason;
     return reason instanceof Refusal ? reason : new Refusal('REQUEST_TIMEOUT', 'The caller hung up before its turn.');

@@ -16,7 +16,9 @@ declare module '@hapi/hapi' {
 
 /** A process always accepts this many fetches. Below this number a slow fetch has another cause, and rejecting others would not help. */
 const ALWAYS_INSIDE = 64;
-/** Most fetches of a process that are not in the queue. A limit is needed because no rate can be measured when nothing gets through. */
+/**
+ * The most fetches of a process that have not reached the queue. While no fetch ends, no rate can be measured, so a fixed limit is needed.
+ */
 const MOST_BEFORE_QUEUE = 2000;
 /** Below this number of fetches no wait is estimated: one slow site among them would look like stalled workers. */
 const LEAST_INSIDE = 16;
@@ -27,8 +29,9 @@ const REPORTS_MS = 1000;
 const estimatorOf = perApp((app) => createWaitEstimator({ hasFreeSlots: watchFreeSlots(app) }));
 
 /**
- * Rejects fetches that would wait too long, for a worker or in this process: 503 OVERLOADED with the time after which the queue is short
- * again (decision 13). Nothing is read, counted or held for them. Fetches of our own pages and tools are rejected within hapi.
+ * Rejects fetches that would wait too long for a worker or in this process. They get 503 OVERLOADED with the time until the queue is short
+ * again (decision 13). Their body is not read, they are not counted, and no credits are held. Fetches of our own pages and tools are
+ * rejected within hapi.
  */
 export function overload(server: Server, app: App): Check {
     const estimator = estimatorOf(app);
@@ -63,7 +66,7 @@ export function overload(server: Server, app: App): Check {
         leave(request);
         return h.continue;
     });
-    // A request whose caller hung up has no onPreResponse.
+    // If the caller hung up, `onPreResponse` does not run.
     server.events.on('response', leave);
 
     /** The refusal of a new fetch that would wait too long; otherwise undefined. */
@@ -92,7 +95,7 @@ export function refuseTooLate(app: App, deadlineAt: number): void {
     if (Date.now() + waitMs >= deadlineAt) throw overloaded(waitMs);
 }
 
-/** The wait of a new fetch if it is too long; otherwise undefined. */
+/** The expected wait of a new fetch if it is too long; otherwise undefined. */
 function tooLongMs({ queue }: App, estimator: WaitEstimator): number | undefined {
     const now = performance.now();
     const inside = estimator.inside();

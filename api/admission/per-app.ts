@@ -1,6 +1,6 @@
 import type { App } from '../../shared/app.ts';
 
-/** Something that each process has once: made when it is first asked for. */
+/** Creates a value once per app, when it is first requested. */
 export function perApp<Thing>(create: (app: App) => Thing): (app: App) => Thing {
     const things = new WeakMap<App, Thing & object>();
     return (app) => {

@@ -20,14 +20,14 @@ const OVERFLOW = `The request line and the headers take at most ${MAX_HEADER_BYT
 export const rawRefusals: AppPlugin = {
     name: 'raw-refusals',
     register({ listener }, { app }) {
-        // hapi's own answers without our envelope.
+        // Removes hapi's handler, which answers without our envelope.
         listener.removeAllListeners('clientError');
         listener.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-            // A second answer must not follow one that has already begun.
+            // No second answer may follow one that has already begun.
             const { _httpMessage: running } = socket as { _httpMessage?: { headersSent: boolean; req: IncomingMessage } };
             if (socket.destroyed || !socket.writable || running?.headersSent) return void socket.destroy();
             const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-            // The reader of the body sends this refusal: with the request's id and its route's headers, counted once.
+            // The code that reads the body sends this refusal, with the request's id and the route's headers, and counts it.
             if (isLate && running?.req.emit(LATE)) return;
             const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
             const refusal = isLate
@@ -39,7 +39,7 @@ export const rawRefusals: AppPlugin = {
             socket.on('error', () => {});
             answer(app, new Refusal('VALIDATION_ERROR', 'CONNECT is for proxies, and this is none.'), socket, request);
         });
-        // Ignores unknown expectations: Node would answer 417 without our envelope.
+        // Ignores unknown Expect headers, because Node would answer 417 without our envelope.
         listener.on('checkExpectation', (request, response) => listener.emit('request', request, response));
     },
 };

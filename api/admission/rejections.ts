@@ -6,7 +6,7 @@ import { envelope, refusalHeaders, routeHeaders } from '../answers/refusal.ts';
 import type { Arrival } from './check.ts';
 import { requestIdOf } from './request-headers.ts';
 
-/** Rejections are counted and logged once a second: one by one they would cost what rejecting saves. */
+/** Rejections are counted and logged once a second: counting each one would cost as much time as rejecting saves. */
 const FLUSH_EVERY_MS = 1000;
 
 /** Refuses a request before hapi creates one, with the same answer as hapi's. Use it where hapi's own answer would cost too much. */
@@ -28,13 +28,13 @@ function isHead({ method }: IncomingMessage): boolean {
     return method === 'HEAD';
 }
 
-/** Counts one rejection. @param waitMs the time after which the caller was told to come back */
+/** Counts one rejection. @param waitMs the Retry-After of the answer */
 type CountRejection = (route: Pick<AnyContract, 'method' | 'path'>, waitMs?: number) => void;
 
 /**
- * Counts the requests that were rejected, and tells metrics and log once a second.
- * @param kind.message what the log says of them
- * @param kind.count told how many there were, for other metrics
+ * Counts rejected requests, and updates metrics and log once a second.
+ * @param kind.message the log message
+ * @param kind.count called with the number of rejections, for other metrics
  */
 export function rejectionCounter(
     app: App,

@@ -3,7 +3,7 @@ import { newId } from '../../shared/domain/text/ids.ts';
 
 const OWN_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** The id that the caller gave the request, where it has the form of one, or a new one. */
+/** The request id of the caller if it is well-formed, otherwise a new id. */
 export function requestIdOf({ headers: { 'x-request-id': given } }: IncomingMessage): string {
     return typeof given === 'string' && OWN_ID.test(given) ? given : newId('req');
 }
@@ -20,6 +20,6 @@ export function headerCopies(message: IncomingMessage, name: string): number {
 
 /** The bearer key of an Authorization header, unchecked; undefined if there is none. */
 export function bearerKey(header: string): string | undefined {
-    // One space or more, as RFC 9110 has it (section 11.4).
+    // RFC 9110, section 11.4, allows more than one space.
     return /^bearer +([\x21-\x7e]{1,256})$/i.exec(header.trim())?.[1];
 }

@@ -1,21 +1,21 @@
 import type { Socket } from 'node:net';
 import type { Check } from './check.ts';
 
-/** Requests that wait on one connection; no client sends more ahead. */
+/** The most waiting requests of one connection. Normal clients pipeline fewer. */
 const MOST_WAITING = 100;
 
 /**
- * Serves the requests of one connection one after another, each in its own turn of the event loop. Thousands of pipelined requests come
- * in one packet, and would all begin in the turn that reads it. A connection with too many of them is closed.
+ * Serves the requests of one connection one after another, each in its own turn of the event loop. Thousands of pipelined requests may
+ * arrive in one packet, and would all start in the turn that reads it. A connection with too many waiting requests is closed.
  */
 export function serialQueue(): Check {
-    /** By connection that serves a request: those behind it. */
+    /** The waiting requests of each connection that is serving one. */
     const queues = new WeakMap<Socket, (() => void)[]>();
 
     function serveNext(socket: Socket): void {
         const serve = queues.get(socket)?.shift();
         if (socket.destroyed || serve === undefined) return void queues.delete(socket);
-        // The previous answer has set a timeout for its reader.
+        // Clears the timeout that the previous answer set for its reader.
         socket.setTimeout(0);
         serve();
     }

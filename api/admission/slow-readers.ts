@@ -4,7 +4,7 @@ import type { Server } from '@hapi/hapi';
 import type { Log } from '../../shared/platform/log.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 
-/** Longer than any call may wait for its answer (120 s and what is done after it). */
+/** Longer than any call may wait for its answer (120 s, and the work after it). */
 const LONGEST_WAIT_MS = 130_000;
 
 interface SlowReaderBounds {
@@ -19,7 +19,7 @@ interface SlowReaderBounds {
 const BUDGET_BYTES = 128 * 1024 * 1024;
 const EVERY_MS = 250;
 
-/** Two times the time that a request may take to arrive is long enough to read on. */
+/** A reader may pause for twice the time that a request may take to arrive. */
 export const slowReaders: AppPlugin = {
     name: 'slow-readers',
     register(server, { app }) {
@@ -28,9 +28,9 @@ export const slowReaders: AppPlugin = {
 };
 
 /**
- * Closes the connection of a client that does not read its answers: they would stay in memory. Node closes a connection whose timeout
- * passes without traffic, and resets the timeout after the last answer. Over the total budget, the connections that have waited longest are
- * closed first.
+ * Closes the connections of clients that do not read their answers, because these answers stay in memory. Node closes a connection without
+ * traffic after its timeout, and resets the timeout after the last answer. If unread answers exceed the total budget, the connections that
+ * have waited longest are closed.
  */
 export function watchSlowReaders(server: Server, log: Pick<Log, 'warn'>, bounds: SlowReaderBounds): void {
     const { stallMs, budgetBytes = BUDGET_BYTES, everyMs = EVERY_MS } = bounds;
@@ -46,7 +46,7 @@ export function watchSlowReaders(server: Server, log: Pick<Log, 'warn'>, bounds:
             open.delete(res);
             const left = (running.get(socket) ?? 1) - 1;
             running.set(socket, left);
-            // The answer of the next pipelined request may take its time.
+            // The next pipelined request may take until MAX_WAIT_MS to be answered.
             if (left > 0) socket.setTimeout(LONGEST_WAIT_MS);
         });
         return h.continue;

@@ -2,19 +2,19 @@ import { growingCache } from '../../shared/platform/growing-cache.ts';
 
 const REMEMBERED = 10_000;
 
-/** Token buckets, one for each name. What they hold may be requests, or milliseconds of work. */
+/** Token buckets, one for each name. A token may be a request, or a millisecond of work. */
 interface TokenBuckets {
-    /** Takes one token, where there is one. */
+    /** Takes one token. @returns false if there is none */
     take(name: string): boolean;
     /** Always takes the tokens; the bucket may go into debt. */
     spend(name: string, tokens: number): void;
     /** Tokens that are spent and not refilled yet. */
     spent(name: string): number;
-    /** Milliseconds until the bucket owes nothing; 0: now. */
+    /** Milliseconds until the bucket has no debt; 0 if it has none. */
     waitMs(name: string): number;
 }
 
-/** Creates full buckets. @param now milliseconds of one clock */
+/** Creates full buckets. @param now returns the time in milliseconds */
 export function createTokenBuckets({
     capacity,
     perSecond,

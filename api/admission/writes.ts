@@ -17,10 +17,13 @@ const WAITING_PER_ACCOUNT = 4;
 const WAITING_PER_PROCESS = 256;
 /** The most writes of one process that use a database connection at the same time, of its 16. */
 const AT_ONCE = 4;
-/** The most orders of jobs and batches that use a connection at the same time: small ones, and those that may change thousands of rows. */
+/**
+ * The most orders of jobs and batches that use a database connection at the same time: small ones, and ones that may change thousands of
+ * rows.
+ */
 const ORDERS_AT_ONCE = 4;
 const LARGE_ORDERS_AT_ONCE = 2;
-/** The most orders that wait in one process, and of one account. */
+/** The most orders that wait in one process, and the most of one account. */
 const WAITING_ORDERS = 2048;
 const WAITING_ORDERS_PER_ACCOUNT = 256;
 
@@ -44,12 +47,12 @@ const queuesOf = perApp((): WriteQueues => {
     };
 });
 
-/** Whose write it is. */
+/** The caller of a write. */
 type Writer = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'gone'>;
 
 /**
- * Writes of one account run one after another, and so do those of one domain. They queue in the process: a write that waits for a lock of
- * the database holds one of the connections that everybody needs.
+ * Runs the writes of one account one after another, and the writes of one domain. They wait in this process, because a write that waits for
+ * a database lock occupies one of the connections that all callers share.
  * @param registrable the domain that is locked, if any
  * @throws Refusal RATE_LIMITED, OVERLOADED, and what `work` throws
  */
@@ -57,7 +60,7 @@ export function writeInTurn<Result>(writer: Writer, registrable: string | undefi
     return inAccountTurn(writer, () => inDomainTurn(writer, registrable, work));
 }
 
-/** The first half: work that needs no connection, such as checking a package. */
+/** The first part of a write: work that needs no database connection, such as checking a package. */
 export function inAccountTurn<Result>(writer: Writer, work: () => Promise<Result>): Promise<Result> {
     const { app, gone } = writer;
     const caller = writer.caller as Caller;
@@ -65,12 +68,12 @@ export function inAccountTurn<Result>(writer: Writer, work: () => Promise<Result
     return queuesOf(app).accounts.run({ keys: [caller.accountId], gone, full }, work);
 }
 
-/** The refusal that another write of the account would get now, if any. @param begun its packages that are not answered yet */
+/** The refusal that another write of the account would get now, if any. @param begun the account's packages that are not answered yet */
 function accountRefusal(app: App, caller: Caller, begun: number): Refusal | undefined {
     return begun > WAITING_PER_ACCOUNT || queuesOf(app).accounts.isFull(caller.accountId) ? accountFull(app, caller) : undefined;
 }
 
-/** The second half, within the first: waits for one of the few connections for writes. */
+/** The second part of a write, called within the first: waits for one of the few database connections for writes. */
 export function inDomainTurn<Result>({ app, gone }: Writer, registrable: string | undefined, work: () => Promise<Result>): Promise<Result> {
     return queuesOf(app).domains.run({ keys: registrable === undefined ? [] : [registrable], gone, full: processFull }, work);
 }
@@ -78,8 +81,8 @@ export function inDomainTurn<Result>({ app, gone }: Writer, registrable: string 
 /**
  * Runs the orders of one account, and changes of them, one after another. They all lock the account's row, and a change of a large batch
  * may hold it for a second. Orders that waited for the lock in the database would take the connections that other accounts need.
- * @param isLarge it may change thousands of rows
- * @param window the one that is full when too many wait
+ * @param isLarge whether it may change thousands of rows
+ * @param window the rate limit to report when too many orders wait
  * @throws Refusal RATE_LIMITED, OVERLOADED, and what `work` throws
  */
 export function orderInTurn<Result>(
@@ -97,15 +100,15 @@ export function orderInTurn<Result>(
 }
 
 /**
- * Runs other short writes of one account (claims, connections, webhooks, monitors) in the same line as its orders: most of them lock a row
- * or a number of the account. `work` waits for nothing but the database, since others wait for its place.
+ * Runs other short writes of one account (claims, connections, webhooks, monitors) in the same queue as its orders: most of them lock a row
+ * or a counter of the account. `work` must wait only for the database, since other writes wait for it.
  * @throws Refusal RATE_LIMITED, OVERLOADED, and what `work` throws
  */
 export function changeInTurn<Result>(writer: Writer, work: () => Promise<Result>): Promise<Result> {
     return orderInTurn(writer, work, { window: 'publishing' });
 }
 
-/** A handler all of whose work is such a write. */
+/** A handler that runs as a whole in `changeInTurn`. */
 export function changing<Params, Query, Body, Answer>(respond: (call: Call<Params, Query, Body>) => Promise<Reply<Answer>>) {
     return (call: Call<Params, Query, Body>): Promise<Reply<Answer>> => changeInTurn(call, () => respond(call));
 }
@@ -122,13 +125,13 @@ function processFull(): Refusal {
 
 /** The most refusals of one account per second that are answered at once. */
 const REFUSED_AT_ONCE = 10;
-/** A slow refusal takes between half and one and a half of this, so that refusals do not all end together. */
+/** A slow refusal takes 0.5 to 1.5 times this, so that the refusals do not all end at the same time. */
 const SLOWLY_MS = 2000;
 
 /**
- * Refuses a write of an account that has too many waiting before its body is read; packages that are
- * still on their way count as well, since each may take 4 MiB of memory. An account that comes again and again all the same is answered
- * slowly: thousands of refusals a second would take the time of others.
+ * Refuses a write before its body is read if too many writes of the account wait. Packages that are still arriving count too, since each
+ * may take 4 MiB of memory. An account that keeps sending is refused slowly, because thousands of refusals a second would delay other
+ * callers.
  */
 export const writeThrottling: AppPlugin = {
     name: 'write-throttling',
@@ -167,7 +170,7 @@ export const writeThrottling: AppPlugin = {
             },
             { before: 'input' },
         );
-        // This runs where the caller hung up, too.
+        // This event is also emitted if the caller hung up.
         server.events.on('response', leave);
     },
 };

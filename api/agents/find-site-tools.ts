@@ -9,7 +9,7 @@ import { readPackageText } from '../../shared/store/registry/versions.ts';
 import { endpointHealth } from '../../shared/store/usage/traffic.ts';
 import { workOnPackage } from '../packages/work.ts';
 
-/** Tool lists are cached: the health that orders them changes slowly. */
+/** How long tool lists are cached. The endpoint health by which they are ordered changes slowly. */
 const KEPT_MS = 60_000;
 const lists = new WeakMap<App, LRUCache<string, AgentTool[]>>();
 

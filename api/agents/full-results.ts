@@ -5,7 +5,7 @@ import { randomBase62 } from '../../shared/domain/text/ids.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { findResult, keepResult, MAX_AGE_SECONDS, RESULT_BYTES } from '../../shared/store/fetch/results.ts';
 
-/** Stores the full text of cut results beside the results of `max_age`: per account, within the same bounds. */
+/** Stores the full text of cut results among the results for `max_age`: per account, within the same limits. */
 export function fullResultsOf({ db, secrets }: App, { accountId }: Caller): FullResults {
     const placeOf = (id: string) => ({ accountId, question: createHash('sha256').update(`rest of an agent's result ${id}`).digest('hex') });
     return {

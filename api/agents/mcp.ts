@@ -55,7 +55,7 @@ export const agentTools: AppPlugin = {
             }
             return response;
         };
-        // Some clients look at the root alone.
+        // Some clients look only at the root.
         for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp/{site?}'] as const) {
             server.route({
                 method: 'GET',
@@ -96,9 +96,9 @@ export const agentTools: AppPlugin = {
     },
 };
 
-/** Loads the packages of the protocol in turns of the event loop of their own: together they take up to 0.3 s. */
+/** Loads the protocol's packages in separate turns of the event loop, since together they take up to 0.3 s. */
 async function loadProtocol(): Promise<void> {
-    // The largest part of it.
+    // The largest of the packages.
     await import('zod/v4/core');
     await nextTurn();
     await import('zod/v4');

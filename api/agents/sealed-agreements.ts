@@ -8,13 +8,15 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 const PURPOSE = "question to an agent's person";
 /** How long a person may take to answer. */
 const LASTS_MS = 10 * 60 * 1000;
-/** The longest state that is read, in characters; ours are shorter. */
+/** The maximum length of a state, in characters. Ours are shorter. */
 const MOST = 2000;
 
-/** The state that the client holds between question and answer. It is sealed and binds the answer to the call, the key and the price. */
+/**
+ * The state that the client keeps between question and answer. It is encrypted, and binds the answer to the call, the key and the price.
+ */
 interface Held {
     at: number;
-    /** Of this question. */
+    /** The id of this question, which can be answered once. */
     once: string;
     keyId: string;
     /** Hash of the tool and its arguments. */

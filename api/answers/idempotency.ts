@@ -30,9 +30,9 @@ export interface OnceRules<Body> {
 /** Visible ASCII. Two headers arrive joined by a comma and a space, which is invalid. */
 const WELL_FORMED = /^[\x21-\x7e]{1,255}$/;
 const LASTS_MS = 30_000;
-/** Placeholder hash of a body that is still arriving. */
+/** The hash stored for a body that is still arriving. */
 const UNREAD = '00'.repeat(32);
-/** Retries for a key that is released meanwhile. */
+/** The most attempts for a key that is released meanwhile. */
 const MAX_LOOKS = 5;
 /** The call was charged and never runs again. */
 const SEALED = 'This call was made, and the answer kept under its Idempotency-Key cannot be decrypted at the moment.';
@@ -71,7 +71,7 @@ async function takeKey<P, Q, B>(
         const begun = await idempotency.begin(order);
         if (begun.verdict === 'new') {
             if (order.bodyHash === UNREAD || rules.readHash === undefined) return undefined;
-            // The answer expired while the body was read, and the body cannot be read again.
+            // The stored answer expired while the body was read, and the body cannot be read twice.
             await idempotency.forget(keyed);
             break;
         }
@@ -107,7 +107,7 @@ async function runKeyed<P, Q, B>(
     } catch (error) {
         if (call.notes.isFinal !== true) {
             const forgotten = tryTo(call, () => idempotency.forget(keyed));
-            // If the database is the cause, do not wait for it again.
+            // If the database caused the error, does not wait for it again.
             if (!isOutage(error)) await forgotten;
             throw error;
         }
@@ -119,8 +119,8 @@ async function runKeyed<P, Q, B>(
 
 /**
  * The process that owned the key died, or could not store how the call ended. The hold decides: a charge was stored with its answer; an
- * open hold is released here, so that its worker sends nothing; a write that was marked as sent stays OUTCOME_UNKNOWN; anything else
- * leaves no trace.
+ * open hold is released here, so that its worker sends nothing; a write that was marked as sent stays OUTCOME_UNKNOWN; in all other cases
+ * the call was not made.
  */
 async function endAbandoned<P, Q, B>(call: Call<P, Q, B>, request: Request, abandoned: KeyedCall): Promise<void> {
     const { app } = call;
@@ -128,7 +128,7 @@ async function endAbandoned<P, Q, B>(call: Call<P, Q, B>, request: Request, aban
     if (!marked || before === 'charged') return app.idempotency.forget(abandoned);
     call.notes.creditsRemaining = available;
     const answer = await renderRefusal(app, request, new Refusal('OUTCOME_UNKNOWN'));
-    // This is the answer of the other call. This call may still be rejected for its own body.
+    // The recorded refusal belongs to the abandoned call. This call may still be refused for its own body.
     request.app.refused = undefined;
     await app.idempotency.store(abandoned, toStoredAnswer(answer));
 }
@@ -156,7 +156,7 @@ function toStoredAnswer({ text, status, headers }: Rendered) {
     return { status, headers, body: text };
 }
 
-/** Logs a failure to store; the answer is sent anyway. The key is checked again when the call's time is up. */
+/** Logs a failure to store; the answer is sent anyway. When the call's time is over, the key counts as abandoned. */
 async function tryTo<P, Q, B>({ app, operation }: Call<P, Q, B>, write: () => Promise<void>): Promise<void> {
     try {
         await write();

@@ -18,8 +18,8 @@ export interface Page {
 const DEFAULT_LIMIT = 20;
 
 /**
- * Reads `limit` and `cursor`. `about` is what the cursor is bound to beside the route: every parameter that decides which rows there
- * are and in which order, in its normalised spelling.
+ * Reads `limit` and `cursor`. `about` has the parameters that the cursor is bound to, in addition to the route: every parameter that
+ * determines the rows or their order, normalised.
  * @param route name of the contract
  * @throws Refusal INVALID_CURSOR
  */
@@ -39,7 +39,7 @@ export async function readPage({ app, query }: Call<unknown, PageQuery, unknown>
     };
 }
 
-/** A page of items that are written already: large ones are not parsed for it. */
+/** A page of items that are already JSON texts, so that large items are not parsed. */
 export function textPage(items: readonly string[], pagination: Pagination): { text: string; isKept: false } {
     return { text: `{"success":true,"data":[${items.join(',')}],"meta":${JSON.stringify({ pagination })}}`, isKept: false };
 }

@@ -1,7 +1,7 @@
 import type { Health } from '../../shared/contracts/vocabulary.ts';
 import type { TrafficHealth } from '../../shared/store/usage/traffic.ts';
 
-/** The health of an endpoint or site by its traffic; nulls before there is any. */
+/** The health of an endpoint or site, computed from its traffic. All fields are null without traffic. */
 export function presentHealth(traffic: TrafficHealth | undefined): Health {
     return {
         success_rate_7d: traffic?.successRate ?? null,

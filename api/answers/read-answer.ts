@@ -3,12 +3,12 @@ import { truncateJson } from '../../shared/domain/json/truncate-json.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { splitAnswer } from '../../shared/fetch/answer-text.ts';
 
-/** The most characters of an answer that are parsed: more than an agent or a page shows, and a few milliseconds of work. */
+/** The most characters of an answer that are parsed. This is more than an agent or a page shows, and takes a few milliseconds. */
 const MOST = 256 * 1024;
 
 /**
- * The answer of our own API, for a page or a tool in this process. Only the beginning of a large answer is read: a site may send 5 MB of
- * small values.
+ * Reads an answer of our own API, for a page or a tool in this process. Reads only the beginning of a large answer, since a site may send 5
+ * MB of small values.
  */
 export function readAnswer(payload: string): { body: Record<string, unknown>; isCut: boolean } {
     if (payload.length <= MOST) return { body: parseExact(payload) as JsonObject, isCut: false };

@@ -13,7 +13,7 @@ export async function renderRefusal(app: App, request: Request, error: Error): P
     recordRefusal(app, request, refusal);
     const { soughtSite } = refusal.extras;
     if (soughtSite !== undefined) refusal.extras.didYouMean = await app.nearSites.find(soughtSite);
-    // If the database is the cause, do not wait for it again.
+    // If the database caused the refusal, does not wait for it again.
     if (!isOutage(refusal.cause)) await addCredits(app, request);
     return {
         text: JSON.stringify(envelope(refusal, request, app.publicUrl())),
@@ -23,7 +23,7 @@ export async function renderRefusal(app: App, request: Request, error: Error): P
     };
 }
 
-/** Stores the code for the log, and reports a bug with its cause. */
+/** Stores the code for the request log, and logs a bug with its cause. */
 export function recordRefusal(app: App, request: Request, refusal: Refusal): void {
     request.app.refused = refusal.code;
     const { cause } = refusal;
@@ -33,8 +33,8 @@ export function recordRefusal(app: App, request: Request, refusal: Refusal): voi
 }
 
 /**
- * The error body. Also used where no hapi request exists any more (raw protocol errors).
- * @param request what is known of it; absent parts are left out.
+ * The error body. Also used without a hapi request (raw protocol errors).
+ * @param request the known facts about the request; unknown ones are omitted.
  */
 export function envelope(
     refusal: Refusal,
@@ -57,7 +57,7 @@ export function envelope(
 const NO_DATA_KEY = 'Credentials of this workspace cannot be stored at the moment. The operator has to repair the encryption keys.';
 const BROKEN_PATH = 'The path is not well-formed: its escapes have to be a % and two digits each, and UTF-8 together.';
 
-/** hapi itself raises 404 for unknown paths and 400 for broken ones, since it does not read our bodies. Anything else is a bug. */
+/** hapi itself raises 404 for unknown paths and 400 for broken ones, since it does not read our bodies. Any other hapi error is a bug. */
 export function toRefusal(error: Error & { output?: { statusCode: number } }): Refusal {
     if (error instanceof Refusal) return error;
     if (isOutage(error)) return new Refusal('SERVICE_UNAVAILABLE', undefined, { retryAfter: 1 }, { cause: error });

@@ -15,7 +15,7 @@ export async function exchangeToken(app: App, request: Request): Promise<object>
         requireClientAuthentication: { authorization_code: false, refresh_token: false },
         alwaysIssueNewRefreshToken: true,
     });
-    // Checked here: the library would complain about a missing secret instead.
+    // Checked here, because the library would report a missing secret instead.
     if (body['grant_type'] !== undefined && !GRANTS.includes(body['grant_type'])) {
         throw new OAuthFailure('unsupported_grant_type', `grant_type is one of: ${GRANTS.join(', ')}.`);
     }

@@ -36,7 +36,7 @@ export const apiKey: AppPlugin = {
         }));
         server.auth.strategy('api-key', 'api-key');
 
-        // Calls of our own pages carry their caller (api/dashboard/internal-api.ts), and authenticate() is not asked.
+        // Calls of our own pages already have a caller (api/dashboard/internal-api.ts), so hapi does not call authenticate().
         server.ext('onCredentials', (request, h) => {
             const caller = request.auth.isInjected ? callerOf(request) : undefined;
             const refusal = caller === undefined ? undefined : refusalOf(app, request, caller);
@@ -59,10 +59,10 @@ export const apiKey: AppPlugin = {
     },
 };
 
-/** A body that took longer may have outlived its key: revocation holds within a second. */
+/** If the body took longer than this, the key is checked again, since a revocation must take effect within a second. */
 const FRESH_MS = 1000;
 
-/** The caller, looked up once more after a body that took long to arrive. @throws Refusal as for a new request */
+/** Looks the caller up again after a body that took long to arrive. @throws Refusal as for a new request */
 async function freshCaller(app: App, request: Request): Promise<Caller> {
     const isFresh = performance.now() - request.app.startedAt < FRESH_MS;
     if (isFresh || request.auth.isInjected) return callerOf(request) as Caller;
@@ -74,7 +74,7 @@ async function freshCaller(app: App, request: Request): Promise<Caller> {
     return caller;
 }
 
-/** Says where a key is to be had. */
+/** The refusal of a call without a key. It says where to get one. */
 function keyRequired(app: App): Refusal {
     return new Refusal(
         'API_KEY_REQUIRED',
@@ -93,7 +93,7 @@ async function findCaller(app: App, request: Request): Promise<Caller | undefine
     return caller === undefined ? undefined : afterConfirmation(caller, request.app.confirmed);
 }
 
-/** A person agreed to this call at this price: nothing above it. */
+/** Allows writes up to the price that a person has confirmed for this call. */
 function afterConfirmation(caller: Caller, credits: number | undefined): Caller {
     const { confirmAbove } = caller;
     return confirmAbove === null || credits === undefined ? caller : { ...caller, confirmAbove: Math.max(confirmAbove, credits) };
@@ -112,7 +112,10 @@ function refusalOf(app: App, request: Request, caller: Caller): Refusal | undefi
     );
 }
 
-/** An app's access token opens only the path it was made for. Calls that tools make within this process were authorized there. */
+/**
+ * An app's access token is valid only for the path that it was issued for. Calls that tools make within this process were authorized on
+ * that path.
+ */
 function checkResource(app: App, request: Request, { resource }: Caller): Refusal | undefined {
     if (resource === null || request.isInjected) return undefined;
     const asked = request.route.settings.app?.resource?.(request);
@@ -120,7 +123,7 @@ function checkResource(app: App, request: Request, { resource }: Caller): Refusa
     return new Refusal('INVALID_API_KEY', `This access token opens ${app.publicUrl()}${resource} alone. Elsewhere an API key is needed.`);
 }
 
-/** With mail configured, an account with an unconfirmed address is refused what the contract says. */
+/** If mail is configured, refuses routes that an account with an unconfirmed address may not use. */
 function refuseUnverified({ config }: App, contract: AnyContract, caller: Caller): Refusal | undefined {
     const isNeeded = config.mail.smtpUrl !== undefined && contract.refusals.includes('EMAIL_NOT_VERIFIED');
     return isNeeded && !caller.emailVerified ? new Refusal('EMAIL_NOT_VERIFIED') : undefined;

@@ -7,6 +7,6 @@ declare module '@hapi/hapi' {
 
 /** The caller of a request; undefined without a key. */
 export function callerOf({ auth }: Request): Caller | undefined {
-    // hapi has null here where nobody is authenticated.
+    // hapi sets null if nobody is authenticated.
     return (auth.credentials as Request['auth']['credentials'] | null)?.app;
 }

@@ -5,12 +5,12 @@ import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 
-/** Why a key may not be used from this address. */
+/** Refuses a key that may not be used from this address. */
 export function checkAddress({ scopes }: Caller, address: string): Refusal | undefined {
     return scopes.allowsAddress(address) ? undefined : missingScope({ part: 'ip_allow', needs: address });
 }
 
-/** Why a key may not use a route, as far as that needs no body. */
+/** Refuses a key that may not use a route. Checks everything that does not depend on the body. */
 export function checkRoute(
     { scope, ofWholeWorkspace, managersOnly }: AnyContract,
     { scopes, role, workspaceName }: Caller,
@@ -24,7 +24,7 @@ export function checkRoute(
     return ofWholeWorkspace === true ? checkWhole(scopes.listed) : undefined;
 }
 
-/** Events of the whole workspace are only for keys without limits, since they reveal what a limited key may not see. */
+/** Events of the whole workspace are only for unrestricted keys, since they reveal what a restricted key may not see. */
 function checkWhole({ routes, effects, sites, connections }: Scopes): Refusal | undefined {
     if (!routes.includes('jobs')) return missingScope({ part: 'routes', needs: 'jobs' });
     if (sites !== null) return missingScope({ part: 'sites', needs: 'all' });

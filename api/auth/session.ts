@@ -21,7 +21,7 @@ const BROWSER_SECONDS = 400 * 86_400;
 
 /** Who is signed in. Only pages know; the routes of the API ignore cookies. */
 export function signedInOf({ auth }: Request): SignedIn | undefined {
-    // hapi has null here where nobody is authenticated.
+    // hapi sets null if nobody is authenticated.
     return (auth.credentials as Request['auth']['credentials'] | null)?.user;
 }
 
@@ -60,7 +60,7 @@ export function nameBrowser(app: App, response: ResponseObject, token: string): 
     response.header('set-cookie', cookie(app, 'browser', token, BROWSER_SECONDS), { append: true });
 }
 
-/** Sets the cookie of the visit, where a form of this page began one. */
+/** Sets the cookie of the visit if a form on this page started one. */
 export function keepVisit(app: App, request: Request, response: ResponseObject): void {
     const { newVisit } = request.app;
     if (newVisit !== undefined) response.header('set-cookie', cookie(app, 'visit', newVisit, SESSION_SECONDS), { append: true });

@@ -5,7 +5,7 @@ import { readInvoice } from '../../shared/billing/read-stripe.ts';
 import { handleRefund, settleSubscription, takeInvoice } from '../../shared/billing/settle.ts';
 import { rememberHandled, wasHandled } from '../../shared/store/billing/stripe-events.ts';
 
-/** The ids in an event: of its object, or of the charge that it names. Everything else is read from Stripe. */
+/** Handles an event by the id of its object, or of the charge that it names. Everything else is read from Stripe. */
 type Handler = (billing: Billing, id: string) => Promise<void>;
 
 const readAgain: Handler = settleSubscription;
@@ -21,8 +21,8 @@ const readOfCheckout: Handler = async (billing, sessionId) => {
 };
 
 /**
- * The handled events. Only `invoice.paid` grants an allowance; refunds and disputes take it away. All others cause a new read of the
- * subscription.
+ * The handled events. Only `invoice.paid` grants an allowance; refunds and disputes remove it. All other events make us read the
+ * subscription from Stripe again.
  */
 const HANDLERS: ReadonlyMap<string, Handler> = new Map<Stripe.Event['type'], Handler>([
     ['invoice.paid', takeInvoice],
@@ -46,7 +46,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<Stripe.Event['type'], Han
     ['charge.dispute.funds_withdrawn', handleRefund],
 ]);
 
-/** Handles an event once. It is recorded at the end, so that a failed one runs again from the start. */
+/** Handles an event once. It is recorded at the end, so that a failed event is handled again from the start. */
 export async function handleEvent(billing: Billing, event: Stripe.Event): Promise<void> {
     const handler = HANDLERS.get(event.type);
     if (handler === undefined || (await wasHandled(billing.db, event.id))) return;

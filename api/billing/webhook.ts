@@ -8,7 +8,7 @@ import { readBytes } from '../bodies/read-body.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { handleEvent } from './handle-event.ts';
 
-/** Stripe's events are far smaller. */
+/** Stripe's events are much smaller. */
 const MOST_BYTES = 512 * 1024;
 /** The longest age of a signature. An older one may be a replay. */
 const TOLERANCE_SECONDS = 300;
@@ -51,7 +51,7 @@ async function signedEvent({ settings, clock }: Billing, bytes: Buffer, signatur
     }
 }
 
-/** Runs in every process; the store gives each subscription to one of them. */
+/** Reconciles subscriptions every minute in every process; the store gives each subscription to one process. */
 function keepEveryMinute(server: Server, app: App): void {
     let running: Promise<void> = Promise.resolve();
     const timer = setInterval(() => {

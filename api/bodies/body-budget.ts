@@ -8,19 +8,22 @@ import { goneSignal } from '../call.ts';
 export interface Sender {
     /** The network that it comes from. */
     network: string;
-    /** The account, or another name for the sender. */
+    /** The account, or another identifier of the sender. */
     owner: string;
-    /** On Free: one person may have many such accounts. */
+    /** Whether the account is on the Free plan. One person may have many such accounts. */
     isFree: boolean;
 }
 
-/** The reservation of one body, while it arrives and while it is kept. */
+/** The reservation of one body, while it arrives and while it is kept in memory. */
 interface BodyReservation {
-    /** Adds bytes that arrived. Over the limit, the budget drops a body, maybe this one. */
+    /** Adds bytes that arrived. Above the limit, the budget drops a body, possibly this one. */
     came(bytes: number): void;
     /** The body is complete and waits in a queue. */
     whole(): void;
-    /** Marks the body as complete: its call begins and it can no longer be dropped. False if complete bodies already use half of the budget. */
+    /**
+     * Marks the body as in use: its call begins and it can no longer be dropped. False if the bodies of running calls already use half of
+     * the budget.
+     */
     runs(): boolean;
     /** Ends the reservation. */
     leave(): void;
@@ -28,9 +31,7 @@ interface BodyReservation {
 
 /** The memory budget of one process for request bodies. */
 interface BodyBudget {
-    /**
-     * @param giveUp called once, where the budget drops this body
-     */
+    /** @param giveUp called once, when the budget drops this body */
     enter(sender: Sender, giveUp: () => void): BodyReservation;
     held(): number;
 }
@@ -55,8 +56,9 @@ interface Entry extends Sender {
 }
 
 /**
- * Counts the bytes that arrived, not the Content-Length. Over the limit, it drops bodies: first the longest stalled one, then the youngest
- * of the largest sender in the largest network. Free accounts can use only half of the budget, and so can the bodies of running calls.
+ * Creates the budget. It counts the bytes that arrived, not the Content-Length. Above the limit, it drops bodies: first the one that has
+ * been stalled longest, then the newest one of the largest sender in the largest network. Free accounts can use only half of the budget,
+ * and so can the bodies of running calls.
  * @param most bytes
  */
 export function createBodyBudget({ most = MOST, now = () => performance.now() }: { most?: number; now?: () => number } = {}): BodyBudget {
@@ -125,7 +127,7 @@ export function createBodyBudget({ most = MOST, now = () => performance.now() }:
     };
 }
 
-/** The entries of the name that holds the most bytes. */
+/** The entries of the network or owner with the most bytes. */
 function findLargestGroup(entries: readonly Entry[], by: 'network' | 'owner'): readonly Entry[] {
     let most: readonly Entry[] = [];
     let bytes = -1;
@@ -143,16 +145,16 @@ const NO_ROOM = 'So many large bodies are on their way to this process that ther
 
 /** How a complete body is used. */
 export interface BodyUse {
-    /** The largest body of its route. */
+    /** The maximum body size of its route. */
     maxBytes: number;
-    /** It holds the params of a call, which are kept while the call runs. */
+    /** Whether it contains the params of a call, which stay in memory while the call runs. */
     isCall?: boolean;
 }
 
 /**
- * Reserves memory for the body of a request: for a package, a large form or a call with files until it is answered, for any other until it
- * was read.
- * @param giveUp called where the budget drops a body that still arrives; a body that waits is taken out of its queue
+ * Reserves memory for the body of a request. A package, a large form or a call with files keeps it until the request is answered, any other
+ * body until it is read.
+ * @param giveUp called when the budget drops a body that is still arriving; a body that waits is removed from its queue
  */
 export function reserveBody(request: Request, { maxBytes, isCall = false }: BodyUse, giveUp: (refusal: Refusal) => void) {
     const { clientAddress } = request.app;
@@ -167,7 +169,7 @@ export function reserveBody(request: Request, { maxBytes, isCall = false }: Body
     });
     return {
         came,
-        /** @returns why a body that is whole cannot be kept @param bytes its size */
+        /** @returns the refusal of a complete body that does not fit into memory @param bytes its size */
         whole(bytes: number): Refusal | undefined {
             if (bytes <= BODY_BYTES && (isCall || maxBytes <= BODY_BYTES)) {
                 leave();

@@ -14,15 +14,15 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 /** A route without a body only checks for field names. */
 const UNWANTED_BOUNDS: JsonBounds = { ...BODY_BOUNDS, texts: 'line' };
 
-/** The value of a body, and problems that no schema can see. They are reported together with the schema's. */
+/** The value of a body, and problems that a schema cannot detect. They are reported together with the schema's problems. */
 export interface JsonBody {
     value: unknown;
     faults: Detail[];
 }
 
 /**
- * Reads the JSON body of a request. It checks media type, encoding, syntax and limits before any schema does: deep JSON and odd text pass
- * validators and fail later.
+ * Reads the JSON body of a request. It checks media type, encoding, syntax and limits before any schema does, because deeply nested JSON
+ * and invalid texts pass validators and fail later.
  * @throws Refusal UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, INVALID_JSON.
  */
 export async function readJsonBody(request: Request, { maxBytes, ...guarded }: Guarded & { maxBytes: number }): Promise<JsonBody> {
@@ -33,10 +33,10 @@ export async function readJsonBody(request: Request, { maxBytes, ...guarded }: G
     return { value: guarded.hasParams && faults.length === 0 ? parseExact(text, value) : value, faults };
 }
 
-/** Where params stand in the body of a call, and in a message or messages to the tools for agents: their numbers keep their digits. */
+/** Pointers into the params of a call, and of messages to the agent tools. Numbers in params keep their digits. */
 const PARAMS = /^(?:\/params|(?:\/\d+)?\/params\/arguments\/params)\//;
 
-/** Of a body above the usual size, which is large by the bytes of files: more values would take the parser 200 ms. */
+/** Limits of bodies above the usual size, which are large because of files. Parsing more values would take 200 ms. */
 const MOST_VALUES = 20_000;
 const MOST_LEVELS = 100;
 const TOO_COMPLEX: Detail = {
@@ -45,12 +45,12 @@ const TOO_COMPLEX: Detail = {
     message: `The body has more than ${MOST_VALUES.toLocaleString('en')} values, or more than ${MOST_LEVELS} levels; only files make a body large.`,
 };
 
-/** Tells without parsing: the parser would take the turns of others. */
+/** Checks the limits without parsing, since parsing would block the event loop. */
 function hasTooMuch(payload: Buffer | string): boolean {
     return hasMoreValues(payload, MOST_VALUES) || isJsonTooDeep(payload, MOST_LEVELS);
 }
 
-/** Reads a JSON text that is a part of a body, such as a line. Undefined if it is not well-formed. */
+/** Reads a JSON text that is part of a body, such as a line. Undefined if it is not well-formed. */
 export function readJsonPart(text: string, guarded: Guarded): JsonBody | undefined {
     if (text.length > BODY_BYTES && hasTooMuch(text)) return { value: undefined, faults: [TOO_COMPLEX] };
     let value: Json;
@@ -63,13 +63,13 @@ export function readJsonPart(text: string, guarded: Guarded): JsonBody | undefin
     return { value: guarded.hasParams && faults.length === 0 ? parseExact(text, value) : value, faults };
 }
 
-/** Whether it has more values than a schema can check in time: nothing more is said of it then. */
+/** Whether the body has more values than a schema can check in time. Then no other problem is reported. */
 export function isTooComplex({ faults }: Pick<JsonBody, 'faults'>): boolean {
     return faults.some(({ code }) => code === 'TOO_COMPLEX');
 }
 
 interface Guarded {
-    /** See `Contract.body`; `data`: anyone who reads the texts checks them. */
+    /** See `Contract.body`. With `data`, the code that uses the texts checks them. */
     guard: boolean | 'lines' | 'data';
     hasParams?: boolean;
 }
@@ -90,7 +90,7 @@ export async function readJsonBytes(request: Request, maxBytes: number, use: Par
 }
 
 /**
- * Checks the body of a route that takes none. Fields in it are a mistake of the caller. An empty body, `{}` and other media types pass,
+ * Checks the body of a route that takes none. A body with fields is the caller's mistake. An empty body, `{}` and other media types pass,
  * since some clients always send them.
  * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT.
  */
@@ -106,7 +106,7 @@ export async function readUnwantedJson(request: Request): Promise<JsonBody> {
 /** A parameter of a media type; a quoted string is part of its value. */
 const PARAMETER = /;[ \t]*([^\s;="]+)[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^\s;]*)/g;
 
-/** JSON in UTF-8. Parameters that say nothing of the encoding mean nothing for JSON (RFC 8259), and many libraries send some. */
+/** JSON in UTF-8. Parameters other than the charset have no meaning for JSON (RFC 8259), but many libraries send some. */
 export function isJsonType(type: string): boolean {
     if (!/^application\/json[ \t]*(;|$)/i.test(type.trim())) return false;
     return [...type.matchAll(PARAMETER)].every(

@@ -2,19 +2,19 @@ import type { Request } from '@hapi/hapi';
 import { Refusal } from '../../shared/refusals.ts';
 import { type BodyUse, reserveBody } from './body-budget.ts';
 
-/** Tells the reader of a body that its time is up. The connection stays open for the answer. */
+/** The event that tells the reader of a body that its time is over. The connection stays open for the answer. */
 export const LATE = Symbol('late');
 
-/** A chunk below this size is small, and a body may have only so many of them: each costs microseconds and memory. */
+/** Chunks below this size count as small. A body may have a limited number of them, since each costs microseconds and memory. */
 const SMALL_PIECE = 64;
 const MOST_SMALL_PIECES = 10_000;
 const IN_CRUMBS = `The body comes in more than ${MOST_SMALL_PIECES.toLocaleString('en')} pieces of less than ${SMALL_PIECE} bytes: send larger ones.`;
 
 /**
- * hapi's own reader destroys the connection of a caller who sends too much without saying so beforehand; here the rest is
- * dropped until it ends or its time is up, and the caller reads why.
- * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, OVERLOADED if there is no room for it, VALIDATION_ERROR where it comes in too many
- *     small pieces.
+ * Reads a body. If a body without Content-Length is too large, hapi's own reader destroys the connection; this one discards the rest until
+ * it ends or its time is over, so that the caller gets the refusal.
+ * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, OVERLOADED if there is no memory for it, VALIDATION_ERROR if it arrives in too many
+ * small chunks.
  */
 export async function readBytes(request: Request, maxBytes: number, use: Omit<BodyUse, 'maxBytes'> = {}): Promise<Buffer> {
     const { req: source } = request.raw;
@@ -47,7 +47,7 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
                 return refuseUnread(new Refusal('VALIDATION_ERROR', IN_CRUMBS, { headers: { connection: 'close' } }));
             }
             body.add(chunk);
-            // An internal call repeats the body of a form, which is counted already.
+            // An internal call repeats the body of a form, which is already counted.
             if (bytes <= FIRST_BYTES || request.app.gone !== undefined) return;
             if (place === undefined) {
                 place = reserveBody(request, { maxBytes, ...use }, refuseUnread);
@@ -61,7 +61,7 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
             isOver = true;
             resolve(body.take());
         });
-        // Every request closes in the end: an error is only made, with its stack, where the body had not ended before.
+        // Every request emits `close`. The error, whose stack is expensive, is created only if the body has not ended.
         const cut = (cause?: unknown) => {
             if (!source.readableEnded) refuse(new Refusal('REQUEST_TIMEOUT', 'The body did not arrive whole.', {}, { cause }));
         };
@@ -71,16 +71,19 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
     });
 }
 
-/** A body that is too large by less is read and dropped before the answer: a proxy that still writes it could miss the answer (502). */
+/**
+ * If a body exceeds its limit by less than this, the rest is read and discarded before the answer: a proxy that is still writing it could
+ * miss the answer (502).
+ */
 const SLIGHT_EXCESS = 1024 * 1024;
 
-/** @param excess bytes beyond what the route takes @throws Refusal PAYLOAD_TOO_LARGE */
+/** @param excess bytes beyond the route's limit @throws Refusal PAYLOAD_TOO_LARGE */
 export async function refuseTooLarge(request: Request, excess: number): Promise<never> {
     if (excess <= SLIGHT_EXCESS) await dropBody(request);
     throw new Refusal('PAYLOAD_TOO_LARGE');
 }
 
-/** Resolves when the body has ended or its time is up. */
+/** Discards a body. Resolves when it has ended or its time is over. */
 function dropBody({ raw: { req: source } }: Request): Promise<void> {
     return new Promise((resolve) => {
         for (const end of ['end', 'error', 'close', LATE]) source.once(end, () => resolve());
@@ -91,7 +94,7 @@ function dropBody({ raw: { req: source } }: Request): Promise<void> {
 /** The initial buffer size. Bodies up to this size are not counted. */
 const FIRST_BYTES = 16 * 1024;
 
-/** Collects a body of up to `most` bytes into one buffer. Separate chunks would each keep a whole packet alive. */
+/** Collects a body of up to `most` bytes in one buffer. Separate chunks would each keep a whole packet in memory. */
 function createBody(most: number): { add(chunk: Buffer): void; take(): Buffer; drop(): void } {
     let room: Buffer = Buffer.alloc(0);
     let used = 0;
@@ -99,7 +102,7 @@ function createBody(most: number): { add(chunk: Buffer): void; take(): Buffer; d
         add(chunk) {
             const needed = used + chunk.length;
             if (needed > room.length) {
-                // Grows by the bytes that arrived, not by the Content-Length, which costs a client nothing.
+                // Grows with the bytes that arrived, not to the Content-Length, which a client can claim for free.
                 const larger = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(most, Math.max(2 * room.length, FIRST_BYTES))));
                 room.copy(larger, 0, 0, used);
                 release(room);
@@ -113,12 +116,12 @@ function createBody(most: number): { add(chunk: Buffer): void; take(): Buffer; d
             room = Buffer.alloc(0);
             used = 0;
         },
-        // A view would send its whole buffer to the thread.
+        // Copies the used part, because a view would transfer its whole buffer to a thread.
         take: () => (used === room.length ? room : Buffer.from(room.subarray(0, used))),
     };
 }
 
-/** Frees a buffer at once: it lies outside of V8's heap, so the collector is slow to free it. */
+/** Frees a buffer at once. It is outside of V8's heap, so garbage collection frees it late. */
 function release({ buffer }: Buffer): void {
     if (buffer instanceof ArrayBuffer && buffer.byteLength > 0) buffer.transfer(0);
 }

@@ -3,18 +3,18 @@ import { Refusal } from '../../shared/refusals.ts';
 import { reserveBody } from './body-budget.ts';
 import { LATE, refuseTooLarge } from './read-body.ts';
 
-/** Bounds of a body that is read while it arrives. */
+/** Limits of a body that is processed while it arrives. */
 export interface Arrival {
     maxBytes: number;
-    /** Milliseconds without a byte, and in all. */
+    /** Maximum milliseconds without a byte, and in total. */
     pauseMs: number;
     allMs: number;
-    /** All of it is kept in memory until the answer. */
+    /** Whether the whole body stays in memory until the answer. */
     isKept?: boolean;
 }
 
 /**
- * The pieces of a body as they arrive; nobody who reads slowly makes this process hold more than a piece.
+ * The chunks of a body as they arrive. Even if the consumer is slow, only one chunk is in memory.
  * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, OVERLOADED
  */
 export async function* readChunks(request: Request, { maxBytes, pauseMs, allMs, isKept = false }: Arrival): AsyncGenerator<Buffer> {
@@ -28,7 +28,7 @@ export async function* readChunks(request: Request, { maxBytes, pauseMs, allMs, 
         state.full = refusal;
         state.wake?.();
     }
-    // The listener's own time for a request is over; this body has its own.
+    // Ignores the listener's time limit for requests; this body has its own limits.
     source.on(LATE, () => {});
     let bytes = 0;
     try {
@@ -38,7 +38,7 @@ export async function* readChunks(request: Request, { maxBytes, pauseMs, allMs, 
             if (piece !== null) {
                 bytes += piece.length;
                 if (bytes > maxBytes) {
-                    // The rest is dropped, so that the caller reads the answer.
+                    // Discards the rest, so that the caller reads the answer.
                     source.resume();
                     throw new Refusal('PAYLOAD_TOO_LARGE');
                 }
@@ -58,7 +58,7 @@ export async function* readChunks(request: Request, { maxBytes, pauseMs, allMs, 
     }
 }
 
-/** @throws Refusal REQUEST_TIMEOUT if nothing comes in time */
+/** @throws Refusal REQUEST_TIMEOUT if no bytes arrive in time */
 function waitForBytes(source: Request['raw']['req'], ms: number, state: { wake?: () => void }): Promise<void> {
     const late = new Refusal('REQUEST_TIMEOUT', 'The body paused for too long, or took too long in all.', {
         headers: { connection: 'close' },

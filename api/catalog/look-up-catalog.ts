@@ -14,7 +14,7 @@ import { presentEndpoints } from '../packages/present-endpoints.ts';
 import { workOnPackage } from '../packages/work.ts';
 import type { Call, Reply } from '../serve.ts';
 
-/** GET /v1/catalog/{domain}: domain, then intent, then the count; an unknown site counts too. */
+/** GET /v1/catalog/{domain}. Checks the domain, then the intent, then counts the call. Calls for unknown sites count too. */
 export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: string }, unknown>): Promise<Reply<CatalogAnswer>> {
     const { app, params, query } = call;
     const began = performance.now();
@@ -54,7 +54,7 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
     return { text: `${JSON.stringify(head).slice(0, -1)},"endpoints":${answer.endpoints},${tail.slice(1)}`, isKept: false };
 }
 
-/** The table's meaning, and an intent that passes. */
+/** The meaning of the code, with an example of a valid intent. */
 function intentRefused(code: IntentFault, example: string): Refusal {
     return new Refusal(code, `${refusalEntry(code).meaning} For example: "${example}".`);
 }

@@ -13,8 +13,8 @@ import { chooseTerms, invalid, latestOffer } from './terms.ts';
 import { passTest } from './test-connection.ts';
 
 /**
- * POST /v1/connections: encrypts the value for the terms of the latest version. If the version names a test, the value is first stored as a
- * hidden trial and tested, since only workers can decrypt values.
+ * POST /v1/connections: encrypts the credential for the terms of the latest version. If the version names a test endpoint, the credential
+ * is first stored as a hidden trial and tested, since only workers can decrypt credentials.
  */
 export async function addConnection(call: Call<object, NewConnectionQuery, ConnectionOrder>): Promise<Reply<ConnectionEntry>> {
     const { app, body, query } = call;

@@ -81,7 +81,7 @@ function configurationOf({ entry: { oauth2 } }: AuthTerms, clientId: string): oa
     const { authorization_url: url = '', token_url: tokenUrl = '' } = oauth2 ?? {};
     const server = { issuer: new URL(url).origin, authorization_endpoint: url, token_endpoint: tokenUrl };
     const config = new oauth.Configuration(server, clientId);
-    // This process sends nothing there; people see the URL before they open it.
+    // This process sends no request to this URL, and people see it before they open it.
     oauth.allowInsecureRequests(config);
     return config;
 }

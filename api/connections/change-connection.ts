@@ -50,7 +50,7 @@ async function latestTerms({ app }: ChangeCall, { site, authId }: connections.Co
     throw invalid({ path: '', code: 'INVALID_VALUE', message });
 }
 
-/** Seals a new value after the site accepted it in a trial. */
+/** Encrypts a new credential after the site has accepted it in a trial. */
 async function newValue(call: ChangeCall, connection: connections.Connection, terms: AuthTerms, given: SecretFields) {
     const { app, query } = call;
     requireExternalKeyRing(app);
@@ -83,7 +83,10 @@ async function tryValue(
     }
 }
 
-/** Runs of a package may use what its maintainer lends, and each person lends their own. @throws Refusal FORBIDDEN, NOT_MAINTAINER, INVALID_DOMAIN */
+/**
+ * Checks that the caller may lend the connection to verification runs: maintainers of the site may lend their own connections. @throws
+ * Refusal FORBIDDEN, NOT_MAINTAINER, INVALID_DOMAIN
+ */
 async function mayLend({ db }: App, { site, ownerId }: connections.Connection, { workspaceId, userId }: Caller): Promise<void> {
     if (ownerId !== userId) throw new Refusal('FORBIDDEN', 'A connection is lent to verification runs by its owner alone.');
     const { registrable } = readSite(site, '/site');

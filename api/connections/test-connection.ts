@@ -45,7 +45,7 @@ export async function testOne(call: Call<ConnectionParams, object, undefined>): 
 }
 
 /**
- * Calls the test endpoint. The call is counted, paced and recorded like a fetch, and free.
+ * Calls the test endpoint. The call is counted, paced and recorded like a fetch, but free.
  * @throws Refusal CONNECTION_REJECTED if the site answers 401 or 403; RATE_LIMITED; the errors of a fetch
  */
 export async function passTest<P, Q, B>(call: Call<P, Q, B>, connection: Connection, test: string): Promise<void> {

@@ -16,7 +16,7 @@ import { userAgent } from '../../shared/platform/user-agent.ts';
 import type { UsableConnection } from '../../shared/store/connections/vault.ts';
 import type { Reply } from '../serve.ts';
 
-/** The answer of a call that sends nothing: a dry run, or one that a kept result answers. Undefined for any other. */
+/** Answers a call that sends no request to the site: a dry run, or a call with a stored result. Returns undefined for other calls. */
 export async function answerUnsent(app: App, order: FetchOrder, admitted: Admitted): Promise<Reply<FetchAnswer> | undefined> {
     if (order.body.dry_run) return presentDryRun(app, order, admitted);
     const kept = await findStored(app, order, admitted);
@@ -25,7 +25,7 @@ export async function answerUnsent(app: App, order: FetchOrder, admitted: Admitt
     return presentStored(app, order, admitted, kept);
 }
 
-/** The answer with a stored result that the account paid for before. */
+/** Presents a stored result, which the account has already paid for. */
 async function presentStored(
     app: App,
     order: FetchOrder,
@@ -37,7 +37,7 @@ async function presentStored(
     return { text: `${head}${balance?.available ?? 0}${tail}`, isKept: false };
 }
 
-/** The request that would be sent, and its highest cost. */
+/** Presents the request that would be sent, and its maximum cost. */
 async function presentDryRun(
     app: App,
     { caller, requestId }: FetchOrder,
@@ -63,7 +63,7 @@ async function presentDryRun(
     };
 }
 
-/** Bound values, of files their sizes in place of their bytes. */
+/** The bound values, with the size of each file instead of its bytes. */
 function paramsShown(endpoint: Endpoint, values: Values): JsonObject {
     const files = new Set(
         endpoint.params.filter(({ source, schema }) => source === 'body' && isFileSchema(schema)).map(({ name }) => name),
@@ -71,7 +71,10 @@ function paramsShown(endpoint: Endpoint, values: Values): JsonObject {
     return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, files.has(name) ? withoutBytes(value) : value]));
 }
 
-/** The first request: of an endpoint that prepares, the GET of its page, and what is filled in `then`; with pages, the page that is got first. */
+/**
+ * The first request of the call. For an endpoint with `prepare`, this is the GET of the first step, and `then` has the params of the main
+ * request. For an endpoint with pagination, it is the request of the first page, or of the page at the cursor.
+ */
 function planOf(
     { endpoint, offer }: Found,
     values: Values,
@@ -91,7 +94,7 @@ function planOf(
     return step === undefined ? { request } : { request, then: { params: paramsShown(endpoint, first.values) } };
 }
 
-/** The request with the place of the credential, where its host gets it. */
+/** Shows where the request carries the credential, if its host receives it. */
 function showCredential(request: UpstreamRequest, connection: UsableConnection, offer: AuthOffer): UpstreamRequest {
     const offered = termsOf(offer, connection.authId);
     const isSent = offered !== undefined && hostsForCall(connection, offered).has(new URL(request.url).hostname);

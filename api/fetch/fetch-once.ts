@@ -15,7 +15,7 @@ import type { Call } from '../call.ts';
 
 type FetchCall = Call<unknown, unknown, FetchRequest>;
 
-/** The rules of an Idempotency-Key for a fetch: dry runs are not stored, and an answer that is forbidden by now is not replayed. */
+/** How a fetch uses its Idempotency-Key: dry runs are not stored, and a stored answer that is no longer allowed is not replayed. */
 export const fetchOnce: OnceRules<FetchRequest> = {
     isKept: (body) => body.dry_run !== true,
     lastsMs: ({ app, body }) => (body.timeout_ms ?? app.config.fetchTimeoutMs) + SETTLED_GRACE_MS,
@@ -24,8 +24,9 @@ export const fetchOnce: OnceRules<FetchRequest> = {
 };
 
 /**
- * The user of the key, where the site takes connections and the call names none by its id: a colleague's call with the same body uses a
- * connection of the colleague's own. Undefined: the answer is the workspace's.
+ * The user whom a stored answer belongs to; undefined if the whole workspace may get it. If the site accepts connections and the call names
+ * none by its id, the answer belongs to the user of the API key, because the same call of a colleague would use the colleague's own
+ * connection.
  */
 async function whose({ app, body, caller }: FetchCall): Promise<string | undefined> {
     if (body.connection !== undefined && body.connection !== DEFAULT) return undefined;
@@ -36,8 +37,8 @@ async function whose({ app, body, caller }: FetchCall): Promise<string | undefin
 }
 
 /**
- * Checks a stored answer against today's rules: the block of the site, the policies of its owner and the operator, and the scopes of the
- * key, and the connection. Nothing is sent again.
+ * Checks a stored answer against the current rules: the block of the site, the policies of its owner and the operator, the scopes of the
+ * key, and the connection. Sends no request.
  * @throws Refusal SITE_BLOCKED, SITE_UNAVAILABLE, FORBIDDEN, CONNECTION_REQUIRED, CONNECTION_NOT_FOUND
  */
 async function checkReplay({ app, body, caller }: FetchCall): Promise<void> {
@@ -51,18 +52,16 @@ async function checkReplay({ app, body, caller }: FetchCall): Promise<void> {
         await checkPath(found, body);
         return;
     }
-    // Whether the connection may still be used is no longer known.
+    // The endpoint no longer exists, so the connection cannot be checked.
     if (body.connection !== undefined) throw new Refusal('CONNECTION_NOT_FOUND');
-    // The effect of the endpoint is no longer known.
+    // Nor can the effect of the endpoint.
     if (isBound) throw missingScope({ part: 'effects', needs: 'write' });
     if (policy === null) return;
     if (!policy.writes || policy.blocked_paths.length > 0) throw noLongerAllowed();
     checkHours(app, policy);
 }
 
-/**
- * @throws Refusal SITE_BLOCKED if the path is blocked, or where today's version no longer accepts its params
- */
+/** @throws Refusal SITE_BLOCKED if the path is blocked, or if the current version no longer accepts the params */
 async function checkPath(found: Found, body: FetchRequest): Promise<void> {
     const { policy, endpoint } = found;
     if (policy === null || policy.blocked_paths.length === 0) return;

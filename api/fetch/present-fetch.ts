@@ -15,8 +15,8 @@ export function presentFetch(order: FetchOrder, admitted: Admitted, settled: Set
 }
 
 /**
- * Encrypts the answer to store with the charge, before the statement that charges. Undefined for a
- * call without an Idempotency-Key.
+ * Returns a function that encrypts the answer. It runs before the SQL statement that charges the account and stores the answer. Undefined
+ * for a call without an Idempotency-Key.
  */
 export function answerToKeep(
     { app: { idempotency }, keyed }: Pick<Call<unknown, unknown, unknown>, 'app' | 'keyed'>,

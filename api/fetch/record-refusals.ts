@@ -8,14 +8,14 @@ import { toRefusal } from '../answers/refusal.ts';
 import { callerOf } from '../auth/caller.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 
-/** Stands for a site that is not known, in the metrics and in the log; no site has such a name. */
+/** The name of all unknown sites in metrics and in the request log. It is not a valid site name. */
 const OTHER = 'other';
-/** Refusals of one account that the log of a process takes a minute: who sends in a loop must not push others out of it. */
+/** The most refusals of one account that a process logs per minute, so that a client in a loop does not displace others from the log. */
 const LOGGED_A_MINUTE = 600;
 
 /**
- * Every refusal of POST /v1/fetch of a known caller, once in the metrics and once in the request log: those that never reached the
- * queue, whichever step said no. What was recorded with its outcome already, dry runs and replays are left out.
+ * Records refusals of POST /v1/fetch in the metrics and in the request log, each once, if the caller is known. These fetches were refused
+ * before the queue. Skips dry runs, replays, and fetches that are already recorded with their outcome.
  */
 export const fetchRefusals: AppPlugin = {
     name: 'fetch-refusals',
@@ -57,12 +57,15 @@ export const fetchRefusals: AppPlugin = {
     },
 };
 
-/** The endpoint asked for; what no endpoint can be called is the caller's own text, which the log neither needs nor bears at any length. */
+/** The requested endpoint; undefined if it is not a valid endpoint name. Such a text can have any length and is not logged. */
 function nameOf(order: FetchRequest | undefined): string | undefined {
     return order !== undefined && ENDPOINT_NAME.test(order.endpoint) ? order.endpoint : undefined;
 }
 
-/** The site of a call. Metrics name registered ones only. Where the look-up itself refused the call, its answer is still remembered. */
+/**
+ * The site of a call, and its label in the metrics, which name only registered sites. If the look-up itself refused the call, its cached
+ * result tells whether the site is registered.
+ */
 function whatSite(
     app: App,
     order: FetchRequest | undefined,

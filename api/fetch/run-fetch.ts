@@ -26,7 +26,7 @@ type FetchCall = Call<object, object, FetchRequest>;
 export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
     const { app, body, span, notes } = call;
     const order = orderOf(call);
-    // Neither a dry run nor one that a kept result may answer.
+    // Dry runs, and calls that a stored result may answer, need not run in a worker.
     const isForWorker = body.dry_run !== true && (body.max_age ?? 0) === 0;
 
     const asked = await admit(app, order);
@@ -66,7 +66,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         return presentFetch(order, admitted, settled);
     } finally {
         passage?.();
-        // The lease is free before the answer is sent. The windows stay taken.
+        // Releases the lease before the answer is sent. The call still counts in the rate limits.
         await counted.end();
     }
 }
@@ -77,7 +77,7 @@ function orderOf(call: FetchCall): FetchOrder {
     return { operation, requestId, caller: caller as Caller, body, sessionId, times: timesOf(app, body, startedAt) };
 }
 
-/** A dry run takes none. */
+/** The lease of a call; undefined for a dry run. */
 function leaseOf({ operation, caller, times, body }: FetchOrder, asked: Admitted | RefusedCall): Lease | undefined {
     if (body.dry_run === true) return undefined;
     const { accountId, figures } = caller;
