@@ -14,10 +14,10 @@ import type { Page } from './upstream.ts';
 
 /** A page that was read. */
 interface WalkedPage {
-    /** Where it is, how many of its items an earlier call answered, and what came before it. */
+    /** Its place, the number of its items that an earlier call delivered, and the fingerprint of the page before it. */
     at: Continuation;
     part: PartReading & { ok: true };
-    /** Items that count: without repeats. */
+    /** The number of its items without repeats. */
     kept: number;
 }
 
@@ -30,10 +30,11 @@ interface Stop {
 }
 
 /**
- * Collects page after page (docs/api.md, "Schema packages"), from the first or from where an earlier call stopped. It stops without a next page, where
- * `pagination.end` says so, at a later page with nothing in it, at a page it has seen, at a page with the results of the one before, at a status that sites give beyond their
- * last page, or when the requested pages or results are there. The result is the first page with the results of all pages. Another page
- * that fails fails the whole call, or with `partial` ends the walk.
+ * Collects page after page (docs/api.md, "Schema packages"), from the first page or from the place where an earlier call stopped. The walk
+ * stops if there is no next page, if `pagination.end` says so, at an empty later page, at a page that was already read, at a page with the
+ * same results as the previous one, at a status that sites answer beyond their last page, or when it has the requested pages or results.
+ * The result is the first page with the results of all pages. If a later page fails, the whole call fails; with `partial` the failure only
+ * ends the walk.
  */
 export async function collectPages(collecting: Collecting): Promise<Collected | FetchFailure> {
     const pages: WalkedPage[] = [];
@@ -54,13 +55,13 @@ export async function collectPages(collecting: Collecting): Promise<Collected | 
         if (joined.ok) return joinedPages(collecting, pages, stop, joined);
         const last = pages.at(-1);
         if (last === undefined || !mayAnswer(collecting, pages.slice(0, -1))) return joined;
-        // The last page does not fit beside the others: it counts as failed.
+        // The result is too large with the last page, so this page counts as failed.
         pages.pop();
         stop = { end: 'error', next: last.at, failure: joined };
     }
 }
 
-/** Whether what was read is the result although a page failed: the first page of a walk has to be there. */
+/** Whether the call succeeds with the pages read so far although a page failed. The first page of a walk is required. */
 function mayAnswer({ job }: Collecting, pages: readonly WalkedPage[]): boolean {
     return job.partial === true && (pages.length > 0 || job.from !== undefined);
 }
@@ -76,7 +77,7 @@ async function walk(collecting: Collecting, pages: WalkedPage[]): Promise<Stop> 
         const { place } = at;
         const isFirst = pages.length === 0 && job.from === undefined;
         const request = planPage(endpoint, values, identity, form, isFirst ? undefined : place);
-        // The first page of links has no place but its URL.
+        // The first page of a walk over links is identified only by its URL.
         for (const one of [place, { url: request.url }]) known.add(JSON.stringify(one));
         const answer = await call.send(request, { effect: job.effect, namedBy: 'url' in place ? NEXT_PAGE : namedBy(form) });
         if (!answer.ok && !isFirst && isBeyondLast(answer)) return { end: 'status' };
@@ -86,13 +87,13 @@ async function walk(collecting: Collecting, pages: WalkedPage[]): Promise<Stop> 
         if (!part.ok) return stopAtFailure(at, part);
         if (part.items === undefined && part.isNothing === true && !isFirst) return { end: 'empty' };
         if (part.items === undefined) return stopAtFailure(at, withoutResults(endpoint));
-        // A page that goes on was there before by itself.
+        // If this call continues within a page, an earlier call has already compared it.
         if (at.skip === 0 && at.before !== undefined && part.fingerprint === at.before) {
             call.keep(0);
             return { end: 'repeated' };
         }
         bytes += part.bytes;
-        // The pages before are kept: `Reader.join` rejects more than this.
+        // The earlier pages are the result: `Reader.join` would reject a larger one.
         if (bytes > MAX_OUTPUT && pages.length > 0) return stopAtFailure(at, tooLong());
         const kept = part.kept ?? part.items;
         pages.push({ at, part, kept });
@@ -112,7 +113,7 @@ async function walk(collecting: Collecting, pages: WalkedPage[]): Promise<Stop> 
     }
 }
 
-/** Reads a page. Its selected data may be many times larger than the page, and is kept. */
+/** Reads a page. First reserves memory for its selected data, which may be many times larger than the page. */
 async function readOne(
     { call, reader, endpoint, job, turn }: Collecting,
     page: Page,
@@ -205,14 +206,14 @@ function toFailedPage({ code, message, upstream, isCallers }: FetchFailure): Fai
     };
 }
 
-/** Statuses that sites answer beyond their last page. */
+/** Statuses with which sites answer a request beyond their last page. */
 const BEYOND_LAST: ReadonlySet<number> = new Set([400, 404, 416]);
 
 function isBeyondLast({ code, upstream }: FetchFailure): boolean {
     return code === 'UPSTREAM_STATUS' && BEYOND_LAST.has(upstream?.status ?? 0);
 }
 
-/** Credits bound the results of an endpoint that bills these, and else the pages. */
+/** Credits limit the results if the endpoint bills per result, otherwise the pages. */
 function endOf(end: PaginationEnd, { billing }: Endpoint, { isCutByCredits }: FetchJob): PaginationEnd {
     const bound: PaginationEnd = billing.unit === 'result' ? 'max_results' : 'max_pages';
     return isCutByCredits === true && end === bound ? 'credits' : end;
@@ -224,7 +225,7 @@ function startOf({ pagination }: Endpoint, values: Values): Continuation {
     return { place: { value: pagination === undefined ? undefined : firstValue(pagination, values) }, skip: 0, delivered: 0 };
 }
 
-/** A later page was not the first request: running out of time then is the site's timeout. */
+/** After the first request, a missed deadline is the site's timeout. */
 function inMidWalk(failure: FetchFailure): FetchFailure {
     return failure.code === 'DEADLINE_EXCEEDED' ? { ...failure, code: 'UPSTREAM_TIMEOUT' } : failure;
 }

@@ -9,7 +9,7 @@ import { planPage } from './paging/plan-page.ts';
 import type { Reader, ReadingTurn } from './select/reader.ts';
 import type { SiteCall } from './site-call.ts';
 
-/** The result of a call, valid by `response.schema` and cut to the wanted results. */
+/** The result of a call, validated by `response.schema` and cut to the wanted results. */
 export interface Collected {
     ok: true;
     /** A JSON object. */
@@ -22,7 +22,7 @@ export interface Collected {
     isMoreLeft: boolean;
     /** Why a walk over pages ended. */
     paginationEnd?: PaginationEnd;
-    /** Where the walk goes on. */
+    /** Where the next call continues the walk. */
     next?: Continuation;
     /** The page that ended the walk of a `partial` call. */
     failedPage?: FailedPage;
@@ -66,7 +66,7 @@ export async function collectOne({
     return isLogin === true ? { ...whole, isLogin } : whole;
 }
 
-/** Why the first URL of a call is the site's, where it is. */
+/** The beginning of the error message if the site named the first URL of the call (in the form's action). */
 export function namedBy(form: PreparedForm | undefined): string | undefined {
     return form === undefined ? undefined : 'The form of the page leads';
 }

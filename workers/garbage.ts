@@ -9,9 +9,9 @@ const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
 const LARGE = 32 * 1024;
 
 /**
- * Frees a large buffer immediately; later reads find it empty. Large bodies are outside of V8's heap, so V8 collects them late: with
- * twenty answers of 5 MiB a second, 200 MiB of garbage piled up, or full collections blocked the worker. Buffers that share their memory
- * are left alone.
+ * Frees a large buffer immediately; later reads find it empty. Large bodies are outside of V8's heap, so V8 collects them late: at twenty
+ * answers of 5 MiB a second, either 200 MiB of garbage accumulated or full collections blocked the worker. Buffers that share their memory
+ * are not freed.
  */
 export function giveBack(bytes: Uint8Array): void {
     const { buffer } = bytes;
@@ -24,7 +24,7 @@ const YOUNG_BYTES = 8 * 1024 * 1024;
 
 let sinceCollected = 0;
 
-/** Counts received bytes and collects regularly. Node drops its read buffers, and only a collection frees them. */
+/** Counts received bytes and runs a young collection regularly. Only a collection frees the read buffers that Node has dropped. */
 export function passedThrough(bytes: number): void {
     sinceCollected += bytes;
     if (sinceCollected < YOUNG_BYTES) return;

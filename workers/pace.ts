@@ -2,32 +2,33 @@ import { type Turns, turnOfConnection } from '../shared/coordination/circuits/ci
 import type { FetchJob } from '../shared/domain/fetch/call.ts';
 import { type ConnectionLog, watchConnection } from '../shared/platform/connection-log.ts';
 
-/** Pause after a 429 without Retry-After, and the longest pause with it. */
+/** Pause after a 429 without Retry-After, and the longest pause after one with it, in milliseconds. */
 const PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
-/** How long a worker requests turns after the last sign of a wait. */
+/** How long a worker keeps asking for turns after the last wait or pause, in milliseconds. */
 const WATCH_MS = 1000;
 
 /** Spaces the requests of one job to the hosts of its site. */
 export interface Pace {
-    /** A refused turn is asked for again after `waitMs`, as long as there is time. */
+    /** Whether a refused turn is requested again after `waitMs`, until the deadline. */
     asksAgain: boolean;
-    /** Takes the next turn of a host, if it comes within `patienceMs`. The caller then waits `waitMs`. */
+    /** Takes the next turn of a host if it is due within `patienceMs`. The caller then waits `waitMs`. */
     turn(host: string, patienceMs: number): Promise<{ granted: boolean; waitMs: number }>;
     /**
-     * Pauses requests to a host after a 429; with a connection only those of this connection.
+     * Pauses requests to a host after a 429. If the refused request carried a connection's credential, only requests of this connection
+     * pause.
      * @param refused.retryAfter seconds, from the host @param refused.ageMs milliseconds since the request was sent
      * @param refused.isOwn the request carried the credential of the job's connection
      */
     slowDown(host: string, refused: { retryAfter: number | undefined; ageMs: number; isOwn: boolean }): void;
 }
 
-/** @param job.connection its own pauses apply too @param job.queued never takes a turn ahead */
+/** @param job.connection pauses of this connection apply too @param job.queued takes only turns that are due now */
 export type PaceFor = (registrable: string, job: Pick<FetchJob, 'pace' | 'connection' | 'queued'>) => Pace;
 
 /**
- * Creates the paces of a worker's jobs. It calls the store only when a wait is possible: with a pace of the domain or a host, a pause seen
- * at admission, or a pause that this worker saw. Without an answer of the store, requests do not wait.
+ * Creates the paces of a worker's jobs. It calls the store only when a wait is possible: if the domain or a host has a pace, or if
+ * admission or this worker has seen a pause. If the store does not answer, requests do not wait.
  */
 export function createPaces(turns: Turns, log: ConnectionLog): PaceFor {
     const status = watchConnection(log, 'turns of sites');

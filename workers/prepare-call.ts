@@ -56,12 +56,14 @@ export async function prepareCall(
 
 const CREDENTIAL = 'holds the credential of the connection, which goes to its own hosts alone';
 
-/** Pages are masked as they come, but an escape of HTML or a cookie hides a credential that the page repeats. */
+/**
+ * Whether a value repeats the credential. Pages are masked when they arrive, but the mask misses a credential in HTML escapes or a cookie.
+ */
 function carriesCredential(call: SiteCall, values: readonly Json[]): boolean {
     return values.some((value) => call.holdsCredential(typeof value === 'string' ? value : JSON.stringify(value)));
 }
 
-/** Splits what a step extracts into cookies, by name, and what is read from its page. */
+/** Splits the extracted values of a step into cookies, by name, and values on its page. */
 function separate({ extract }: PrepareStep): { cookies: [name: string, cookie: string][]; onPage: Record<string, Extract> } {
     const cookies: [string, string][] = [];
     const onPage: [string, Extract][] = [];
@@ -73,7 +75,7 @@ function separate({ extract }: PrepareStep): { cookies: [name: string, cookie: s
     return { cookies, onPage: Object.fromEntries(onPage) };
 }
 
-/** A cookie as scripts of the site send it back: percent-encoding taken off. */
+/** The value of a cookie without its percent-encoding, as scripts of the site send it back. */
 function cookieValue(call: SiteCall, { url }: Page, name: string): string | null {
     const value = call.cookie(url, name);
     if (value === undefined) return null;

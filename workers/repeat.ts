@@ -2,7 +2,7 @@ import { type ConnectionLog, watchConnection } from '../shared/platform/connecti
 
 /** Work in the background. */
 export interface Repeated {
-    /** Begins nothing more, and resolves when everything that runs has ended. */
+    /** Starts no further work, and resolves when all running work has ended. */
     stop(): Promise<void>;
 }
 
@@ -23,9 +23,9 @@ export function repeat(ms: number, work: () => Promise<void>): Repeated {
 }
 
 /**
- * The same for work on the database: where it fails, the log tells that the connection is lost, and once it does not, that it is back.
+ * Like `repeat`, for work on the database. Logs when the connection is lost and when it is back.
  * @param part name of the work in the log
- * @param work ends soon after `isStopped()` is true
+ * @param work ends soon after `isStopped()` returns true
  */
 export function repeatOnDatabase(
     log: ConnectionLog,
@@ -58,15 +58,15 @@ interface DueWork<Item> {
     lookMs: number;
     /** Items that run at once. */
     most: number;
-    /** Takes the next due item, so that no other process does. */
+    /** Claims the next due item for this process. */
     take(): Promise<Item | undefined>;
-    /** An item that fails is logged; its row makes it due again. */
+    /** A failure is logged; the item's row makes it due again. */
     run(item: NoInfer<Item>): Promise<unknown>;
     /** Fields for the log line of a failed item. */
     about(item: NoInfer<Item>): Readonly<Record<string, string>>;
 }
 
-/** Takes due items and runs them in parallel, in every process that may. */
+/** Takes due items and runs them in parallel. Several processes may do this. */
 export function repeatDue<Item>(log: ConnectionLog, { part, lookMs, most, take, run, about }: DueWork<Item>): Repeated {
     const running = new Set<Promise<unknown>>();
     const begin = (item: Item) => {

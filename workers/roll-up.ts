@@ -7,8 +7,8 @@ import { type Repeated, repeat } from './repeat.ts';
 const EVERY_MS = 60_000;
 
 /**
- * Starts the roll-ups for lists and search. At the start and every minute it adds up the tallies of sites, rolls up the request log of
- * a new hour, and re-indexes sites with an old index version. It is apart from the sweeper, because a long log takes long. Every
+ * Starts the roll-ups for lists and search. At the start and every minute it sums the counters of sites, rolls up the request log of a new
+ * hour, and re-indexes sites with an old index version. It is separate from the sweeper, because a large request log takes long. Every
  * process may run it; the store makes each roll-up once.
  */
 export function startRollUps({ db, log }: App): Repeated {

@@ -17,7 +17,7 @@ export interface FetchTools extends CallTools {
     /** Loads an endpoint of an immutable version, and the domain that its requests stay on. */
     loadEndpoint(versionId: number, name: string): Promise<{ endpoint: Endpoint; registrable: string } | undefined>;
     reader: Reader;
-    /** The credential of a job with a connection; absent: there are none here. */
+    /** The credential of a job with a connection; absent in a worker without connections. */
     credentialOf?(job: FetchJob, endpoint: Endpoint): Promise<CallCredential | undefined>;
     userAgent(): string;
 }
@@ -54,7 +54,7 @@ export async function runFetchJob(
         const collect = endpoint.pagination === undefined ? collectOne : collectPages;
         const collected = await collect({ call, reader, endpoint, values: prepared.values, job, identity, form: prepared.form, turn });
         if (!collected.ok) return { attempts: call.figures().attempts, hosts: call.hosts(), ...collected, startedAt };
-        // Escapes of a page that hid the value from the first look are gone now.
+        // Parsing has decoded escapes that hid the credential from the first masking.
         if (credential !== undefined) collected.text = credential.maskText(collected.text);
         call.keepOutcome(Buffer.byteLength(collected.text));
         return outcomeOf(endpoint, collected, call, startedAt);
@@ -63,7 +63,7 @@ export async function runFetchJob(
     }
 }
 
-/** A walk whose last page is late still has to join the pages before, in milliseconds; a tenth of the time at most. */
+/** Milliseconds that a walk keeps for joining its pages, so that a late page does not use all of its time; at most a tenth of the time. */
 const JOIN_MS = 500;
 
 function deadlineOfPages({ deadlineAt }: FetchJob, startedAt: number): number {
@@ -77,7 +77,7 @@ function outcomeOf(endpoint: Endpoint, collected: Collected, call: SiteCall, sta
         ok: true,
         text,
         results,
-        // Pages are billed one by one only where the package says so.
+        // Only endpoints of kind `paginate` count each page as a request.
         requests: endpoint.kind === 'paginate' ? pagesWithItems : isUnread ? 0 : 1,
         truncated: truncated || isMoreLeft,
         ...(paginationEnd === undefined ? {} : { paginationEnd }),

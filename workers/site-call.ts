@@ -24,11 +24,11 @@ export interface SiteCall {
     keepOutcome(bytes: number): void;
     /** The value of a cookie that the host of `url` set during the call. */
     cookie(url: string, name: string): string | undefined;
-    /** Whether a text that the site sent has the credential of the call in it, however it was escaped. */
+    /** Whether a text from the site contains the call's credential, in any escaping. */
     holdsCredential(text: string): boolean;
     /** Sums of attempts, bytes and durations of all requests so far, and the last status. */
     figures(): UpstreamFigures;
-    /** The hosts reached out to so far, each once, in the order of its last request. */
+    /** The hosts that requests were sent to so far, each once, in the order of their last requests. */
     hosts(): readonly string[];
     /** The headers of all pages and redirects so far. */
     heads(): readonly Page['headers'][];
@@ -42,12 +42,12 @@ export interface CallTools {
     markSent(operation: string): Promise<boolean>;
     /** Absent: requests do not wait for turns. */
     paceFor?: PaceFor;
-    /** Absent: no limit of memory. */
+    /** Absent: no memory limit. */
     memoryBudget?: MemoryBudget;
 }
 
 /**
- * Opens the call of a job. Pages come one after the other: the caller reads each before it requests the next.
+ * Opens the call of a job. The caller reads each page before it requests the next.
  * @param span the job's span, the parent of its requests
  */
 export function openSiteCall(
@@ -125,7 +125,7 @@ export function openSiteCall(
     };
 }
 
-/** OVERLOADED invites a retry, and a write that was sent must not be repeated. */
+/** For a write, which may have been sent, the code is not OVERLOADED, because OVERLOADED invites a retry. */
 function noMemoryFor({ effect }: FetchJob): FetchFailure {
     if (effect === 'write') return { ok: false, code: 'UPSTREAM_TIMEOUT' };
     return { ok: false, code: 'OVERLOADED', message: NO_MEMORY, retryAfter: 1 };

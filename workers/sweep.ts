@@ -24,7 +24,7 @@ import { watchSpending } from './watch-spending.ts';
 
 const SWEEP_MS = 1000;
 const PRUNE_MS = 3_600_000;
-/** How often to look for webhooks for which too much waits. */
+/** How often to look for webhooks with too many waiting deliveries. */
 const BACKLOG_MS = 10_000;
 /** How often runs of starter packages become due, with STARTER_VERIFY. */
 const STARTER_RUNS_MS = 60_000;
@@ -48,9 +48,10 @@ const PRUNED = [
 
 /**
  * Starts the sweeper. Each second it releases holds whose request never ended, resets allowances of idle accounts on their billing date,
- * deletes expired idempotent answers and stored results, removes maintainers whose removal is due, and notifies people about low
- * allowances and failing calls. Every ten seconds it disables webhooks for which too much waits. Each minute it puts starter packages in line for verification, with STARTER_VERIFY. Each hour it makes days of the request log, drops old ones, and deletes expired sessions, links, notices, audits and events.
- * Every process may run it; the store sweeps each row once.
+ * deletes expired idempotent answers and stored results, removes maintainers whose removal is due, and notifies people about low allowances
+ * and failing calls. Every ten seconds it disables webhooks with too many waiting deliveries. Each minute it queues starter packages for
+ * verification, with STARTER_VERIFY. Each hour it creates partitions of the request log, drops old ones, and deletes expired sessions,
+ * links, notices, audits and events. Every process may run it; the store sweeps each row once.
  */
 export function startSweeper(app: App): Repeated {
     const { credits, db, log } = app;

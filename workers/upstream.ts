@@ -17,8 +17,8 @@ export interface Upstream {
 const CAPS: UpstreamCaps = { body: 5 * 1024 * 1024, headerBytes: 64 * 1024, headers: 200 };
 
 /**
- * Creates the only client for foreign sites (docs/api.md, "Hosted fetch"): got without its retries, redirects, unpacking, cookies and proxies, over
- * connections of the egress guard.
+ * Creates the only HTTP client for foreign sites (docs/api.md, "Hosted fetch"): got without its retries, redirects, decompression, cookies
+ * and proxies, over connections of the egress guard.
  * @param connector only tests pass another one, to show that the guard's tests can fail
  */
 export function createUpstream({

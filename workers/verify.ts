@@ -3,7 +3,7 @@ import { claimRun } from '../shared/store/registry/verification.ts';
 import { type Repeated, repeatDue } from './repeat.ts';
 import { verifySite } from './verify/verify-site.ts';
 
-/** Concurrent runs of one process. Each is for another domain and mostly idle. */
+/** Concurrent runs of one process. Each is for a different domain and mostly idle. */
 const MAX_RUNS = 16;
 
 export interface VerifierOptions {

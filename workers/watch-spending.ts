@@ -19,9 +19,9 @@ import {
 import { recordEvent } from '../shared/store/events/events.ts';
 
 /**
- * Notifies people once, by mail, on the dashboard and by events, when 80% or all of an allowance is used, and by mail when a key's last fifty calls of
- * one endpoint failed. It reads the request log a few times a minute, so no call waits for it. Every process may run it; one at a time
- * does.
+ * Notifies people once, by mail, on the dashboard and by events, when 80% or all of an allowance is used, and by mail when a key's last
+ * fifty calls of one endpoint failed. It reads the request log a few times a minute, so no call waits for it. Every process may run it;
+ * only one at a time does.
  */
 export async function watchSpending(app: App): Promise<void> {
     const since = await takeLook(app.db);

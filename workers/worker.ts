@@ -46,7 +46,7 @@ interface WorkerOptions extends ClaimCheckOptions {
 
 /**
  * Opens a worker, which takes fetch jobs.
- * @param options only tests pass some: an unguarded connector shows that the guard's tests can fail
+ * @param options used only in tests: an unguarded connector shows that the guard's tests can fail
  */
 export async function openWorker(app: App, { isWarm = true, ...options }: WorkerOptions = {}): Promise<OpenWorker> {
     const { connector } = options;
@@ -81,7 +81,7 @@ export async function openWorker(app: App, { isWarm = true, ...options }: Worker
         credentialOf: (job: FetchJob, endpoint: Endpoint) => credentialOf(app, grants, job, endpoint),
         userAgent: () => userAgent(app.publicUrl()),
     };
-    // Opened before the first job, so that it does not wait.
+    // Connections are opened before the first job, so that it does not wait for them.
     await Promise.all([connect(partsOfJobs(app)), isWarm && reader.start()]);
     let lastLiveAt = Number.NEGATIVE_INFINITY;
     const consumer = app.queue.consume(
@@ -159,7 +159,7 @@ async function loadEndpoint(
     return endpoint === undefined || registrable === undefined ? undefined : { endpoint, registrable };
 }
 
-/** The credential of a job. Its value is read when a request is about to carry it. */
+/** The credential of a job. Its value is decrypted only when a request is about to use it. */
 async function credentialOf(
     { versions, vault, config }: App,
     grants: Grants,
@@ -192,7 +192,7 @@ function createFleetSlots({ fleet, config }: App): () => Promise<number> {
     };
 }
 
-/** Logs that large answers wait, at most once a minute. */
+/** Logs that large answers are waiting, at most once a minute. */
 function createFullNotice(log: App['log']): () => void {
     let saidAt = Number.NEGATIVE_INFINITY;
     return () => {

@@ -41,7 +41,7 @@ async function read(ask: ReturnType<typeof createGuardedFetch>, appId: string) {
         });
         if (response.status !== 200) return { problem: `It answered with status ${response.status}.` };
         const document = JSON.parse(await response.text()) as { client_id?: unknown };
-        // Otherwise a document could speak for another app.
+        // Without this check a document could claim to be another app.
         if (document.client_id !== appId) return { problem: 'Its client_id differs from its URL.' };
         const facts = describeApp(document);
         return 'code' in facts ? { problem: facts.message } : facts;

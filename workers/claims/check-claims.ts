@@ -6,7 +6,7 @@ import { type Repeated, repeatDue } from '../repeat.ts';
 import { createFileReader, type FileReader } from './read-file.ts';
 import { readTxt } from './read-txt.ts';
 
-/** Concurrent look-ups, which are mostly idle. */
+/** The most concurrent look-ups. They mostly wait for the network. */
 const MOST_LOOKUPS = 32;
 
 export interface ClaimCheckOptions {
@@ -16,8 +16,8 @@ export interface ClaimCheckOptions {
 }
 
 /**
- * Starts the checks of due claims, by DNS and by file in parallel: requested checks and repeated proofs. Every worker process may run
- * it; the store gives each claim to one of them.
+ * Starts the checks of due claims: requested checks and repeated proofs. It checks DNS and the file in parallel. Every worker process may
+ * run it; the store gives each claim to one process.
  */
 export function startClaimChecks(app: App, { connector, lookMs = 500 }: ClaimCheckOptions = {}): Repeated {
     const { config, db, log } = app;
@@ -39,7 +39,7 @@ export function startClaimChecks(app: App, { connector, lookMs = 500 }: ClaimChe
     };
 }
 
-/** One proof is enough. */
+/** Looks for the token in DNS and in the file. One proof is enough. */
 async function lookUp({ config }: App, files: FileReader, { registrable, token, isBlocked }: DueCheck): Promise<ProofFound> {
     const byDns = readTxt(registrable, token, config.claimResolvers);
     const byFile = isBlocked ? undefined : files.read(registrable, token);

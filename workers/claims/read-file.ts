@@ -14,7 +14,7 @@ export interface FileReader {
     close(): void;
 }
 
-/** Reads proof files through the guard. @param connector only tests pass another than the guarded one */
+/** Reads proof files through the egress guard. @param connector replaced only in tests */
 export function createFileReader(
     rules: EgressRules,
     userAgent: () => string,

@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import { proofLine, proofName } from '../../shared/domain/site/proof.ts';
 import { isOnDomain } from '../../shared/domain/site/site-name.ts';
 
-/** Timeout of a query, which is retried once, and of all queries together, in milliseconds. */
+/** Timeout of one query, which is retried once, and of all queries together, in milliseconds. */
 const TIMEOUT_MS = 1500;
 const TRIES = 2;
 const WHOLE_MS = 5000;
@@ -11,7 +11,7 @@ const MOST_ALIASES = 4;
 /**
  * Looks for a claim's TXT record. An alias (CNAME) outside of the domain does not count: with a wildcard alias to a provider, its other
  * customers could answer.
- * @param resolvers `address:port`; empty: those of the system
+ * @param resolvers `address:port`; empty: the system's resolvers
  * @returns undefined if the record is there, otherwise why the claim is not proven
  */
 export async function readTxt(registrable: string, token: string, resolvers: readonly string[]): Promise<string | undefined> {

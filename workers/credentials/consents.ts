@@ -10,7 +10,7 @@ import { openTokenServer, refusalCode } from './token-server.ts';
 const LOOK_MS = 200;
 const MOST = 16;
 
-/** Exchanges codes of consents for tokens, and revokes grants of connections that were deleted. */
+/** Exchanges authorization codes for tokens, and revokes the grants of deleted connections. */
 export function startConsents(app: App, fetch: CustomFetch): Repeated {
     const exchanges = repeatDue(app.log, {
         part: 'consents',
@@ -35,7 +35,7 @@ export function startConsents(app: App, fetch: CustomFetch): Repeated {
     };
 }
 
-/** A code works once: whatever happens ends the consent. */
+/** A code works once, so success and failure both end the flow. */
 async function exchange(app: App, fetch: CustomFetch, flow: store.Flow): Promise<void> {
     try {
         const kept = await openPlaced(app.db, app.secrets, flow, flow.sealed);
@@ -64,14 +64,14 @@ async function exchange(app: App, fetch: CustomFetch, flow: store.Flow): Promise
         app.vault.forget(flow.workspaceId, flow.site);
     } catch (error) {
         const code = refusalCode(error);
-        // The messages of errors may hold what the site sent.
+        // Error messages may contain text from the site, so only the code is logged.
         app.log.warn({ part: 'consents', site: flow.site, code }, 'a consent could not be exchanged for a token');
         const message = code === undefined ? 'The site gave no token.' : `The site gave no token: ${code}.`;
         await store.failFlow(app.db, flow, message);
     }
 }
 
-/** Tried once: the value is forgotten here either way. */
+/** Tried once: we delete the token whether or not the site accepts the revocation. */
 async function revoke(app: App, fetch: CustomFetch, revocation: store.Revocation): Promise<void> {
     const { entry, site } = revocation;
     const kept = await openPlaced(app.db, app.secrets, revocation, revocation.sealed);

@@ -8,29 +8,32 @@ import type { EgressRules } from '../egress.ts';
 import { UpstreamFault } from '../upstream/failures.ts';
 import { isPrivate } from './private-way.ts';
 
-/** A connection with the value that is sent. */
+/** A connection with its decrypted secret. */
 export interface Opened {
     connection: UsableConnection;
     secret: Secret;
-    /** Further texts that no answer shows, such as refresh tokens. */
+    /** Other secrets to mask in answers, such as refresh tokens. */
     also?: readonly string[];
 }
 
-/** The credential of one call. Nobody reads its value before a request is about to be sent, and no request object that outlives that holds it. */
+/** The credential of one call. Its value is decrypted only when a request is about to be sent, and only that request object contains it. */
 export interface CallCredential {
     /**
-     * The request as it is sent: with the credential where its host may get it.
-     * @throws UpstreamFault CONNECTION_REQUIRED where the connection is gone, or was made for other terms
+     * The request to send, with the credential if its host may receive it.
+     * @throws UpstreamFault CONNECTION_REQUIRED if the connection was deleted, or was made for other terms
      */
     attachTo(request: UpstreamRequest): Promise<{ request: UpstreamRequest; isAttached: boolean }>;
     /** Removes the value from an answer of the site. */
     maskBytes(bytes: Uint8Array, contentType: string | undefined): Uint8Array;
     maskText(text: string): string;
-    /** A URL that the site named, without the value. @throws UpstreamFault UPSTREAM_REDIRECT where the value is outside of the query */
+    /**
+     * Removes the value from the query of a URL that the site named. @throws UpstreamFault UPSTREAM_REDIRECT if the value is elsewhere in
+     * the URL
+     */
     cleanUrl(url: string): string;
 }
 
-/** @param parts.open asked before each request that carries the value, so that a deleted connection is sent with no later page */
+/** @param parts.open called before each request that carries the value, so that later pages do not use a deleted connection */
 export function createCallCredential(parts: {
     open: () => Promise<Opened | undefined>;
     offer: AuthOffer;
@@ -51,7 +54,7 @@ export function createCallCredential(parts: {
             throw new UpstreamFault('CONNECTION_REQUIRED', message);
         }
         if (masked === undefined && found.also === undefined) mask = sharedMask(found.secret);
-        // A token may be renewed between two pages.
+        // A renewed token replaces the old one between two pages; answers may still echo the old one.
         else if (JSON.stringify(found.secret) !== JSON.stringify(masked))
             mask = createEchoMask(found.secret, [...(found.also ?? []), ...valuesOf(masked)]);
         masked = found.secret;
@@ -78,7 +81,7 @@ export function createCallCredential(parts: {
 
 const masks = new WeakMap<Secret, EchoMask | undefined>();
 
-/** The mask of a value, which calls under way share as they share the value. It goes when they let the value go. */
+/** The mask of a secret. Concurrent calls share the mask as long as they share the secret object. */
 function sharedMask(secret: Secret): EchoMask | undefined {
     if (!masks.has(secret)) masks.set(secret, createEchoMask(secret));
     return masks.get(secret);

@@ -17,23 +17,27 @@ import { openPlaced, type SealedPlace, sealSecret } from '../../shared/store/con
 import { UpstreamFault } from '../upstream/failures.ts';
 import { openTokenServer, refusalCode, type Tokens } from './token-server.ts';
 
-/** A token is renewed so long before it ends, in milliseconds. */
+/** How long before its expiry a token is renewed, in milliseconds. */
 const SOON_MS = 60_000;
-/** How often a process looks whether another one has renewed a grant, and for how long, in milliseconds. */
+/** How often, and for how long, a process checks whether another process has renewed a grant, in milliseconds. */
 const LOOK_MS = 100;
 const PATIENCE_MS = 30_000;
-/** Tries of a step on a database that is away or has no connection free, and the pause between them in milliseconds. */
+/** Attempts of a step while the database is unavailable or has no free connection, and the pause between them in milliseconds. */
 const TRIES = 3;
 const PAUSE_MS = 250;
 
-/** Grants of OAuth connections, as calls use them. */
+/** Gives calls the grants of OAuth connections, and renews them. */
 export interface Grants {
     /**
-     * The grant with a token that lasts. It is renewed once for all processes: one takes the renewal, the others look until it is done.
+     * Returns the grant with a token that is still valid. If the token must be renewed, one process renews it and the others poll until it
+     * is done.
      * @throws UpstreamFault CONNECTION_REQUIRED, UPSTREAM_UNAUTHORIZED, UPSTREAM_UNREACHABLE, UPSTREAM_INVALID_RESPONSE
      */
     fresh(place: SealedPlace & { entry: PackageAuth }, grant: Grant): Promise<Grant>;
-    /** Resolves when renewals have ended; their calls may be over before. A refresh token that a site gave once is stored then. */
+    /**
+     * Resolves when all renewals have ended, even those whose calls are already over. Sites issue some refresh tokens only once; they are
+     * stored by then.
+     */
     settled(): Promise<void>;
 }
 
@@ -65,7 +69,7 @@ async function renew(app: App, fetch: CustomFetch, place: Place): Promise<Grant>
     const endsAt = performance.now() + PATIENCE_MS;
     while (performance.now() < endsAt) {
         const { read, grant } = await persistently(() => look(app, place));
-        // Another process was faster.
+        // Another process has renewed it.
         if (isFresh(grant, Date.now(), SOON_MS)) return grant;
         if (await persistently(() => takeRenewal(app.db, read))) {
             const renewed = await renewTaken(app, fetch, place, { read, grant });
@@ -91,7 +95,7 @@ async function look(app: App, place: Place): Promise<Held> {
     return { read, grant: kept.grant };
 }
 
-/** No connection to the database is held while the site answers. @returns undefined if the grant was replaced meanwhile */
+/** Holds no database connection while the site answers. @returns undefined if the grant was replaced meanwhile */
 async function renewTaken(app: App, fetch: CustomFetch, place: Place, held: Held): Promise<Grant | undefined> {
     let tokens: Tokens | undefined;
     try {
@@ -104,7 +108,7 @@ async function renewTaken(app: App, fetch: CustomFetch, place: Place, held: Held
     return (await persistently(() => store(app, place, held.read, grant))) ? grant : undefined;
 }
 
-/** @returns undefined if nothing renews the grant */
+/** @returns undefined if the grant cannot be renewed */
 async function ask(app: App, fetch: CustomFetch, { entry, ...place }: Place, grant: Grant): Promise<Tokens | undefined> {
     if (grant.flow === 'client_credentials') return openTokenServer(entry, grant, fetch).askAsClient(grant.scopes);
     const client = await persistently(() => findClient(app, place, grant.clientId));
@@ -130,7 +134,7 @@ async function afterFailure(app: App, held: Held, error: unknown): Promise<Grant
         const message = `The site's token endpoint answered ${code}.`;
         throw new UpstreamFault('UPSTREAM_UNAUTHORIZED', message, { isCallers: true, status: 401 });
     }
-    // While the endpoint is away, the old token may do.
+    // While the token endpoint is unavailable, the old token is used until it expires.
     if (isFresh(held.grant, Date.now(), 0)) return held.grant;
     throw unreachable();
 }
@@ -148,7 +152,7 @@ function unreachable(): UpstreamFault {
     return new UpstreamFault('UPSTREAM_UNREACHABLE', message, { isCallers: true });
 }
 
-/** Tries again where the database fails: what a site gave once must not be lost. */
+/** Retries if the database fails: tokens that a site issues only once must not be lost. */
 async function persistently<T>(step: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
         try {

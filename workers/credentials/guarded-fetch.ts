@@ -4,7 +4,7 @@ import { createConnector, type EgressConnector, type EgressRules, GuardedAgent }
 import { type CallTime, openCallTime } from '../upstream/call.ts';
 import { isPrivate } from './private-way.ts';
 
-/** How long a token endpoint may take, in milliseconds, and bytes of its answer. */
+/** Limits of a request to a token endpoint: time in milliseconds and bytes of the answer. */
 const TOKEN_BOUNDS: FetchBounds = { timeoutMs: 8000, answerBytes: 256 * 1024 };
 const HEADER_BYTES = 16 * 1024;
 
@@ -13,7 +13,7 @@ export interface FetchBounds {
     answerBytes: number;
 }
 
-/** Sends what `openid-client` asks for through the guard, over https alone, and follows no redirect. */
+/** Creates the `fetch` of `openid-client`. It sends requests through the egress guard, only over https, and follows no redirects. */
 export function createGuardedFetch(
     rules: EgressRules,
     userAgent: () => string,
@@ -58,7 +58,7 @@ function request(
         time.whenOver(() => sent.destroy(new Error('the time is over')));
         sent.on('error', reject);
         sent.on('response', resolve);
-        // Node gives the connection away with `upgrade`: neither `response` nor `error` follows.
+        // After `upgrade` Node emits neither `response` nor `error`.
         sent.on('upgrade', (_response, socket) => {
             socket.destroy();
             reject(new Error('the token endpoint switched to another protocol, unasked'));
@@ -80,7 +80,7 @@ async function textOf(response: IncomingMessage, answerBytes: number): Promise<s
     return withoutIdentity(text);
 }
 
-/** We request access, not identity: an id token would need the keys of its issuer. */
+/** Removes the id token: we request access and not identity, and verifying the token would need the issuer's keys. */
 function withoutIdentity(text: string): string {
     if (!text.includes('"id_token"')) return text;
     const { id_token: _, ...rest } = JSON.parse(text) as Record<string, unknown>;

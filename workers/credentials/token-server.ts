@@ -46,14 +46,14 @@ export function openTokenServer({ oauth2 }: PackageAuth, { clientId, clientSecre
     };
 }
 
-/** RFC 6749, appendix A: what a header can carry, and what names a scope. */
+/** Tokens that fit into a header, and names of scopes (RFC 6749, appendix A). */
 const TOKEN = /^[!-~](?:[ -~]*[!-~])?$/;
 const SCOPE = /^[!-~]{1,200}$/;
 const MOST_SCOPES = 200;
-/** Longer is as good as for ever, and a date can be made of it. */
+/** The longest lifetime of a token. Longer ones are cut to it, so that the expiry is a valid date. */
 const MOST_SECONDS = 10 * 366 * 86_400;
 
-/** @throws UpstreamFault UPSTREAM_INVALID_RESPONSE where it could be neither kept nor sent */
+/** @throws UpstreamFault UPSTREAM_INVALID_RESPONSE for a token that cannot be stored or sent */
 function tokensOf(answer: oauth.TokenEndpointResponse): Tokens {
     const { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresIn, scope } = answer;
     const scopes = scope?.split(' ').filter((name) => name !== '');
@@ -86,8 +86,8 @@ const CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The code of RFC 6749 with which a token endpoint refused; undefined for any other failure. A code of its own is `other`: sites choose
- * that text, and it would reach logs and people.
+ * The RFC 6749 error code of a token endpoint; undefined for any other failure. Unknown codes become `other`, because the site chooses that
+ * text and it would appear in logs and messages.
  */
 export function refusalCode(error: unknown): string | undefined {
     if (error instanceof oauth.ResponseBodyError) return CODES.has(error.error) ? error.error : 'other';

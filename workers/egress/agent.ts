@@ -7,7 +7,7 @@ import type { Scheme } from './rules.ts';
 
 declare module 'node:http' {
     interface Agent {
-        /** How Node's client asks for a connection; its types leave it out. */
+        /** Node's client calls this to get a connection. Node's types do not declare it. */
         addRequest(request: ClientRequest, options: RequestOptions): void;
     }
 }
@@ -16,7 +16,7 @@ declare module 'node:http' {
 const IDLE = 4000;
 
 /**
- * No connection limit: slots already limit a worker's calls, and calls beyond another limit would wait unseen. With only 64 kept
+ * No connection limit: slots already limit a worker's calls, and no metric would show calls that wait for a connection. With only 64 kept
  * connections, busy sites reconnected all the time.
  */
 const POOLED: AgentOptions = { keepAlive: true, maxFreeSockets: 256, scheduling: 'lifo' };
@@ -57,8 +57,8 @@ export class GuardedAgent extends Agent {
     }
 
     /**
-     * Sends one request over this pool. A connection that still opens when the call ends is closed. Only these options of got reach Node's
-     * client: the others concern TLS, which the connector handles, and would be copied four times.
+     * Sends one request over this pool. A connection that is still opening when the call ends is closed. Only these options of got reach
+     * Node's client: the others concern TLS, which the connector handles, and would be copied four times.
      */
     request(url: URL, { method, headers, maxHeaderSize }: RequestOptions, waiting: Waiting): ClientRequest {
         const options: GuardedOptions = { method, headers, maxHeaderSize, agent: this, waiting };
@@ -77,7 +77,7 @@ export class GuardedAgent extends Agent {
             .finally(forget)
             .then(
                 (socket) => callback(null, socket),
-                // Node's type asks for a socket even beside an error; its code looks at the error alone.
+                // Node's type requires a socket even with an error; its code reads only the error.
                 (error: Error) => callback(error, undefined as unknown as Duplex),
             );
     }
@@ -85,7 +85,7 @@ export class GuardedAgent extends Agent {
     async #open(target: Target, gone: AbortSignal): Promise<Socket> {
         const socket = await this.#connector.connect(target, gone);
         if (this.#handOver === undefined) return socket;
-        // Nobody listens to the socket while the hand-over waits: an error meanwhile shows when the request is written.
+        // The socket has no other listener during the hand-over. An error in this time is reported when the request is written.
         const ignore = () => {};
         socket.on('error', ignore);
         try {
@@ -106,7 +106,7 @@ export class GuardedAgent extends Agent {
     override addRequest(call: ClientRequest, options: RequestOptions): void {
         const add = () => super.addRequest(call, options);
         if (this.freeSockets[this.getName(options)] === undefined) add();
-        // The first of the two belongs to the round that brought the call.
+        // The first `setImmediate` runs in the current loop iteration, so reading needs a second one.
         else setImmediate(() => setImmediate(add));
     }
 

@@ -12,7 +12,7 @@ export interface Target {
     scheme: Scheme;
 }
 
-/** Opens connections that are ready for HTTP; TLS, where asked for, is done and verified. */
+/** Opens connections that are ready for HTTP, with TLS established and verified if the target uses it. */
 export interface EgressConnector {
     /** @param gone aborts when the connection is no longer needed; then all its sockets are closed */
     connect(target: Target, gone?: AbortSignal): Promise<Socket>;
@@ -33,10 +33,10 @@ export class EgressDenied extends Error {
 const CONNECT_TIMEOUT = 10_000;
 
 /**
- * The guard (docs/api.md, "Addresses"): resolves itself, refuses the whole answer if one address in it is not allowed, dials the very
- * address that was checked and looks at the peer's address again. Neither setting nor environment switches any of it off; with
- * EGRESS_PROXY_URL the proxy resolves and decides on addresses.
- * @param timeoutMs of DNS, TCP and TLS together; only tests pass another one, and another resolver
+ * Creates the egress guard (docs/api.md, "Addresses"). It resolves names itself, refuses the whole DNS answer if one address in it is not
+ * allowed, dials exactly the address that it checked, and checks the peer's address again. No setting and no environment variable disables
+ * it. With EGRESS_PROXY_URL the proxy resolves names and decides on addresses.
+ * @param timeoutMs of DNS, TCP and TLS together; replaced only in tests, like the resolver
  */
 export function createConnector(
     rules: EgressRules,
@@ -113,7 +113,7 @@ async function finish(socket: Socket, { host, scheme }: Target, late: AbortSigna
     return secure;
 }
 
-/** Resolves with the event; an error or an end before it rejects and leaves no socket open, and so does `late`. */
+/** Resolves at the event. If the socket fails or ends before it, or `late` aborts, rejects and closes the socket. */
 function waitForOpen(socket: Socket, event: 'connect' | 'secureConnect', late: AbortSignal): Promise<void> {
     return new Promise((done, fail) => {
         const ended = () => fail(Object.assign(new Error('the connection was closed before it was ready'), { code: 'ECONNRESET' }));

@@ -5,7 +5,10 @@ import { growingCache } from '../../shared/platform/growing-cache.ts';
 /** All current addresses of a name, by the system's resolver. */
 export type Lookup = (host: string) => Promise<readonly string[]>;
 
-/** Of the 16 threads of a worker. The other four are for owners that are known to answer, and for all else that needs a thread. */
+/**
+ * Threads for owners without an earlier lookup, and for slow owners, of the worker's 16. The other four serve owners that are known to
+ * answer, and all other work that needs a thread.
+ */
 const NEW_OWNERS = 8;
 const SLOW_OWNERS = 4;
 
@@ -14,7 +17,7 @@ const SLOW_MS = 1000;
 const REMEMBERED_MS = 600_000;
 const MOST_REMEMBERED = 10_000;
 
-/** No connection waits longer, so a name that waited this long is not looked up. */
+/** No connection waits longer than this, so a name that has waited this long is not looked up. */
 const LATE_MS = 10_000;
 
 /**

@@ -8,7 +8,7 @@ export interface EgressRules {
     allow: readonly EgressAllowEntry[];
     /** EGRESS_HOSTS: fixed DNS answers by name in lower case, guarded like any other. */
     hosts: ReadonlyMap<string, readonly string[]>;
-    /** EGRESS_PROXY_URL: it decides on addresses; names, schemes and ports stay ours. */
+    /** EGRESS_PROXY_URL: the proxy decides on addresses; we still check names, schemes and ports. */
     proxyUrl: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export function checkUrl(url: URL, registrable: string, rules: EgressRules): Url
     return url.protocol === 'https:' ? 'port' : 'scheme';
 }
 
-/** The port that a URL means, its scheme's own where it names none. */
+/** The port of a URL, or the default port of its scheme. */
 export function portOf(url: URL): number {
     if (url.port !== '') return Number(url.port);
     return url.protocol === 'https:' ? 443 : 80;

@@ -13,16 +13,16 @@ import { type Repeated, repeatOnDatabase } from '../repeat.ts';
 
 const LOOK_MS = 1000;
 const TIMEOUT_MS = 30_000;
-/** Vectors of one question; eight of 3,072 numbers are within the size of an answer. */
+/** Texts of one embedding request. Eight vectors of 3,072 numbers fit into the maximum answer size. */
 const AT_ONCE = 8;
 const LONGEST_TEXT = 2000;
 
-/** Has vectors made for the endpoints of published sites, one site after the other; every worker may do it. */
+/** Embeds the endpoints of published sites, one site after the other. Every worker may run it. */
 export function startEmbedding({ db, log, embedder }: App): Repeated | undefined {
     if (embedder === undefined) return undefined;
     return repeatOnDatabase(log, { part: 'embeddings', everyMs: LOOK_MS }, async (isStopped) => {
         const built = await embeddingModel(db);
-        // Vectors of another model cannot be compared: nothing is made until `embeddings rebuild`.
+        // Vectors of different models cannot be compared, so no site is embedded until `embeddings rebuild` has run.
         if (built?.model !== embedder.model) return;
         while (!isStopped()) {
             const taken = await takeSiteToEmbed(db);
@@ -51,7 +51,7 @@ export function startEmbedding({ db, log, embedder }: App): Repeated | undefined
     }
 }
 
-/** The text of an endpoint that is embedded. */
+/** The text to embed for an endpoint. */
 function textOf({ name, entry }: EndpointToEmbed): string {
     const { title, description, required, fields } = entry;
     const takes = required.map((param) => param.description || param.name).join(' ');

@@ -6,10 +6,10 @@ import { type Indexing, indexNextSite } from '../../shared/store/registry/endpoi
 import { type Repeated, repeatOnDatabase } from '../repeat.ts';
 
 const LOOK_MS = 500;
-/** Smaller packages take less than starting a thread does: about 2 ms. */
+/** Indexing a smaller package takes less time than starting a thread, about 2 ms. */
 const SMALL_CHARACTERS = 64 * 1024;
 
-/** Indexes the endpoints of sites with a new latest version, one site after the other; every worker may do it. */
+/** Indexes the endpoints of sites with a new latest version, one site after the other. Every worker may run it. */
 export function startIndexing({ db, log }: App): Repeated {
     const indexing: Indexing = {
         describe,
@@ -23,7 +23,7 @@ export function startIndexing({ db, log }: App): Repeated {
 
 const thread = createSideThread(new URL('./index-thread.ts', import.meta.url));
 
-/** Beside the event loop where that is worth a thread. */
+/** Describes the endpoints of a package; for a large package in a thread, so that the event loop is not blocked. */
 export async function describe(text: string, site: string): Promise<IndexedPackage> {
     return text.length <= SMALL_CHARACTERS ? indexPackage(text, shippedPhrases()) : thread.run(site, { text });
 }

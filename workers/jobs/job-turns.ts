@@ -44,8 +44,8 @@ export function startJobs(given: Omit<JobTools, 'attempts'>, slots: Slots): Repe
     const window = createJobWindow(Math.max(1, Math.floor(slots.all * config.workerJobShare)), loop.delay);
     const mayRun = () => Math.min(window.size(), slots.all - slots.live());
     const free = () => Math.min(MOST, mayRun() - running.size);
-    // When a job ends, others are claimed only for half of the slots at once: larger claims took 30 % less CPU an item. Regular looks fill the
-    // rest.
+    // When jobs end, new ones are claimed once half of the slots are free: larger claims took 30 % less CPU per item. The regular claims
+    // fill the rest.
     const isWorthClaiming = () => free() >= Math.min(MOST, Math.ceil(mayRun() / 2));
     const begin = (job: ClaimedJob, slice: Slice) => {
         const stop = new AbortController();
@@ -97,7 +97,7 @@ export function startJobs(given: Omit<JobTools, 'attempts'>, slots: Slots): Repe
         window.adapt(performance.now() - slots.lastLiveAt());
         return looking.now();
     });
-    // Renewed separately, since the other work may take longer than a lease.
+    // Leases have a timer of their own, since the other work may take longer than a lease.
     const renewals = repeat(BEAT_MS, async () => {
         const mine = [...running.values()];
         if (mine.length === 0) return;
@@ -135,7 +135,10 @@ export function startJobs(given: Omit<JobTools, 'attempts'>, slots: Slots): Repe
     };
 }
 
-/** A write marked as sent may have reached its site, so it ends. Other jobs get another attempt; a second death of a worker ends them. */
+/**
+ * A write marked as sent may have reached its site, so its job ends. Other jobs get another attempt; the second death of a worker ends
+ * them.
+ */
 async function afterDeath({ secrets }: App, { effect, deaths }: LostJob, { marked }: HoldEnd): Promise<AttemptEnd> {
     if (effect === 'write' && marked) return { status: 'failed', code: 'OUTCOME_UNKNOWN', error: await sealError(secrets, {}) };
     const message = 'The worker that ran this job died.';
@@ -145,7 +148,7 @@ async function afterDeath({ secrets }: App, { effect, deaths }: LostJob, { marke
 }
 
 /**
- * Accounts or sites that were at a limit a moment ago. Until the backoff is over, each end of one of their jobs lets one other job start, if
+ * Accounts or sites that were at a limit a moment ago. Until the backoff is over, each job of theirs that ends lets one other job start, if
  * they lacked a slot.
  */
 function createBackoffs() {
@@ -162,7 +165,7 @@ function createBackoffs() {
             const backoff = backoffs.get(id);
             if (backoff !== undefined) backoff.free = Math.max(0, backoff.free - 1);
         },
-        /** The number of jobs of each that may be claimed. */
+        /** The number of jobs that may be claimed, by account or site. */
         free(): Map<string, number> {
             const now = performance.now();
             for (const [id, { until }] of backoffs) if (until <= now) backoffs.delete(id);

@@ -3,27 +3,28 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 /** How often the delay of the event loop is sampled, in milliseconds. */
 const SAMPLE_MS = 10;
 /**
- * Delay of the event loop from which on jobs are too many beside live calls, in milliseconds. Beside a batch, the 99th percentile of live
- * calls of the same account was 116 ms with 8, 86 with 2, and 60 alone (`npm run bench -- --quick --only batch_beside`, on two cores).
+ * Delay of the event loop above which the number of jobs is reduced while there are live calls, in milliseconds. During a batch, the 99th
+ * percentile of live calls of the same account was 116 ms with a limit of 8, 86 ms with 2, and 60 ms without a batch (`npm run bench --
+ * --quick --only batch_beside`, on two cores).
  */
 const LATE_MS = 2;
-/** One of so many slots of jobs stays with them: live calls alone may make a loop late. */
+/** Jobs keep at least 1/16 of their slots, since live calls alone may delay the event loop. */
 const LEAST_SHARE = 16;
-/** How long after a live call others are expected, in milliseconds. */
+/** How long after a live call further live calls are expected, in milliseconds. */
 const RECENT_MS = 1000;
 
 /** How many jobs may run at once. */
 interface JobWindow {
     size(): number;
-    /** Call it regularly. @param sinceLiveMs milliseconds since the last live call began */
+    /** Must be called regularly. @param sinceLiveMs milliseconds since the last live call began */
     adapt(sinceLiveMs: number): void;
 }
 
 /**
- * Without live calls, jobs may take all of their slots. Beside live calls their number is halved while the event loop is late, and grows
- * slowly while it is not: jobs that only wait for their sites cost live calls nothing, jobs that need the CPU do.
+ * Without live calls, jobs may use all of their slots. With live calls, their number is halved while the event loop is delayed, and
+ * otherwise grows slowly: jobs that wait for their sites do not slow down live calls, but jobs that need the CPU do.
  * @param most slots of jobs
- * @param delay of the event loop since it was last asked, in milliseconds
+ * @param delay returns the delay of the event loop since its previous call, in milliseconds
  */
 export function createJobWindow(most: number, delay: () => number): JobWindow {
     const least = Math.ceil(most / LEAST_SHARE);
@@ -39,7 +40,7 @@ export function createJobWindow(most: number, delay: () => number): JobWindow {
     };
 }
 
-/** Watches the delay of the event loop. `delay` is the 90th percentile since it was last asked, in milliseconds. */
+/** Watches the delay of the event loop. `delay` returns the 90th percentile since its previous call, in milliseconds. */
 export function watchLoopDelay(): { delay(): number; stop(): void } {
     const delays = monitorEventLoopDelay({ resolution: SAMPLE_MS });
     delays.enable();

@@ -43,11 +43,11 @@ export interface JobTools {
     paceFor: PaceFor;
 }
 
-/** Why a job waits and for how long. `waitingFor: null`: a store is unavailable. */
+/** Why a job waits and for how long. `waitingFor` is null if a store is unavailable. */
 interface Waiting {
     waitingFor: WaitingFor | null;
     afterMs: number;
-    /** It waits for a slot of the account or the site, which the end of another job may free earlier. */
+    /** The job waits for a slot of the account or the site. Another job may free one earlier. */
     isForSlot?: boolean;
 }
 
@@ -61,9 +61,9 @@ class NotYet extends Error {
     }
 }
 
-/** Milliseconds until the next try, by what a job waits for. */
+/** Milliseconds until the next attempt, by what the job waits for. */
 const LOOKS_MS = { credits: 5000, limits: 1000, storage: 60_000, changed: 100 };
-/** The longest pause between two tries at full rate limits, in milliseconds. */
+/** The longest pause between two attempts while a rate limit is exhausted, in milliseconds. */
 const MOST_LIMITS_MS = 5000;
 
 /** Why a job waits, by the code that a fetch would get. */
@@ -76,7 +76,7 @@ const WAITS: Readonly<Record<string, WaitingFor>> = {
 
 /**
  * Runs a claimed job or puts it back (docs/jobs.md, "Jobs"): key and block → circuit → rate limits, concurrency and share → hold → send →
- * settle. If a step refuses, everything taken before is released.
+ * settle. If a step refuses, everything that earlier steps acquired is released.
  * @returns what its account waits for; undefined if the job started or ended
  */
 export async function runQueuedJob(tools: JobTools, slice: Slice, job: ClaimedJob, signal: AbortSignal): Promise<Waiting | undefined> {
@@ -118,12 +118,12 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
         ({ passage } = passed);
         if (passed.backlogMs > 0) throw new NotYet({ waitingFor: 'site', afterMs: passed.backlogMs });
         const { pace } = paceOf(admitted.found, 0);
-        // Before the rate limits, so that they count an attempt once, however often it waits for credits.
+        // Credits are checked before the rate limits, so that these count an attempt once, however often it waits for credits.
         const balance = await slice.balance(caller.accountId);
         const budget = job.batchId === null ? undefined : await slice.budget(job.batchId);
         const expected = expectedHold(admitted, balance);
         const start = job.batchId === null || expected === undefined ? 'begun' : checkBudget(budget, expected);
-        // If the job waits for both, report limits, which are checked first. A turn of the pace is taken only if nothing else is missing.
+        // If the job lacks both, it reports the limits. A turn of the pace is taken only if nothing else is missing.
         if (expected === undefined || typeof start === 'object' || pace !== undefined) await checkLimits(app, caller);
         if (expected === undefined) throw insufficientCredits(app, caller, admitted.price.unit, balance.available);
         if (start !== 'begun') return await throwNotStarted(app, job, start);
@@ -135,7 +135,7 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
         const hold = await holdWhole(app, order, admitted);
         const beginning = tools.attempts.begin({ ...idOf(job), accountId: caller.accountId, held: hold.amount });
         const begun = await beginning.catch(async (error: unknown) => {
-            // A job that is cancelled now is taken back by nobody.
+            // If the job was cancelled meanwhile, no worker takes it back, so the hold is released here.
             await app.credits.release(order);
             throw error;
         });

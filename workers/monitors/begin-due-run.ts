@@ -14,12 +14,12 @@ export const PAUSES: Readonly<Record<string, PausedReason>> = {
     SITE_NOT_FOUND: 'yanked',
     VERSION_NOT_FOUND: 'yanked',
 };
-/** Codes that do not concern the monitor: the run is tried again when the claim expires. */
+/** Codes that are not the monitor's fault: the run is retried when the claim expires. */
 const WAITS = ['SITE_UNAVAILABLE', 'SERVICE_UNAVAILABLE', 'OVERLOADED'];
 
 /**
- * Starts a due run of a monitor as a job, and sets its next time. Missed runs are not caught up. Each outcome is one transaction that checks
- * the claim, so that a monitor runs once even if two workers believe that they hold it.
+ * Starts a due run of a monitor as a job, and sets its next time. Missed runs are not caught up. Each outcome is one transaction that
+ * checks the claim, so that a monitor runs once even if two workers believe that they hold the claim.
  */
 export async function beginDueRun(app: App, monitor: DueMonitor): Promise<void> {
     const caller = await findCallerById(app.db, monitor.keyId);

@@ -20,7 +20,7 @@ interface Failure {
     message: string;
 }
 
-/** How long a result may wait for its comparison, in milliseconds. Shorter than a claim. */
+/** How long a result may wait for its comparison, in milliseconds. Shorter than a claim lasts. */
 const PATIENCE_MS = 15_000;
 
 /** Ends a run whose job has ended: compares it with the previous run, and records the change and its event in one transaction. */
@@ -63,7 +63,7 @@ export async function endRun(app: App, reader: Reader, run: EndedRun): Promise<v
             type: 'monitor.changed',
             workspaceId: locked.workspaceId,
             data,
-            // With a private connection only its owner may read the content.
+            // Only the owner of a private connection may read the content.
             ...(isChanged && locked.ownerId === null ? { about: changeId } : {}),
         });
     });
@@ -95,7 +95,7 @@ async function endOf(
 }
 
 /**
- * The previous value, unless the call was changed meanwhile, a major version was published in between, or the value can no longer be
+ * The previous value; undefined if the call was changed or a major version was published since then, or if the value can no longer be
  * decrypted.
  */
 async function baseOf(app: App, run: EndedRun, { site, base }: MonitorRow): Promise<{ runId: string; text: string } | undefined> {

@@ -4,17 +4,17 @@ import type { Endpoint } from '../../shared/domain/types.ts';
 interface Walked {
     /** Results of the walk so far, without repeats. */
     delivered: number;
-    /** Results of its first page, and of this one. */
+    /** The number of results on the first page, and on this page. */
     first: number;
     here: number;
-    /** The number of all results, by this page. */
+    /** The total number of results, as stated on this page. */
     total: number | undefined;
     isLast: boolean | undefined;
 }
 
 /**
- * Whether `pagination.end` says that no page follows. A walk that begins in the middle of a list delivers less than the total, and ends as
- * without it.
+ * Whether `pagination.end` says that no page follows. A walk that begins in the middle of a list never reaches the total, and ends by the
+ * other rules.
  */
 export function isLastPage({ pagination }: Endpoint, { delivered, first, here, total, isLast }: Walked): boolean {
     if (isLast === true || (total !== undefined && delivered >= total)) return true;

@@ -1,13 +1,13 @@
 /**
  * The target of the first link with the relation `next` in a Link header (RFC 8288), absolute and without its fragment.
- * @param header as Node gives it: several headers joined by commas, one character a byte
- * @param base where the page came from
+ * @param header as Node decodes it: several headers joined by commas, one character for each byte
+ * @param base the URL of the page
  */
 export function nextLink(header: string | undefined, base: string): string | undefined {
     if (header === undefined) return undefined;
     for (const { target, params } of linksOf(header)) {
         const relations = (params.get('rel') ?? '').toLowerCase().split(/\s+/);
-        // A link with an anchor speaks of another page than this one.
+        // A link with an anchor describes another page (RFC 8288, section 3.2).
         if (!relations.includes('next') || params.has('anchor')) continue;
         const url = URL.parse(Buffer.from(target, 'latin1').toString('utf8'), base);
         if (url === null) continue;
@@ -23,8 +23,8 @@ interface Link {
 }
 
 /**
- * `<target>`, then params up to a comma outside of quotes. Every alternative begins with another character, and a quotation that nobody
- * closes goes to the end, so that time is linear.
+ * `<target>`, then params up to a comma outside of quotes. Each alternative begins with a different character, and an unclosed quote
+ * extends to the end, so matching takes linear time.
  */
 const LINK = /<([^<>]*)>((?:"(?:[^"\\]|\\.)*"|[^",])*)(?:"(?:[^"\\]|\\.)*\\?$)?/g;
 const PARAM = /;\s*([^\s=;,"]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";,]*)))?/g;

@@ -8,13 +8,13 @@ import { nextLink } from './next-link.ts';
 
 /** The parts of a page that lead to the next one. */
 export interface SeenPage {
-    /** Where it came from, after redirects. */
+    /** The URL of the page, after redirects. */
     url: string;
     /** Its Link header. */
     link: string | undefined;
     /** The value of `pagination.next` in the page. */
     found: NextFound | undefined;
-    /** How many results it had. */
+    /** The number of its results. */
     items: number;
 }
 
@@ -26,7 +26,10 @@ export function nextExpression({ pagination }: Endpoint): string | undefined {
     return pagination?.style === 'cursor' ? pagination.next : undefined;
 }
 
-/** The place of the page after `place`, by the four styles of docs/api.md, "Schema packages". It may have been seen before. */
+/**
+ * The place of the page after `place`, by one of the four styles of docs/api.md, "Schema packages". The walk may already have read that
+ * page.
+ */
 export function nextPlace(endpoint: Endpoint, place: PagePlace, seen: SeenPage): NextPlace {
     const { pagination } = endpoint;
     if (pagination === undefined) return 'none';
@@ -36,7 +39,7 @@ export function nextPlace(endpoint: Endpoint, place: PagePlace, seen: SeenPage):
         return url === undefined ? 'none' : { url };
     }
     if (style === 'cursor') return byCursor(endpoint, pagination, seen.found);
-    // Counted pages name no last one: it is the first without results.
+    // Numbered pages do not name the last page: the walk ends at the first one without results.
     if (seen.items === 0 || !('value' in place)) return 'none';
     return byNumber(endpoint, pagination, stepFrom(place.value, step ?? (style === 'offset' ? seen.items : 1)));
 }

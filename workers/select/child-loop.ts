@@ -36,7 +36,7 @@ export function answerTasks<Task>(answer: (task: Task) => unknown): void {
         Reflect.set(globalThis, 'run', run);
         script.runInThisContext({ timeout: mostMs });
         Reflect.deleteProperty(globalThis, 'run');
-        // By then nothing holds the task and its answer any more.
+        // In the next iteration nothing references the task and its answer, so they can be collected.
         setImmediate(() => {
             if (process.memoryUsage.rss() > base + UNTIDY_BYTES) globalThis.gc?.();
             send({ ready: true });

@@ -123,7 +123,7 @@ export function startChild(file: URL, args: readonly string[], events: { changed
                 isReady = false;
                 keepAlive(child, true);
                 current = { order, done };
-                // A child that exits meanwhile says so by its exit.
+                // If the child exits meanwhile, its `exit` event reports it.
                 child.send({ task: order.task, mostMs: Math.ceil(2 * LONGEST * order.cpuMs) } satisfies ToChild<object>, () => {});
                 watch(current);
             });

@@ -35,7 +35,7 @@ answerTasks<Task>((task): TaskAnswer => {
         try {
             return { ok: true, ...perform(task) };
         } catch (error) {
-            // A stack overflow, or a string beyond V8's limit: the page costs more than a result may cost.
+            // A stack overflow, or a string beyond V8's limit: the page exceeds the limits of a result.
             throw error instanceof RangeError ? new InvalidResponse(TOO_MUCH) : error;
         }
     });

@@ -1,6 +1,6 @@
 /**
- * Names the columns of a table by its header. A column without a name, or with one that was there before, is called by its place, counted
- * from 1: `column_2`.
+ * Names the columns of a table by its header. A column without a name, or with the name of an earlier column, is named by its place,
+ * counted from 1: `column_2`.
  * @returns the name of a column by its place, counted from 0; also of columns that the header does not have
  */
 export function nameColumns(header: readonly string[]): (place: number) => string {

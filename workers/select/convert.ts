@@ -1,11 +1,11 @@
 import { isExact, parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { Json, SelectedType } from '../../shared/domain/types.ts';
 
-/** The sign between whole numbers and their fractions. */
+/** The decimal separator. */
 export type Decimal = '.' | ',';
 
 /**
- * A value of a page as another type; null if it does not convert. Numbers keep their digits.
+ * Converts a value of a page to another type; null if it cannot be converted. Numbers keep their digits.
  * @param value a text, or a value of JSON
  * @param decimal how the page writes numbers
  */
@@ -29,20 +29,20 @@ const MAX_TEXT = 1000;
 /** Blanks and apostrophes between groups of digits. */
 const BLANKS = " \\u00a0\\u2007\\u2009\\u202f'\\u2019";
 
-/** A sign, with a currency between it and the number; the number; and what is written behind it without a blank. */
+/** A sign, optionally followed by a currency; the number; and the text that follows it without a blank. */
 const NUMBERS: Readonly<Record<Decimal, RegExp>> = { '.': numberWith('.'), ',': numberWith(',') };
 
 function numberWith(decimal: Decimal): RegExp {
     const group = decimal === '.' ? ',' : '.';
     const sign = '(?:(?<![\\p{L}\\p{N}])([-\\u2212])\\s?\\p{Sc}?\\s?)?';
-    // Groups have three digits, in India two but for the last.
+    // Groups have three digits; in India all groups but the last have two.
     const grouped = `\\d{1,3}(?:[${BLANKS}]\\d{3})+(?!\\d)|\\d{1,3}(?:[${group}]\\d{2,3}){0,100}[${group}]\\d{3}(?!\\d)`;
     return new RegExp(`${sign}(${grouped}|\\d+|(?<!\\d)(?=[${decimal}]\\d))(?:[${decimal}](\\d+))?(?:[eE]([+-]?\\d{1,3}))?(.?)`, 'u');
 }
 
 /**
- * The first number in a text, as JSON writes it: without currency and unit, without the signs between groups of digits.
- * @returns undefined without a number, and where the digits go on in a way that `decimal` does not explain, such as `1,5` with a point
+ * The first number in a text, as a JSON number without currency, unit and group separators.
+ * @returns undefined if there is no number, or if more digits follow that do not fit `decimal`, such as `1,5` with a point
  */
 function literalIn(text: string, decimal: Decimal): string | undefined {
     if (text.length > MAX_TEXT) return undefined;
@@ -56,13 +56,13 @@ function literalIn(text: string, decimal: Decimal): string | undefined {
     return `${sign === undefined ? '' : '-'}${plain === '' ? '0' : plain}${tail}`;
 }
 
-/** Whether a number goes on: with a sign and digits, or as thousands and millions (`1.2k`, `3M`). */
+/** Whether the number continues: with a separator and digits, or with a suffix for thousands or millions (`1.2k`, `3M`). */
 function isMore(next: string, rest: string): boolean {
     if (/[.,]/.test(next)) return /^\d/.test(rest);
     return /[kKMB\d]/.test(next) && !/^\p{L}/u.test(rest);
 }
 
-/** A whole number loses the zeros behind its point. */
+/** A number as its type. An integer loses the zeros after its decimal point. */
 function numberOf(literal: string, type: SelectedType): Json {
     const whole = literal.replace(/\.0+$/, '');
     if (!Number.isFinite(Number(literal))) return null;

@@ -6,8 +6,8 @@ import { InvalidResponse } from './invalid-response.ts';
 const DELIMITERS = [',', ';', '\t', '|'];
 
 /**
- * The rows of CSV as `{items: [{column: value}]}`. All values are texts; empty lines are left out, and a short row lacks its last columns.
- * @throws InvalidResponse for quotes that do not end, and for a page of HTML
+ * The rows of CSV as `{items: [{column: value}]}`. All values are texts. Empty lines are skipped, and a short row lacks its last columns.
+ * @throws InvalidResponse for unclosed quotes and for a page of HTML
  */
 export function readCsv(text: string, { delimiter = '', header = true, columns = [] }: CsvFormat = {}): { items: JsonObject[] } {
     if (/^\s{0,100}<(?:!doctype\s+html|html)\b/i.test(text)) throw new InvalidResponse('The answer is a page of HTML, and no CSV.');

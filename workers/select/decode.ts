@@ -26,8 +26,9 @@ export function typeOfBody(
 }
 
 /**
- * The type of the page of a step of `prepare`, which names none: a form is HTML, and JSON is JSON although many sites label it as a page.
- * @returns undefined where the Content-Type decides as usual
+ * The type of a page of a `prepare` step, for which packages declare no type. A page with a form is HTML. JSON is recognized even though
+ * many sites label it as HTML.
+ * @returns undefined if the Content-Type decides as usual
  */
 export function typeOfStep(body: Uint8Array, contentType: string | undefined, { hasForm }: { hasForm: boolean }): ResponseType | undefined {
     if (hasForm) return 'html';
@@ -37,8 +38,9 @@ export function typeOfStep(body: Uint8Array, contentType: string | undefined, { 
 }
 
 /**
- * Decodes a body by the charset of its endpoint, else as browsers do (WHATWG, "Encoding" and "HTML"), JSON too: by its byte order mark, else
- * the charset of its Content-Type, else the `meta` of HTML or the declaration of XML, else as UTF-8. A charset that does not exist counts as none; bytes that do not fit become U+FFFD.
+ * Decodes a body by the charset of its endpoint, otherwise as browsers do (WHATWG, "Encoding" and "HTML"), JSON too: by its byte order
+ * mark, else the charset of its Content-Type, else the `meta` of HTML or the declaration of XML, else as UTF-8. An unknown charset is
+ * ignored; invalid bytes become U+FFFD.
  */
 export function decode(page: Undecoded): string {
     return new TextDecoder(encodingOf(page)).decode(page.body);
@@ -57,7 +59,7 @@ function encodingOf({ body, contentType, type, charset: ofEndpoint }: Undecoded)
     return bomOf(body) ?? knownEncoding(charset) ?? knownEncoding(charsetInside(body, type)) ?? 'utf-8';
 }
 
-/** Sites name few charsets, and some of them at random. */
+/** A cache by label. Most sites use few labels; the limit is for sites that send arbitrary ones. */
 const encodings = new LRUCache<string, { name: string | undefined }>({ max: 100 });
 
 function knownEncoding(label: string | undefined): string | undefined {
@@ -68,22 +70,22 @@ function knownEncoding(label: string | undefined): string | undefined {
     try {
         name = new TextDecoder(label).encoding;
     } catch {
-        // A label of no encoding.
+        // The label names no encoding.
     }
     encodings.set(label, { name });
     return name;
 }
 
-/** No label of the standard is longer. */
+/** No label in the standard is longer. */
 const MAX_LABEL = 40;
 
-/** Lines that sites put before JSON, so that no script can load it. */
+/** The prefixes that sites put before JSON, so that no script can load it. */
 const GUARD = /^\s*(?:\)\]\}'?,?|while\s*\(\s*1\s*\)\s*;|for\s*\(\s*;\s*;\s*\)\s*;)\s*/;
 
-/** The call of a function around JSON, as Express and others write it. */
+/** The beginning of a JSONP call, as Express and others write it. */
 const CALLBACK = /^\s*(?:\/\*\*\/\s*)?(?:typeof\s+[\w$.]{1,100}\s*===?\s*['"]function['"]\s*&&\s*)?[A-Za-z_$][\w$.]{0,100}\s*\(/;
 
-/** The JSON in a text: without the line that guards it (`)]}'`), and without the function that it is an argument of (JSONP). */
+/** The JSON in a text, without a prefix that guards it (`)]}'`) or a function call around it (JSONP). */
 export function jsonIn(text: string): string {
     const guard = GUARD.exec(text)?.[0];
     if (guard !== undefined) return text.slice(guard.length);
@@ -123,7 +125,7 @@ function guessType(body: Uint8Array): ResponseType {
     return start.startsWith('<') ? 'html' : 'text';
 }
 
-/** Whether a body begins like JSON in a function, or behind a line that guards it. */
+/** Whether a body begins like JSONP, or with a prefix that guards JSON. */
 function isGuarded(body: Uint8Array): boolean {
     const start = Buffer.from(body.subarray(0, 512)).toString('latin1');
     return GUARD.test(start) || CALLBACK.test(start);
@@ -136,7 +138,7 @@ function bomOf(body: Uint8Array): string | undefined {
     return undefined;
 }
 
-/** The charset that markup names: in HTML by its `meta`, in XML and XHTML by the declaration that begins it. */
+/** The charset that markup declares: in HTML in its `meta`, in XML and XHTML in the declaration at its beginning. */
 function charsetInside(body: Uint8Array, type: ResponseType): string | undefined {
     if (type === 'html') return metaCharset(body) ?? declaredCharset(body);
     return type === 'xml' || type === 'feed' ? declaredCharset(body) : undefined;

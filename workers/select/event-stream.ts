@@ -1,12 +1,12 @@
 import { createParser } from 'eventsource-parser';
 import { joinJson } from './json-lines.ts';
 
-/** The last event of many streams, in place of data. */
+/** The data of the last event of many streams. It is not JSON. */
 const END = '[DONE]';
 
 /**
- * The data of an event stream (`text/event-stream`) as the JSON `{"items": […]}`, with their text as it is. Events without data are left
- * out, and a last one that says `[DONE]`. The last event may lack the empty line behind it.
+ * The data of an event stream (`text/event-stream`) as the JSON `{"items": […]}`, with their text unchanged. Skips events without data, and
+ * a last event with `[DONE]`. The last event may lack the empty line after it.
  * @throws InvalidResponse that names the first event whose data are not JSON
  */
 export function eventsAsJson(text: string): string {

@@ -15,10 +15,10 @@ type AtomEntry = ItemOf<FeedOf<'atom'>>;
 type JsonItem = ItemOf<FeedOf<'json'>>;
 
 /**
- * A feed of RSS, RDF, Atom or JSON as `{title, url, items}` (docs/api.md, "Schema packages"). Every item has every field: null or an empty
- * list where the feed does not say it. Relative URLs are resolved; times are in UTC.
+ * A feed of RSS, RDF, Atom or JSON as `{title, url, items}` (docs/api.md, "Schema packages"). Every item has every field; a field that the
+ * feed lacks is null or an empty list. Relative URLs are resolved; times are in UTC.
  * @param url of the feed
- * @throws InvalidResponse for a text that is no feed
+ * @throws InvalidResponse for a text that is not a feed
  */
 export function readFeed(text: string, url: string): JsonObject {
     const body = text.trim();
@@ -50,7 +50,7 @@ function shape<Item>(title: string | undefined, url: Json, items: Item[] | undef
 
 type Link = (href: string | undefined) => string | null;
 
-/** An absolute URL stays as it is written. */
+/** Makes a URL absolute. An absolute URL is not changed. */
 function linkOf(href: string | undefined, base: string): string | null {
     if (href === undefined || URL.canParse(href)) return href ?? null;
     return URL.parse(href, base)?.href ?? href;
@@ -125,7 +125,7 @@ function ofJson(item: JsonItem, authors: JsonItem['authors'], link: Link): JsonO
     };
 }
 
-/** The page among the links of Atom: a link without a relation is one. */
+/** The link to the page among the links of Atom. A link without a relation leads to the page, too. */
 function pageOf(links: AtomEntry['links'] = []): string | undefined {
     const pages = links.filter(({ rel = 'alternate' }) => rel === 'alternate');
     return (pages.find(({ type = 'text/html' }) => type === 'text/html') ?? pages[0])?.href;

@@ -22,7 +22,7 @@ export const parseHtml: ParseBody = (text, { url }) => {
     };
 };
 
-/** Whether a page asks for a password, and its title, heading or address says that it is for that. */
+/** Whether a page asks for a password, and its title, heading or URL says that it is a sign-in page. */
 function isLoginPage($: CheerioAPI, url: string): boolean {
     if ($('input[type="password" i]').length === 0) return false;
     return [$('title').first().text(), $('h1').first().text(), URL.parse(url)?.pathname ?? ''].some(isLoginTitle);
@@ -51,7 +51,7 @@ export function findNext($: CheerioAPI, selector: string, url: string): NextFoun
     return { value: element.attr('value') ?? element.attr('content') ?? element.text().trim() };
 }
 
-/** Nodes whose text is not visible on the page. */
+/** Elements whose text is not visible on the page. */
 const UNSEEN = 'script,style,noscript,template,iframe,object,embed,svg,canvas,head,link,meta,dialog:not([open]),[hidden]';
 
 /** The value of a page without `select`: `{url, title, description, markdown, links}` (docs/api.md, "Schema packages"). Links are absolute; missing values are null. */

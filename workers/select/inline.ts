@@ -4,8 +4,8 @@ import { MAX_OUTPUT } from './measure.ts';
 import type { RawPage, ResponseRules } from './read-page.ts';
 
 /**
- * The types that are parsed in time proportional to their size. HTML, XML and feeds have their own processes. A column of CSV is named in
- * each row, so that a small body may be a long text.
+ * The types that are parsed in time proportional to their size. HTML, XML and feeds have their own processes. CSV is not among them: each
+ * row of the result names all columns, so a small body may become a long text.
  */
 const INLINE_TYPES: ReadonlySet<ResponseType> = new Set(['json', 'ndjson', 'text', 'binary']);
 
@@ -36,7 +36,7 @@ export function canReadInline(page: RawPage, rules: ResponseRules): boolean {
     return verdict && page.body.length * fieldsOf(rules.select) <= INLINE_WORK;
 }
 
-/** Verdicts by rules. The rules of a version are the same object while the version is cached. */
+/** Decisions by rules. The rules of a version are the same object while the version is cached. */
 const known = new WeakMap<ResponseRules, boolean>();
 
 /** Keywords that check each value once: no combinators, patterns, references or comparisons of items. */
@@ -124,7 +124,7 @@ const SHORTEST = 2;
  * @param bytes size of the body
  */
 export function mostSelected(bytes: number, select: Select | undefined, type?: ResponseType): number {
-    // They have names that the body has once or never.
+    // Their results repeat names that the body contains once or not at all.
     if (type === 'csv' || type === 'feed') return MAX_OUTPUT;
     if (select === undefined) return Math.min(MAX_OUTPUT, GROWTH * bytes);
     // Functions, filters and pipes may select the same value many times.

@@ -2,14 +2,14 @@ import { InvalidResponse } from './invalid-response.ts';
 import { parseJson } from './json.ts';
 
 /**
- * NDJSON as the JSON `{"items": […]}` of its lines, with their text as it is. Blank lines are left out.
+ * NDJSON as the JSON `{"items": […]}` of its lines, with their text unchanged. Skips blank lines.
  * @throws InvalidResponse that names the first line that is not JSON
  */
 export function linesAsJson(text: string): string {
     return joinJson(linesOf(text));
 }
 
-/** A value of JSON, and what a message calls it. */
+/** The text of a JSON value, and its name for error messages. */
 interface Named {
     text: string;
     name: string;
@@ -26,11 +26,11 @@ function* linesOf(text: string): Generator<Named> {
     }
 }
 
-/** The JSON `{"items": […]}` of texts that are JSON each. @throws InvalidResponse that names the first one that is not */
+/** Joins JSON texts into `{"items": […]}`. @throws InvalidResponse that names the first text that is not JSON */
 export function joinJson(values: Iterable<Named>): string {
     const items: string[] = [];
     for (const value of values) {
-        // Only a text that is JSON by itself may be joined: `1],"a":[2` would be JSON then too.
+        // Each text must be JSON by itself: `1],"a":[2` would be valid JSON after joining.
         refuseBad(value);
         items.push(value.text);
     }

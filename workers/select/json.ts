@@ -8,7 +8,7 @@ import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 /** Allowed nesting of an answer (docs/api.md, "Hosted fetch"). */
 export const MAX_DEPTH = 100;
 
-/** Rejects JSON that nests too deep. Bytes are UTF-8. @throws InvalidResponse */
+/** Rejects JSON that is nested too deeply. Bytes are UTF-8. @throws InvalidResponse */
 export function refuseDepth(text: string | Uint8Array): void {
     if (isJsonTooDeep(text, MAX_DEPTH)) {
         throw new InvalidResponse(`The answer nests more than ${MAX_DEPTH} levels deep.`, [], 'UPSTREAM_TOO_LARGE');
@@ -17,7 +17,7 @@ export function refuseDepth(text: string | Uint8Array): void {
 
 /**
  * Parses an answer as JSON. Numbers may be rounded; see `parseExact`.
- * @throws InvalidResponse if it is not JSON, or nests too deep
+ * @throws InvalidResponse if it is not JSON, or is nested too deeply
  */
 export function parseJson(text: string): Json {
     refuseDepth(text);
@@ -52,7 +52,7 @@ export function selectJson(pageFor: (expression: string) => Json, select: Select
 export function searchJson(page: Json, expression: string, path: string): Json {
     try {
         const found: unknown = search(page, expression);
-        // The library also finds functions on the prototypes of plain objects. The site did not send these.
+        // The library also finds functions on the prototypes of plain objects, which the site did not send.
         return found === undefined || typeof found === 'function' ? null : (found as Json);
     } catch (error) {
         const reason = error instanceof Error ? error.message.slice(0, 200) : 'it failed';
@@ -62,7 +62,7 @@ export function searchJson(page: Json, expression: string, path: string): Json {
     }
 }
 
-/** Whether a value is nothing, as JMESPath sees it: for paging, that there is no next page. */
+/** Whether JMESPath considers a value empty or false. In paging this means that there is no next page. */
 export function isNothing(value: Json): boolean {
     if (value === null || value === false || value === '') return true;
     return typeof value === 'object' && !isExact(value) && Object.keys(value).length === 0;

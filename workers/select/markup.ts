@@ -3,7 +3,7 @@ import { parseHtml } from './html.ts';
 import { type ParseBody, parsedShape } from './read-page.ts';
 import { parseXml } from './xml.ts';
 
-/** Parses what the processes for markup read: HTML, XML and feeds. @throws InvalidResponse */
+/** Parses the types that the processes for markup read: HTML, XML and feeds. @throws InvalidResponse */
 export const parseMarkup: ParseBody = (text, page, rules) => {
     if (page.type === 'xml') return parseXml(text, page, rules);
     if (page.type !== 'feed') return parseHtml(text, page, rules);

@@ -16,8 +16,8 @@ const QUOTES = 2;
 const BRACKETS = 2;
 
 /**
- * Rejects a value with too many bytes (as JSON), values or levels, and stops at the first excess. A value that is selected many times
- * counts each time.
+ * Rejects a value with too many bytes (as JSON), values or levels, and stops at the first limit that it exceeds. A value that is selected
+ * several times counts each time.
  * @throws InvalidResponse
  */
 export function refuseTooMuch(value: Json, { isSelected }: { isSelected: boolean }): void {

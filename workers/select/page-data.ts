@@ -11,7 +11,7 @@ type Matches = ReturnType<CheerioAPI>;
 
 /** An entry of `select` that reads data inside a page: one of four forms. */
 export interface DataEntry {
-    /** Of JSON: the elements with the data; scripts by default. Of a table it is `table`. */
+    /** The elements with the JSON; scripts by default. Tables use `table` instead. */
     selector?: string;
     /** The attribute or property with the JSON; the text by default. */
     value?: string;
@@ -27,15 +27,15 @@ export interface DataEntry {
     table?: string;
 }
 
-/** Whether an entry reads data, and no elements. */
+/** Whether an entry reads data inside a page, and not elements. */
 export function isDataEntry(entry: Json): boolean {
     return isObject(entry) && ['json', 'assign', 'microdata', 'table'].some((form) => Object.hasOwn(entry, form));
 }
 
 /**
- * Extracts the matches of an entry from a page, in order, without running scripts. Blocks that are no JSON or yield null are left out.
+ * Extracts the matches of an entry from a page, in order, without running scripts. Skips blocks that are not JSON or yield null.
  * @param where `path` is the pointer to the entry, `base` the base of relative links
- * @throws InvalidResponse where an expression or a table fails
+ * @throws InvalidResponse if an expression or a table fails
  */
 export function* dataIn(within: Matches, entry: DataEntry, where: { path: string; base: string }): Generator<Json> {
     if (entry.table !== undefined) {
@@ -55,7 +55,7 @@ export function* dataIn(within: Matches, entry: DataEntry, where: { path: string
     }
 }
 
-/** The nodes of each block of JSON that may match: itself, and those in its list or `@graph`. */
+/** For each block of JSON, the nodes that may match: the block, and the nodes in its list or `@graph`. */
 function* blocksIn(within: Matches, { selector = 'script', value = 'textContent', assign, of }: DataEntry): Generator<Json[]> {
     for (const element of within.find(selector)) {
         const text: unknown = within._make([element]).prop(value);
@@ -67,25 +67,25 @@ function* blocksIn(within: Matches, { selector = 'script', value = 'textContent'
     }
 }
 
-/** A block, and the nodes of its list or `@graph`; a list may hold blocks with a `@graph` each. */
+/** The block, and the nodes of its list or `@graph`. Each block in a list may have a `@graph`. */
 function nodesOf(block: Json): Json[] {
     if (Array.isArray(block)) return [block, ...block.flatMap((node) => [node, ...graphOf(node)])];
     return [block, ...graphOf(block)];
 }
 
-/** One node alone needs no list (JSON-LD, "Named Graphs"). */
+/** A `@graph` with one node need not be a list (JSON-LD, "Named Graphs"). */
 function graphOf(node: Json): Json[] {
     const graph = isObject(node) ? (node as JsonObject)['@graph'] : undefined;
     return graph === undefined ? [] : [graph].flat();
 }
 
-/** `@type` may be a list, an address or have a prefix: `https://schema.org/Product`, `schema:Product`. */
+/** `@type` may be a list or a URL, or have a prefix: `https://schema.org/Product`, `schema:Product`. */
 function isOfType(node: Json, name: string): boolean {
     const said = isObject(node) ? (node as JsonObject)['@type'] : undefined;
     return [said].flat().some((one) => typeof one === 'string' && (one === name || one.replace(/^.*[/#:]/, '') === name));
 }
 
-/** Without the comments that old pages hide scripts in. */
+/** Removes the comments in which old pages hide scripts. */
 function plainOf(text: string): string {
     return text.replace(/^\s*(?:\/\/\s*)?(?:<!--|<!\[CDATA\[)/, '').replace(/(?:\/\/\s*)?(?:-->|\]\]>)\s*$/, '');
 }
@@ -118,7 +118,7 @@ function afterEquals(script: string, from: number): number | undefined {
     return found === undefined ? undefined : from + found.length;
 }
 
-/** The end of an object or list by its brackets, or of a scalar. Whether it is JSON is for the parser to say. */
+/** The end of an object or list, found by its brackets, or of a scalar. The parser later checks whether it is JSON. */
 function endOfLiteral(script: string, from: number): number | undefined {
     const scalar = matchAt(/"(?:[^"\\\n]|\\.)*"|[-+.\w]+/y, script, from);
     if (scalar !== undefined) return from + scalar.length;

@@ -7,7 +7,7 @@ export interface Work extends Order {
     owner: string;
     /** Whether a contributor controls its cost. Each owner has one heavy task at a time. */
     isHeavy: boolean;
-    /** Milliseconds since the epoch; absent: it waits for any time. */
+    /** Milliseconds since the epoch; absent: no limit. */
     beginBy?: number | undefined;
 }
 
@@ -33,7 +33,7 @@ interface Seat {
 }
 
 /**
- * Opens a pool. Processes start when there is work for them, and stay. Owners take turns, each with its oldest task.
+ * Opens a pool. Processes start when there is work for them, and keep running. Owners take turns, each with its oldest task.
  * @param kinds arguments of the program by kind
  * @param max processes of each kind
  */
@@ -56,7 +56,7 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
         return undefined;
     }
 
-    /** @param isTurn whether the other owners come first from now on */
+    /** @param isTurn whether the owner has had its turn and moves behind the other owners */
     function remove(job: Job, { isTurn = false } = {}): void {
         clearTimeout(job.timer);
         const others = (waiting.get(job.owner) ?? []).filter((one) => one !== job);

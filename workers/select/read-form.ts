@@ -12,8 +12,8 @@ const MAX_BYTES = 64 * 1024;
 type Matches = ReturnType<CheerioAPI>;
 
 /**
- * Reads the one form that `prepare.form` matches: its action, and the fields as the page fills them in: hidden inputs, texts, choices and ticks.
- * Passwords, files and empty texts are sent only by params.
+ * Reads the one form that `prepare.form` matches: its action, and its fields with their initial values (hidden inputs, texts, selected
+ * options and ticked boxes). Passwords, files and empty texts are sent only if a param sets them.
  * @param path pointer to `form`, for messages
  * @param method method of the endpoint; a form with another method does not match the package
  * @throws InvalidResponse for no form, several forms, or a form that is too large
@@ -67,7 +67,7 @@ function fieldsOf($: CheerioAPI, form: Matches): PreparedForm['fields'] {
     return fields;
 }
 
-/** Inputs that are sent when they are clicked, or that a param has to name. */
+/** Inputs without an initial value: buttons, and fields that only a param can set. */
 const NOT_SENT: ReadonlySet<string> = new Set(['submit', 'image', 'button', 'reset', 'password', 'file']);
 
 /** The initial value of a field: none, one, or several for a list with multiple choices. */
@@ -87,7 +87,7 @@ function toValues(text: string): string[] {
     return text === '' ? [] : [text];
 }
 
-/** The chosen options; of a list that shows one of them the last chosen, or else the first. */
+/** The selected options. Without `multiple` only the last selected option; a drop-down list without one sends its first option. */
 function chosenIn($: CheerioAPI, list: Matches): string[] {
     const options = list
         .find('option')
@@ -98,7 +98,7 @@ function chosenIn($: CheerioAPI, list: Matches): string[] {
     const isWhole = list.attr('multiple') !== undefined;
     const first = Number(list.attr('size') ?? 1) > 1 ? undefined : options.find(isOpen);
     const sent = isWhole ? chosen : [chosen.at(-1) ?? first].filter((option) => option !== undefined);
-    // By name, `attr` gives an option without a value its text.
+    // `attr` returns the text of an option without a value only if it is called with the name.
     return sent.map(
         (option) =>
             option.attr()?.['value'] ??

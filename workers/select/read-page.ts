@@ -41,13 +41,13 @@ export type NextFound = { value: Json } | { href: string };
 
 /** A parsed body. Call `next` before `value`: reading a whole page of HTML changes it. */
 export interface Parsed {
-    /** Whether it is a page of HTML that asks to sign in. */
+    /** Whether it is an HTML sign-in page. */
     isLogin?: boolean;
     next(expression: string): NextFound | undefined;
     /** The selected data, or the whole body, neither wrapped nor validated. JSON may have ExactNumbers. */
     value(rules: ResponseRules): Json;
     json?: {
-        /** The whole body as JSON, and its value with rounded numbers; absent if the body is no JSON. */
+        /** The whole body as JSON, and its value with rounded numbers; absent if the body is not JSON. */
         whole?: { text: string; rounded: Json };
         /** Whether `value` may have ExactNumbers. */
         hasExact(): boolean;
@@ -64,15 +64,15 @@ export interface Wanted {
     most: number;
 }
 
-/** The content of an answer, as its caller gets it. */
+/** The content of an answer, as the caller gets it. */
 export interface Content {
     /** A JSON object. */
     text: string;
-    /** Length of the list of results after the cut; 1 where there is no list. */
+    /** Length of the list of results after the cut; 1 if there is no list. */
     results: number;
     isListed: boolean;
     truncated: boolean;
-    /** The answer is a page of HTML that asks to sign in. */
+    /** The answer is an HTML sign-in page. */
     isLogin?: true | undefined;
 }
 
@@ -105,13 +105,13 @@ export function readPage(
     }
     const data = wrapResult(parsed.value(rules));
     if (options.isMeasured) refuseTooMuch(data, { isSelected: select !== undefined });
-    // Numbers of HTML are read from texts, and may be long too.
+    // HTML may contain numbers with many digits too, since they are read from texts.
     const isRewritten = json === undefined ? select !== undefined : select === undefined || json.hasExact();
     const content = cut(validateData(data, schema, { ...options, isRewritten }), wanted);
     return parsed.isLogin === true ? { ...content, isLogin: true } : content;
 }
 
-/** Cuts `data` to the wanted results and writes it. @throws InvalidResponse for more than 10 MiB */
+/** Cuts `data` to the wanted results and serializes it. @throws InvalidResponse for more than 10 MiB */
 function cut(whole: JsonObject, wanted: Wanted): Content {
     const isListed = resultsAt(whole, wanted.results) !== undefined;
     const { data, results, truncated } = cutResults(whole, wanted.results, wanted.most);
@@ -120,34 +120,34 @@ function cut(whole: JsonObject, wanted: Wanted): Content {
     return { text, results, isListed, truncated };
 }
 
-/** `wrapResult` for the text of a value. */
+/** `wrapResult` for the JSON text of a value. */
 function wrapText(text: string, value: Json | undefined): string {
     if (Array.isArray(value)) return `{"items":${text}}`;
     return typeof value === 'object' && value !== null ? text : `{"value":${text}}`;
 }
 
-/** One page of several: its data, the number of its results, and the next page. */
+/** One page of a walk: its data, the number of its results, and the next page. */
 export interface Part {
     /** A JSON object. */
     text: string;
     /** `undefined` without a list of results. */
     items: number | undefined;
-    /** Without a list, since the answer has no body or null in its place: the page of a site that has nothing more to say. */
+    /** There is no list because the answer has no body, or null instead of the list. Some sites end their pages this way. */
     isNothing?: true | undefined;
-    /** Those of `items` that are in `text`: without those that an earlier call answered, and with `unique` without those that were there before. */
+    /** The number of items in `text`: without the items that an earlier call delivered, and with `unique` without repeated items. */
     kept?: number | undefined;
-    /** With `unique`: the place in the list of the first item that the call may not have any more. */
+    /** With `unique`: the index of the first item beyond the results that the call may still have. */
     cutAt?: number | undefined;
     /** With `unique`: the ids of the first kept items, at most the wanted results. */
     ids?: readonly string[] | undefined;
     /** The number at `pagination.end.total`. */
     total?: number | undefined;
-    /** Whether `pagination.end.has_more` says that this is the last page. */
+    /** Whether this is the last page by `pagination.end.has_more`. */
     isLast?: boolean | undefined;
     /** Equal for pages with equal results, whatever the order of their keys; `undefined` without results. */
     fingerprint?: string | undefined;
     next: NextFound | undefined;
-    /** As of a single answer. */
+    /** As in `Content`. */
     isLogin?: true | undefined;
 }
 
@@ -157,16 +157,18 @@ export interface WantedPart {
     results: string;
     /** `pagination.next`, if the page itself contains it. */
     next: string | undefined;
-    /** `pagination.unique`, the ids of the results before, and how many results the call may have. */
+    /**
+     * `pagination.unique`, the ids of the earlier results, the most ids to return, and the number of results that the call may still have.
+     */
     unique?: { id: string; known: readonly string[]; most: number; left: number } | undefined;
-    /** How many of the first results an earlier call answered. */
+    /** How many results at the beginning of the page an earlier call delivered. */
     skip?: number;
     /** `pagination.end`, for pages of JSON. */
     end?: { total: string | undefined; hasMore: string | undefined } | undefined;
 }
 
 /**
- * Reads one page of several: like `readPage`, but validation follows when all pages are joined. Also finds the next page.
+ * Reads one page of several: like `readPage`, but the data is validated when all pages are joined. Also finds the next page.
  * @throws InvalidResponse
  */
 export function readPart(
@@ -224,7 +226,7 @@ export function extractPlain(
     return Object.fromEntries(found);
 }
 
-/** The signs of the last page in a page of JSON. A total that is no number is ignored. */
+/** The values of `pagination.end` in a page of JSON. A total that is not a number is ignored. */
 function endIn({ json }: Parsed, { total, hasMore }: NonNullable<WantedPart['end']> = NO_END): Pick<Part, 'total' | 'isLast'> {
     if (json === undefined) return {};
     const said = total === undefined ? undefined : json.search(total, '/pagination/end/total');
@@ -237,10 +239,10 @@ function endIn({ json }: Parsed, { total, hasMore }: NonNullable<WantedPart['end
 
 const NO_END = { total: undefined, hasMore: undefined };
 
-/** Characters to hash at a time: one call for each small item takes as long as writing it. */
+/** Characters to hash at a time: one call for each small item would take as long as serializing the item. */
 const HASHED = 64 * 1024;
 
-/** Hashes a few items after the others, since a sorted copy of all would take much memory. */
+/** Hashes the items in chunks, since a sorted copy of all items would need much memory. */
 function fingerprintOf(items: readonly Json[] | undefined): string | undefined {
     if (items === undefined || items.length === 0) return undefined;
     const hash = createHash('sha256');
@@ -254,7 +256,7 @@ function fingerprintOf(items: readonly Json[] | undefined): string | undefined {
     return hash.update(text).digest('base64');
 }
 
-/** Allowed size of a cursor, which goes into a URL or a form. */
+/** Maximum size of a cursor, which is sent in a URL or a form. */
 const MAX_NEXT = 64 * 1024;
 
 /** @throws InvalidResponse */
@@ -286,9 +288,9 @@ export function joinParts(
 }
 
 /**
- * Validates `data` by `response.schema` and returns it. On the event loop the schema is interpreted: to compile a simple schema takes
- * up to 70 ms.
- * @param options.isRewritten whether to validate what its JSON says, since it may have ExactNumbers or infinite ones
+ * Validates `data` by `response.schema` and returns it. On the event loop the schema is interpreted, since compiling even a simple schema
+ * takes up to 70 ms.
+ * @param options.isRewritten whether to validate the serialized value, since the value may have ExactNumbers or infinite numbers
  * @throws InvalidResponse
  */
 function validateData(
@@ -309,12 +311,12 @@ function refuseLength(text: string): void {
     if (Buffer.byteLength(text) > MAX_OUTPUT) throw new InvalidResponse(TOO_LONG);
 }
 
-/** Removes a pointer that contains a secret. Its steps are keys of the site's data. */
+/** Replaces a pointer that contains a secret. Its steps are keys of the site's data. */
 function harmless(pointer: string): string {
     return findSecrets(pointer) === undefined ? pointer : '/[removed]';
 }
 
-/** Decodes a page; lines of JSON, events and files become JSON. Rejects large JSON that nests too deep before the decoding. */
+/** Decodes a page; lines of JSON, events and files become JSON. Rejects large JSON that is nested too deeply before decoding it. */
 function textOf(page: RawPage, { sse = false }: Pick<ResponseRules, 'sse'> = {}): string {
     if (page.type === 'json' && page.body.length > LARGE && isUtf8(page)) refuseDepth(page.body);
     if (page.type === 'binary') return fileAsJson(page);
@@ -323,7 +325,7 @@ function textOf(page: RawPage, { sse = false }: Pick<ResponseRules, 'sse'> = {})
     return page.type === 'json' ? jsonIn(text) : text;
 }
 
-/** Types whose shape has `items`. */
+/** Types whose data has `items`. */
 const LISTS: ReadonlySet<ResponseType> = new Set(['ndjson', 'csv', 'feed']);
 
 /** Whether an empty body is a list without items. The answer to HEAD has no body and is no list. */
@@ -334,7 +336,10 @@ function isEmptyList({ type, method }: RawPage): boolean {
 /** Body size from which the depth is checked first. For smaller bodies the additional pass costs more than it saves. */
 const LARGE = 256 * 1024;
 
-/** Parses JSON, what became JSON, CSV, and text. `html.ts` parses HTML in its own processes, because its libraries are large. */
+/**
+ * Parses JSON, types that `textOf` turned into JSON, CSV, and text. `html.ts` parses HTML in its own processes, because its libraries are
+ * large.
+ */
 function parsePlain(text: string, { type }: RawPage, rules: Pick<ResponseRules, 'csv'> = {}): Parsed {
     if (type === 'text') {
         const value = ({ select }: ResponseRules) => {
@@ -350,7 +355,7 @@ function parsePlain(text: string, { type }: RawPage, rules: Pick<ResponseRules, 
         exact ??= parseExact(text, rounded);
         return exact;
     };
-    // JMESPath compares a long number that is written in an expression as a double.
+    // JMESPath reads number literals in expressions as doubles, so it must compare them with rounded numbers.
     const pageFor = (expression: string) => (whole() !== rounded && hasRounded(expression) ? rounded : whole());
     const search = (expression: string, path: string) => searchJson(pageFor(expression), expression, path);
     return {
@@ -365,7 +370,7 @@ function parseTable(text: string, { csv }: Pick<ResponseRules, 'csv'>): Parsed {
     return { ...parsed, value: (rules) => typedBy(rules.schema, wrapResult(parsed.value(rules))) };
 }
 
-/** An answer that became a value of a shape of ours, over which `select` is JMESPath. */
+/** An answer that was converted to a fixed shape (CSV, feeds). `select` over it is JMESPath. */
 export function parsedShape(shape: JsonObject): Parsed {
     const search = (expression: string, path: string) => searchJson(shape, expression, path);
     return {

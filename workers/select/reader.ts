@@ -36,13 +36,13 @@ export type PartReading = ({ ok: true; bytes: number } & Part) | Refused;
 
 type ReadAs = Pick<Endpoint, 'response'>;
 
-/** The share of processing that one call gets. */
+/** The owner and the limits of one call's page processing. */
 export interface ReadingTurn {
     /** Owner of the package. Owners take turns, so that none delays another. */
     owner: string;
     /** Remaining CPU time for all pages of the call, in milliseconds. */
     cpuMs: number;
-    /** Epoch milliseconds. A page that still waits for its turn then is not read. */
+    /** Epoch milliseconds. A page that still waits for its turn at this time is not read. */
     deadlineAt?: number;
 }
 
@@ -64,16 +64,16 @@ export interface Reader {
     readPart(page: Page, endpoint: ReadAs, wanted: WantedPart, turn?: ReadingTurn): Promise<PartReading>;
     /** Joins pages, validates them and cuts them to the wanted results. @param texts texts of parts @param bytes their size */
     join(texts: readonly string[], endpoint: ReadAs, wanted: Wanted, bytes: number, turn?: ReadingTurn): Promise<Reading>;
-    /** Reads what a step of `prepare` wants of its page. */
+    /** Reads the form and the values of a `prepare` step from its page. */
     prepare(page: Page, wanted: WantedOfStep, turn?: ReadingTurn): Promise<({ ok: true } & PreparedPage) | Refused>;
-    /** Takes the watched value out of a result, and compares it with the one before. */
+    /** Extracts the watched value from a result, and compares it with the previous value. */
     watch(order: WatchOrder, turn?: ReadingTurn): Promise<({ ok: true } & Watched) | Refused>;
     close(): Promise<void>;
 }
 
 /**
- * CPU limit of one task (docs/api.md, "Hosted fetch"). What costs in proportion to its size may take all that is left to the call: 5 MiB
- * of small values take most of this limit, and on a slow machine several times as long.
+ * CPU limit of one task (docs/api.md, "Hosted fetch"). Tasks whose cost is proportional to their size may use all of the call's remaining
+ * time: 5 MiB of small values take most of this limit, and several times as long on a slow machine.
  */
 const TASK_MS = 500;
 
@@ -82,7 +82,7 @@ const MIB = 1024 * 1024;
 /** Memory growth limit for a page without a contributor's rules. */
 const PLAIN_GROWTH = 128 * MIB;
 
-/** Memory growth limit for a contributor's rules: less than 64 MiB above a plain reading of the same page. */
+/** Memory growth limit for a contributor's rules: less than 64 MiB above reading the same page without rules. */
 function heavyGrowth({ kind, bytes }: { kind: string; bytes: number }): number {
     const growth = kind === 'html' ? 48 * MIB + 16 * bytes : 32 * MIB + 10 * bytes;
     return Math.min(PLAIN_GROWTH, growth);
@@ -103,13 +103,16 @@ const NO_RULES: ResponseRules = { type: undefined, select: undefined, schema: un
 /**
  * Creates a reader. It reads simple pages inline and others in child processes, where a contributor's expensive rules can be killed and
  * delay no other call. HTML has its own processes, which start with the first page of HTML, so a slow page delays no JSON.
- * @param threads maximum number of processes of each of the two kinds
- * @param taskMs CPU limit of one task that may cost more than its size
+ * @param threads maximum number of processes of each kind
+ * @param taskMs CPU limit of one task whose cost is not bounded by its size
  */
 export function createReader({ threads = Math.min(2, availableParallelism()), taskMs = TASK_MS } = {}): Reader {
     const pool = openProcessPool(PROGRAM, KINDS, { max: threads });
 
-    /** @param bytes size of what is read @param isHeavy whether its cost depends on a contributor's rules and is not bounded by its size */
+    /**
+     * @param bytes size of the texts that are read @param isHeavy whether its cost depends on a contributor's rules and is not bounded by
+     * its size
+     */
     async function ask(task: Task, { bytes, isHeavy }: { bytes: number; isHeavy: boolean }, turn: ReadingTurn): Promise<TaskAnswer> {
         const kind = 'page' in task && MARKUP.has(task.page.type) ? 'html' : 'plain';
         const { owner, deadlineAt: beginBy } = turn;
@@ -147,7 +150,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
             return contentOf(await askOf(answered, { what: 'page', page, rules, wanted }, isHeavy(page, rules), turn));
         },
         async readPart(answered, { response }, wanted, turn = createReadingTurn()) {
-            // Values of CSV are typed by the schema, page by page; it is held against all pages together later.
+            // The schema gives CSV values their types on each page. It validates only the joined pages, later.
             const rules = response.type === 'csv' ? response : { ...response, schema: undefined };
             const expressions = expressionsOf(wanted);
             const page = rawPage(answered, rules, rules.select !== undefined || expressions.length > 0);
@@ -204,7 +207,7 @@ function isHeavy({ type }: RawPage, rules: ResponseRules): boolean {
 /** The types that the processes for HTML read. */
 const MARKUP: ReadonlySet<ResponseType> = new Set(['html', 'xml', 'feed']);
 
-/** The types that a bot challenge can be read as. */
+/** The types that a bot challenge may be parsed as. */
 const PAGE_LIKE: ReadonlySet<ResponseType> = new Set(['html', 'xml', 'csv', 'text', 'binary']);
 
 /** The reading of a 2xx page, or UPSTREAM_BLOCKED if the page is a bot challenge. JSON that fits the schema is never one. */

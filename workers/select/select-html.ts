@@ -25,7 +25,7 @@ export interface Where {
 
 /**
  * Runs `select` over HTML, in the form of cheerio's `extract`: texts trimmed, links absolute, values converted where an entry has a `type`.
- * Missing or inconvertible values are null; matches of a list that lack the attribute are left out.
+ * Missing values, and values that cannot be converted, are null. Matches of a list without the attribute are skipped.
  * @param base the base of relative links
  * @throws InvalidResponse with a pointer to the selector that failed
  */
@@ -33,7 +33,7 @@ export function selectHtml($: CheerioAPI, select: JsonObject, base: string): Jso
     return selectMap($.root(), select, { path: '/select', base });
 }
 
-/** Runs one entry of such a map over the whole page. @throws InvalidResponse */
+/** Runs one entry of a `select` map over the whole page. @throws InvalidResponse */
 export function selectOne($: CheerioAPI, entry: Json, where: Where): Json {
     return selectEntry($.root(), entry, where);
 }
@@ -91,17 +91,17 @@ function selectAll(
             if (found !== undefined) values.push(type === undefined ? found : convert(found, type, decimal));
         }
     };
-    // `extract` stops at the first match, which `find` does not.
+    // `extract` stops at the first match, `find` does not.
     runSelector(where.path, () => within.extract({ it: isFirstAlone ? { selector, value: read } : [{ selector, value: read }] }));
     return values;
 }
 
-/** Attributes and properties that hold one URL. */
+/** Attributes and properties that contain one URL. */
 const LINKS: ReadonlySet<string> = new Set(
     'href src action formAction formaction poster cite data background longdesc manifest xlink:href'.split(' '),
 );
 
-/** Properties whose blanks are part of a document. */
+/** Properties whose whitespace is significant. */
 const MARKUP: ReadonlySet<string> = new Set(['innerHTML', 'outerHTML']);
 
 function propertyOf(match: Matches, name: string, base: string): Json | undefined {

@@ -1,7 +1,7 @@
 import { isExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { Json } from '../../shared/domain/types.ts';
 
-/** A copy of a value in which the order of keys says nothing. Recursion is bounded by the levels that an answer may have. */
+/** A copy of a value with sorted keys, so that equal values have equal texts. The allowed nesting of answers bounds the recursion. */
 export function withSortedKeys(value: Json): Json {
     if (typeof value !== 'object' || value === null || isExact(value)) return value;
     if (Array.isArray(value)) return value.map(withSortedKeys);

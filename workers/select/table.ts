@@ -5,14 +5,14 @@ import { InvalidResponse, TOO_MUCH } from './invalid-response.ts';
 
 type Matches = ReturnType<CheerioAPI>;
 
-/** Cells of a table, those that others span included. */
+/** The most cells of a table. A cell that spans several places counts several times. */
 const MAX_CELLS = 200_000;
 
-/** As many columns as HTML lets a cell span. */
+/** The most columns that HTML lets a cell span. */
 const MAX_SPAN = 1000;
 
 /**
- * The rows of a table by its first row, which names the columns. A cell over several columns or rows is in all of them.
+ * The rows of a table as objects; the first row names the columns. A cell that spans several columns or rows appears in all of them.
  * @throws InvalidResponse for too many cells
  */
 export function tableOf(table: Matches): JsonObject[] {
@@ -23,7 +23,7 @@ export function tableOf(table: Matches): JsonObject[] {
 
 function cellsOf(table: Matches): string[][] {
     const rows: string[][] = [];
-    /** By column: the text of a cell above, and how many rows it still spans. */
+    /** For each column, the text of a cell that spans into the next rows, and the number of these rows. */
     let above = new Map<number, { text: string; left: number }>();
     let count = 0;
     for (const row of rowsOf(table)) {
@@ -51,7 +51,7 @@ function cellsOf(table: Matches): string[][] {
     return rows;
 }
 
-/** Rows of a table, without those of tables inside it. */
+/** The rows of a table, without the rows of nested tables. */
 function* rowsOf(table: Matches): Generator<Matches> {
     for (const child of table.children()) {
         const element = table._make([child]);

@@ -6,7 +6,7 @@ const MAIL = /^(?:[a-z]{3,9},?\s+)?\d{1,2}\s+[a-z]{3,9}\s+\d{2,4}\s+\d{1,2}:\d\d
 
 /**
  * The time in a text of a feed, in UTC with milliseconds; null without one. A time without a zone is in UTC.
- * @param text as ISO 8601 or RFC 822 write it
+ * @param text a time in the format of ISO 8601 or RFC 822
  */
 export function timeIn(text: unknown): string | null {
     const written = typeof text === 'string' ? text.trim() : '';

@@ -3,12 +3,12 @@ import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { valueIn } from '../../shared/domain/json/value-in.ts';
 import type { Json, JsonObject, JsonSchema } from '../../shared/domain/types.ts';
 
-/** No schema of a package refers on more often. */
+/** The longest chain of references that is followed. Schemas of packages are never longer. */
 const MAX_REFERENCES = 32;
 
 /**
- * The value with numbers and booleans in place of the texts that a schema wants as such. A text that is none stays, so that the schema
- * refuses it; an empty one is null if the schema takes null. Numbers keep their digits.
+ * Converts texts to the numbers and booleans that a schema expects. A text that cannot be converted stays, so that validation rejects it.
+ * An empty text becomes null if the schema allows null. Numbers keep their digits.
  */
 export function typedBy(schema: JsonSchema | undefined, value: Json, whole: JsonSchema | undefined = schema): Json {
     const rules = resolveReference(schema, whole);
@@ -29,7 +29,7 @@ function schemaIn(rules: JsonObject, keyword: string): JsonSchema | undefined {
     return valueIn(rules, keyword) as JsonSchema | undefined;
 }
 
-/** The schema behind references into the same document. */
+/** Follows the schema's references within the same document. */
 function resolveReference(schema: JsonSchema | undefined, whole: JsonSchema | undefined): JsonObject | undefined {
     let here: Json | undefined = schema;
     for (let i = 0; i < MAX_REFERENCES && isObject(here) && typeof here['$ref'] === 'string'; i++) here = at(whole, here['$ref']);
@@ -58,7 +58,7 @@ function typedScalar(text: string, said: Json | undefined): Json {
     return text;
 }
 
-/** A number as JSON writes it, of one that may have a plus, zeros before it, or nothing on one side of its point. */
+/** A number in the format of JSON. The text may have a plus, leading zeros, or no digits on one side of its point. */
 function literalOf(text: string): string | undefined {
     const [, sign, digits = '', fraction = '', exponent = ''] = /^([+-])?(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,3}))?$/i.exec(text) ?? [];
     if (digits === '' && fraction === '') return undefined;

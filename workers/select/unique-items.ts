@@ -4,11 +4,11 @@ import { searchJson } from './json.ts';
 import { withSortedKeys } from './sorted-keys.ts';
 
 /**
- * The items whose ids are not among `known` and not before them in the list. An item without an id stays.
+ * Removes items whose ids are among `known` or occur earlier in the list. An item without an id stays.
  * @param unique.id `pagination.unique`
- * @param unique.most how many ids to return: a walk with that many results is over
- * @param unique.left how many items the call may still have
- * @returns with `cutAt`, the place in the list of the first item that the call may not have
+ * @param unique.most the most ids to return, since a walk ends with this number of results
+ * @param unique.left the number of items that the call may still have
+ * @returns the items, and `cutAt`, the index of the first item beyond `left`
  * @throws InvalidResponse when the expression fails
  */
 export function withoutRepeats(
@@ -17,7 +17,8 @@ export function withoutRepeats(
 ): { items: Json[]; ids: string[]; cutAt: number | undefined } {
     const seen = new Set(known);
     const ids: string[] = [];
-    // One expression for all items: the library parses an expression each time it runs. `map` keeps the place of a null.
+    // One expression for all items: the library parses an expression each time it runs. `map` keeps nulls, so the indexes of ids and items
+    // agree.
     const found = searchJson([...items], `map(&(${id}), @)`, '/pagination/unique') as Json[];
     const isNew = (index: number): boolean => {
         const value = found[index] ?? null;
@@ -41,7 +42,7 @@ export function withoutRepeats(
 /** Length of a SHA-256 in Base64. */
 const HASH = 44;
 
-/** An id as text. A long one is hashed, behind a sign that no JSON begins with. */
+/** An id as text. A long id is hashed; its hash follows a `#`, with which no JSON begins. */
 export function keyOf(value: Json): string {
     const text = JSON.stringify(withSortedKeys(value));
     return text.length <= HASH ? text : `#${createHash('sha256').update(text).digest('base64')}`;

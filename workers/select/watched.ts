@@ -12,24 +12,24 @@ import { keyOf } from './unique-items.ts';
 export interface WatchOrder {
     /** The data of the result, as JSON text. */
     data: string;
-    /** The value of the run before, as JSON text; absent if this run is the base. */
+    /** The value of the previous run, as JSON text; absent if this run is the base. */
     before?: string | undefined;
     watch: string | null;
     identity: string | null;
     when: When;
 }
 
-/** The watched value as JSON text, and how it differs from the one before. */
+/** The watched value as JSON text, and its difference from the previous value. */
 export interface Watched {
     text: string;
     /** JSON text; absent if nothing changed. */
     diff?: string;
     isTruncated: boolean;
-    /** Whether people are told, as `when` says. */
+    /** Whether people are notified, by `when`. */
     isTold: boolean;
 }
 
-/** @throws InvalidResponse where an expression does not fit, and for a value of more than 1 MiB */
+/** @throws InvalidResponse if an expression fails, and for a value of more than 1 MiB */
 export function readWatched({ data, before, watch, identity, when }: WatchOrder): Watched {
     const whole = parseExact(data);
     const after = watch === null ? whole : search(whole, watch, '/watch');
@@ -59,7 +59,7 @@ function isWanted(when: When, isOther: boolean, seen: JsonObject): boolean {
 
 function idsBy(identity: string | null): IdsOf | undefined {
     if (identity === null) return undefined;
-    // One expression for all items, as for pages: `map` keeps the place of a null.
+    // One expression for all items, as in unique-items.ts.
     return (items) => (search([...items], `map(&(${identity}), @)`, '/identity') as Json[]).map((id) => (id === null ? null : keyOf(id)));
 }
 

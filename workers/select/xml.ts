@@ -34,10 +34,10 @@ type Handler = Pick<DomHandler, 'onopentag' | 'onclosetag' | 'ontext' | 'onend'>
 const IGNORED: Handler = { onopentag() {}, onclosetag() {}, ontext() {}, onend() {} };
 
 /**
- * Walks over a whole document, without its comments and instructions. Blanks before it are allowed, as many sites send them.
- * @param handler gets texts and CDATA alike
- * @throws InvalidResponse for XML that is not well-formed, that nests too deep, that has a document type (DTD), or an entity beyond the
- *     five that XML has by itself: nothing ever expands
+ * Walks over a whole document, without its comments and instructions. Leading whitespace is allowed, because many sites send it.
+ * @param handler gets texts and CDATA as texts
+ * @throws InvalidResponse for XML that is not well-formed, is nested too deeply, has a document type (DTD), or has an entity other than the
+ * five that XML has by itself: nothing ever expands
  */
 export function walkXml(text: string, handler: Handler = IGNORED): void {
     const parser = new SaxesParser({ xmlns: false });

@@ -11,18 +11,19 @@ export interface Body {
     bytes: Buffer;
     /** Bytes on the wire, before unpacking. */
     received: number;
-    /** Whether the body ended inside the cap. */
+    /** Whether the body ended within the cap. */
     isWhole: boolean;
 }
 
 /**
- * Reads a body and unpacks its one layer of compression. Counts unpacked bytes as they arrive, so a decompression bomb stops at the cap.
+ * Reads a body and decompresses its one layer of compression. Counts unpacked bytes as they arrive, so a decompression bomb stops at the
+ * cap.
  * @param cap bytes after unpacking; beyond it the rest stays unread and the connection is closed
  * @param keepsBeginning whether to return the beginning of a body that exceeds the cap
  * @param isEmpty the response has no body by definition, whatever the headers say
  * @param reservation grants memory before more than a small part is read, and holds a whole large body afterwards
- * @throws UpstreamFault UPSTREAM_INVALID_RESPONSE for an unknown, repeated or broken coding, OVERLOADED when no memory was granted;
- *     the stream's error when the connection breaks
+ * @throws UpstreamFault UPSTREAM_INVALID_RESPONSE for an unknown, repeated or broken coding, OVERLOADED when no memory was granted; the
+ * stream's error when the connection breaks
  */
 export async function readBody(
     response: IncomingMessage,

@@ -5,10 +5,10 @@ export function isBodyless({ status, method }: { status: number; method: Method 
     return method === 'HEAD' || status === 204 || status === 205;
 }
 
-/** The statuses of a write that succeeded and has nothing to say. */
+/** Statuses with which sites confirm a write without a body. */
 const MAY_BE_EMPTY: ReadonlySet<number> = new Set([200, 201, 202]);
 
-/** Whether an answer says nothing, which is `{}`: it has no body by definition, or an empty one with 200, 201 or 202. */
+/** Whether an answer is empty and its data is `{}`: it has no body by definition, or an empty body with 200, 201 or 202. */
 export function isEmptyAnswer(answer: { status: number; method: Method; body: Uint8Array }): boolean {
     return isBodyless(answer) || (answer.body.length === 0 && MAY_BE_EMPTY.has(answer.status));
 }

@@ -1,4 +1,4 @@
-/** The time of one call. It ends at the deadline, or earlier when the caller is gone. */
+/** The time of one call. It ends at the deadline, or earlier when the caller hangs up. */
 export interface CallTime {
     /** Whether the call is over. Then no more requests are sent. */
     isOver(): boolean;
@@ -14,7 +14,7 @@ export interface CallTime {
     close(): void;
 }
 
-/** Starts the time of a call. @param deadlineAt milliseconds since the epoch; the monotonic clock measures it from here on */
+/** Starts the time of a call. @param deadlineAt milliseconds since the epoch; from here on the monotonic clock is used */
 export function openCallTime(deadlineAt: number, signal: AbortSignal | undefined): CallTime {
     const endsAt = performance.now() + (deadlineAt - Date.now());
     const waiting = new Set<() => void>();

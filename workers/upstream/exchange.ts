@@ -35,7 +35,7 @@ export function startExchange(client: Got, request: UpstreamRequest, pool: Guard
             broken ??= error;
         });
     });
-    // got waits for a body for every method that can have one.
+    // got waits for a body with every method that may have one.
     if (request.body === undefined && request.method !== 'GET' && request.method !== 'HEAD') stream.end();
 
     const head = new Promise<IncomingMessage>((done, fail) => {

@@ -29,7 +29,7 @@ export interface Reservation {
     settle(bytes: number): void;
     /** Frees the page, and keeps this many bytes for its results. */
     keep(bytes: number): void;
-    /** Ends the wait for memory, and every later one. */
+    /** Ends the current wait for memory and all later ones. */
     giveUp(): void;
     /** Frees everything. */
     release(): void;
@@ -64,7 +64,7 @@ interface Call {
     kept: number;
     /** Whether it holds a page and needs more for its results. */
     wantsMore: boolean;
-    /** Cuts what it holds; set while a page arrives, or while it keeps results and waits for the next page. */
+    /** Ends the call's page with a fault. Set while a page arrives, or while the call keeps results and waits for the next page. */
     cut: Cut | undefined;
     /** Bytes since the last check, and the number of checks that it is behind. */
     arrived: number;
@@ -83,9 +83,9 @@ interface Waiting {
 }
 
 /**
- * Creates the memory budget of a worker: a semaphore with weights. A reservation is granted whole or not at all: if every answer had
- * half of its memory, none could finish. Walks, which keep a large result or hold a page and need more, come first, in the order in
- * which they began to. The first walk may exceed the limit, so all of them finish one after the other.
+ * Creates the memory budget of a worker: a semaphore with weights. A reservation is granted completely or not at all: if every answer had
+ * half of its memory, none could finish. Walks that keep a large result, or hold a page and need more, come first, in the order in which
+ * this began. The first walk may exceed the limit, so all of them finish one after the other.
  * @param most bytes; one site may use half
  * @param small bytes that need no reservation
  * @param checkMs time between two checks of arriving pages
@@ -146,7 +146,7 @@ export function createMemoryBudget({ most = MOST, small = SMALL, checkMs = CHECK
         call.waitedMs += performance.now() - since;
     }
 
-    /** Nothing arrives for a call any more. Only a walk that keeps a large result carries over how far it is behind. */
+    /** Ends the page of a call. Only a walk that keeps a large result keeps the number of checks that it is behind. */
     function endPage(call: Call): void {
         call.cut = undefined;
         call.arrived = 0;
@@ -159,7 +159,7 @@ export function createMemoryBudget({ most = MOST, small = SMALL, checkMs = CHECK
             checkTimer = undefined;
             return;
         }
-        // Waits that are shorter than the time between two checks are normal.
+        // Waits shorter than the time between two checks are normal and are ignored.
         const patient = [...waiting].filter(([, asked]) => asked.checks++ > 0);
         const obstacles = patient.map(([call, { bytes }]) => ({ site: call.site, inTheWay: obstacle(call, bytes) }));
         for (const call of holders) {
@@ -227,7 +227,7 @@ function include<T>(set: Set<T>, one: T, isIn: boolean): void {
     else set.delete(one);
 }
 
-/** The fault of a call that got no memory in time, or whose site did not wait for it. */
+/** The fault of a call that got no memory in time, or whose site did not wait until it did. */
 export function noMemory(isTransient = false): UpstreamFault {
     return new UpstreamFault('OVERLOADED', NO_MEMORY, { retryAfter: 1, isTransient });
 }

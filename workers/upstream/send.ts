@@ -34,7 +34,7 @@ export interface SendOptions {
     cookies?: CallCookies;
     /** Set if the site named the URL, which is then checked like a redirect. The beginning of the error message. */
     namedBy?: string;
-    /** Whether the site's owner blocked a URL. Runs for redirects too. */
+    /** Whether the site's owner blocked a URL. Checked for redirects too. */
     isBlocked?: (url: string) => boolean;
     /** Makes each request wait for its turn; absent: no wait. */
     pace?: Pace;
@@ -74,7 +74,7 @@ export interface SendTools {
 /** How long an ended call waits for the result of its sent mark. Shorter than the caller waits for the report. */
 const LATE_MARK_MS = 100;
 
-/** A site that waited this long for our memory is not at fault when it closes the connection or time runs out. */
+/** If a site had to wait this long for our memory, a closed connection or a timeout is not its fault. */
 const LONG_WAIT_MS = 1000;
 
 /** One call of `send`, with its retries and redirects. */
@@ -86,7 +86,7 @@ export class Call {
     #attempts = 0;
     #retries = 0;
     #mayHaveArrived = false;
-    /** The call was ended because others need its memory. */
+    /** The call was ended because other calls need its memory. */
     #isGivenUp = false;
     /** Resolves with whether this call marked the write as sent. */
     #marking: Promise<boolean> | undefined;
@@ -110,7 +110,7 @@ export class Call {
             this.#options.reservation?.requested(() => this.#giveUp());
             const host = new URL(request.url).hostname;
             const noTurn = await this.#waitForTurn(host);
-            // An earlier answer of the site says more than a missing turn.
+            // The site's earlier answer is more informative than the missing turn.
             if (noTurn !== undefined) return this.#failed(failed ?? noTurn);
             this.#options.onHost?.(host);
             const step = await this.#tryOnce(request);
@@ -127,7 +127,7 @@ export class Call {
         }
     }
 
-    /** A URL that the site named may repeat the credential that was sent to it. */
+    /** Removes the credential from a URL that the site named, since the site may repeat it there. */
     #clean(request: UpstreamRequest): UpstreamRequest | Fault {
         const { credential, namedBy } = this.#options;
         if (credential === undefined || namedBy === undefined) return request;
@@ -225,7 +225,7 @@ export class Call {
         }
     }
 
-    /** Adds the credential, where the host of this very request may get it. A token that is renewed meanwhile is waited for until the deadline. */
+    /** Adds the credential if the host of this request may receive it. Waits for a token that is being renewed, until the deadline. */
     async #withCredential(request: UpstreamRequest): Promise<{ request: UpstreamRequest; isAttached: boolean }> {
         const { credential } = this.#options;
         if (credential === undefined) return { request, isAttached: false };
@@ -351,7 +351,7 @@ export class Call {
             code,
             attempts: this.#attempts,
             ...(message === undefined ? {} : { message }),
-            // Callers get whole seconds and at least 1, also when the site says 0.
+            // Callers get whole seconds, and at least 1 even if the site says 0.
             ...(retryAfter === undefined ? {} : { retryAfter: Math.max(1, retryAfter) }),
             ...(status === undefined ? {} : { upstream: { status, snippet } }),
             ...(isUnsent ? { isUnsent: true } : {}),

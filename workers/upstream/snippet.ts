@@ -8,7 +8,7 @@ const SCANNED = 4096;
 
 /**
  * The beginning of a body as readable text: one line without control characters and secrets, at most 512 characters.
- * @param mask hides what else may not be shown
+ * @param mask hides other texts that must not be shown
  */
 export function snippetOf(body: Uint8Array, mask: (text: string) => string = (text) => text): string {
     // A UTF-8 character has at most four bytes, so the cut is behind the scanned part.

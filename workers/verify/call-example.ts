@@ -23,14 +23,14 @@ const BULK_PRIORITY = 100;
 const LEASE_GRACE_MS = 5000;
 /** Pause before a retry when callers fill the site's share. */
 const BUSY_MS = 1000;
-/** No limit: a domain has one run at a time, and a run one call. */
+/** No limit is needed: a domain has one run at a time, and a run has one call at a time. */
 const UNBOUNDED = 1_000_000;
 
 interface ExampleCall {
     run: VerificationRun;
     endpoint: Endpoint;
     params: JsonObject;
-    /** Lent by a maintainer, for an endpoint that needs one. */
+    /** The connection that a maintainer lent, for an endpoint that needs one. */
     connection?: Connection | undefined;
     /** Time for the whole call, in milliseconds. */
     patienceMs: number;
@@ -38,8 +38,8 @@ interface ExampleCall {
 }
 
 /**
- * Makes one free hosted fetch of an example. Blocks, shares, quarantines, circuits, pace and the egress guard apply as for callers. It
- * does not count in credits, usage, trending, health or circuits. It is never a circuit's probe, because callers would wait for it.
+ * Makes one free hosted fetch of an example. Blocks, shares, quarantines, circuits, pace and the egress guard apply as for callers. It does
+ * not count towards credits, usage, trending, health or circuits. It is never a circuit's probe, because callers would wait for it.
  */
 export async function callExample(app: App, call: ExampleCall): Promise<Finding> {
     const began = performance.now();
@@ -64,7 +64,7 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
     for (;;) {
         const siteState = await findLatest(app.db, { site, registrable });
         if (siteState.isBlocked) return toRefused('SITE_BLOCKED');
-        // The stated effect is unproven, and a call would be the test.
+        // The schema's effect is not proven, and a call could turn out to be a write.
         const isPlainRead = endpoint.method === 'GET' || endpoint.method === 'HEAD';
         if (siteState.policy?.writes === false && !isPlainRead) return toRefused('SITE_BLOCKED');
         if (secondsUntilAllOpen(siteState.policy?.hours ?? [], app.clock.now()) > 0) return toRefused('SITE_UNAVAILABLE');
@@ -98,7 +98,7 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
     }
 }
 
-/** The use of a connection is in the audit of its workspace, and its 401 counts like any other. */
+/** Records the use of the lent connection in the audit log of its workspace. A 401 counts as for any other call. */
 async function noteLent(app: App, { workspaceId, ownerId }: Connection, job: FetchJob, outcome: FetchOutcome): Promise<void> {
     const caller = { workspaceId, keyId: 'system', userId: ownerId ?? '' };
     await recordUse(app, { caller, times: { admittedAt: job.admittedAt } }, job, outcome);

@@ -23,8 +23,8 @@ const RUN_MS = verification.RUN_EVERY_MS - 60_000;
 const LEAST_PATIENCE_MS = 1000;
 
 /**
- * Makes a claimed run: one call after the other, `paceMs` between them or as long as the site's own pace takes, and stores the findings.
- * When it is aborted it stores nothing, and the run is repeated later.
+ * Executes a claimed run: makes one call after the other, with pauses of `paceMs` or of the site's own pace if that is longer, and stores
+ * the findings. An aborted run stores nothing and is repeated later.
  */
 export async function verifySite(
     app: App,
@@ -37,7 +37,7 @@ export async function verifySite(
     const offer = { auth: version?.auth ?? [], hosts: version?.hosts ?? [] };
     const lent = offer.auth.length === 0 ? [] : await lentConnections(app.db, { ...run, takesCookies });
     const lentFor = (endpoint: Endpoint) => {
-        // That a POST reads is a claim of the schema, and nobody's credential is to prove it.
+        // A schema may falsely declare a POST as a read, so it is never tested with a lent credential.
         const isPlainRead = endpoint.method === 'GET' || endpoint.method === 'HEAD';
         if (!isPlainRead || needOf(endpoint, offer.auth) !== 'required') return undefined;
         return lent.find((one) => fitsTerms(one, offer, endpoint));
@@ -56,7 +56,7 @@ export async function verifySite(
         const finding = await callExample(app, { run, endpoint, params, connection, patienceMs, signal });
         if (signal.aborted) return;
         findings.push(finding);
-        // The obstacle applies to the other calls too, where it is no credential.
+        // The obstacle applies to the other calls too, unless it is the credential.
         if (finding.verdict === 'unknown' && connection === undefined) break;
         const next = calls[place + 1];
         const pauseMs = next === undefined ? 0 : Math.max(paceMs, pacedMs(next.endpoint, paces));
@@ -68,7 +68,7 @@ export async function verifySite(
     if (ended.isRecorded) report(app, run, { outcome, findings, hasDrifted: ended.hasDrifted, durationMs: performance.now() - began });
 }
 
-/** Whether an endpoint may be called with a connection as its owner agreed to. */
+/** Whether calling an endpoint with a connection fits the terms that its owner accepted. */
 function fitsTerms({ authId, entry, hosts, scopes }: Connection, offer: AuthOffer, endpoint: Endpoint): boolean {
     const missing = entry.type === 'oauth2' && scopes.length > 0 ? endpoint.scopes.filter((scope) => !scopes.includes(scope)) : [];
     return missing.length === 0 && changesOfTerms({ entry, hosts }, termsOf(offer, authId), endpoint).length === 0;

@@ -15,16 +15,16 @@ import { createEventPoster, type PostEnd } from './post-event.ts';
 type DueDelivery = queue.DueDelivery;
 
 const TURN_MS = 100;
-/** How often free hosts are leased and leases renewed; well within the duration of a lease. */
+/** How often free hosts are leased and leases are renewed; much shorter than a lease. */
 const LOOK_MS = 250;
 const RENEW_MS = 1500;
 /** The most hosts of one worker. */
 const MOST_HOSTS = 500;
-/** Hosts whose receivers fail that a worker with all its hosts releases at a look. */
+/** The most hosts with failing receivers that a worker with MOST_HOSTS hosts releases at a time. */
 const MOST_RELEASED = 50;
 /** Attempts recorded in one statement. */
 const MOST_RECORDED = 500;
-/** How long running requests may take on shutdown, in milliseconds. Later, another worker sends them again. */
+/** How long running requests may take on shutdown, in milliseconds. Another worker repeats requests that take longer. */
 const LAST_MS = 2000;
 const GONE = 410;
 
@@ -80,7 +80,7 @@ export function startDeliveries(app: App, { connector }: { connector?: EgressCon
     async function record(): Promise<void> {
         const taken = ended.slice(0, MOST_RECORDED);
         if (taken.length === 0) return;
-        // First, so that no further delivery of such a webhook becomes due.
+        // Disables webhooks before it records the attempts, so that no further delivery of these webhooks becomes due.
         await disableWebhooks(db, [...new Set(taken.filter(({ isGone }) => isGone).map(({ attempt }) => attempt.webhookId))], 'gone');
         const { toDisable, toWarn } = await queue.recordAttempts(
             db,
@@ -102,7 +102,7 @@ export function startDeliveries(app: App, { connector }: { connector?: EgressCon
             await record();
             if (isDue.renew() && lines.hosts().length > 0) lines.keep(await queue.renewHosts(db, holder, lines.hosts()));
             if (isDue.look()) {
-                // Without this, enough receivers that fail would keep all others waiting.
+                // Without this, many failing receivers would keep all others waiting.
                 if (lines.hosts().length >= MOST_HOSTS) await release(lines.failing().slice(0, MOST_RELEASED));
                 if (lines.hosts().length < MOST_HOSTS) lines.take(await queue.takeHosts(db, holder, MOST_HOSTS - lines.hosts().length));
             }
@@ -157,7 +157,7 @@ async function headersOf(
     };
 }
 
-/** Returns a function that returns true at most once per `ms` milliseconds. */
+/** Creates a function that returns true at most once per `ms` milliseconds. */
 function every(ms: number): () => boolean {
     let at = Number.NEGATIVE_INFINITY;
     return () => {

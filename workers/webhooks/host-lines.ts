@@ -5,7 +5,7 @@ import type { DueDelivery } from '../../shared/store/events/delivery-queue.ts';
 const ENOUGH = 16;
 /** Concurrent requests of one worker. */
 const MOST_AT_ONCE = 1024;
-/** Those of them to webhooks that fail, so that others have a place at once even if thousands of receivers hang. */
+/** Concurrent requests to failing webhooks, so that others always find a slot even if thousands of receivers hang. */
 const MOST_FAILING = 512;
 
 /** How a delivery ended. `unsent`: the receiver got no request. */
@@ -41,7 +41,7 @@ export interface HostLines {
     full(): string[];
     /** Hosts without a delivery or a pause. */
     idle(): string[];
-    /** Hosts with nothing on its way whose waiting deliveries are all to webhooks that fail. */
+    /** Hosts without running requests whose waiting deliveries are all to failing webhooks. */
     failing(): string[];
     /** Starts no further requests. */
     stop(): void;
@@ -50,8 +50,8 @@ export interface HostLines {
 }
 
 /**
- * Limits concurrent deliveries to each webhook and host. The webhooks of a host take turns, those with fewer failures first. Webhooks
- * that do not deliver are slowed down together, so that nobody can use webhooks to flood a host that wants none.
+ * Limits concurrent deliveries to each webhook and host. The webhooks of a host take turns, those with fewer failures first. Webhooks that
+ * do not deliver are slowed down together, so that nobody can use webhooks to flood a host that does not expect them.
  * @param send resolves when a delivery ended; it never rejects
  */
 export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd>): HostLines {

@@ -4,7 +4,7 @@ import { createConnector, type EgressConnector, EgressDenied, type EgressRules, 
 import { type CallTime, openCallTime } from '../upstream/call.ts';
 
 const HEADER_BYTES = 16 * 1024;
-/** How long to wait for the beginning of a body after the status, in milliseconds. */
+/** How long to wait for the beginning of the body after the status, in milliseconds. */
 const BODY_MS = 1000;
 
 interface PostedEvent {
@@ -15,7 +15,7 @@ interface PostedEvent {
 
 /** The outcome of one request. */
 export interface PostEnd {
-    /** False where nobody was called. */
+    /** Whether a request was sent. */
     isSent: boolean;
     isDelivered: boolean;
     /** The HTTP status of the answer. */
@@ -63,7 +63,7 @@ export function createEventPoster(rules: EgressRules, connector: EgressConnector
     };
 }
 
-/** The receiver closed a keep-alive connection just when it was reused. */
+/** The receiver closed a keep-alive connection while it was being reused. */
 class StaleConnection extends Error {}
 
 function retryStale<T>(error: unknown, send: () => Promise<T>): Promise<T> {
