@@ -59,6 +59,11 @@ function showFault({ code, message, exitCode, lines, fields }: CommandFault, pai
     return { error: { code, message, ...fields }, lines: [cross(paint)(message), ...lines], exitCode };
 }
 
+/** What a site answered, with the beginning of its answer where it is known. */
+export function siteAnswered({ status, snippet }: { status: number; snippet: string }): string {
+    return `the site answered ${status}${snippet === '' ? '' : `: ${snippet}`}`;
+}
+
 function showRefusal(error: RoutebookError, paint: Paint): ShownFailure {
     const { code, message, status, fault, retryable, retryAfter, details, requestId } = error;
     const { upgrade, connectUrl, obtainUrl, upstream, didYouMean } = error;
@@ -68,7 +73,7 @@ function showRefusal(error: RoutebookError, paint: Paint): ShownFailure {
         cross(paint)(`${paint('bold', code)}  ${message}`),
         ...detailLines(details, paint),
         ...(didYouMean.length === 0 ? [] : [`  did you mean ${didYouMean.join(' or ')}?`]),
-        ...(upstream === undefined ? [] : [`  the site answered ${upstream.status}: ${upstream.snippet}`]),
+        ...(upstream === undefined ? [] : [`  ${siteAnswered(upstream)}`]),
         ...(retryAfter === undefined ? [] : [`  try again in ${retryAfter} s`]),
         ...(upgrade === undefined ? [] : [`  more credits with the plan ${upgrade.to}: ${upgrade.url}`]),
         ...(isUnconnected ? [`  connect the site with "routebook connect", or at ${connectUrl}`] : []),

@@ -162,7 +162,7 @@ function joinedPages(
         isMoreLeft,
         paginationEnd: endOf(truncated ? 'max_results' : stop.end, endpoint, job),
         ...(next === undefined ? {} : { next }),
-        ...(pages[0]?.part.isLogin === true ? { isLogin: true } : {}),
+        ...(pages[0]?.part.login === undefined ? {} : { login: pages[0].part.login }),
         ...(stop.failure === undefined || truncated ? {} : { failedPage: toFailedPage(stop.failure) }),
     };
 }

@@ -1,6 +1,7 @@
 import type { Identity } from '../shared/domain/fetch/build-request.ts';
 import type { FailedPage, FetchFailure, FetchJob } from '../shared/domain/fetch/call.ts';
 import type { Continuation } from '../shared/domain/fetch/continuation.ts';
+import type { LoginSign } from '../shared/domain/fetch/login-words.ts';
 import type { PaginationEnd } from '../shared/domain/fetch/pages.ts';
 import type { PreparedForm } from '../shared/domain/fetch/prepared-form.ts';
 import { escapePointer } from '../shared/domain/json/json-bounds.ts';
@@ -26,8 +27,8 @@ export interface Collected {
     next?: Continuation;
     /** The page that ended the walk of a `partial` call. */
     failedPage?: FailedPage;
-    /** The first page asks to sign in. */
-    isLogin?: true;
+    /** Whether the first page asks to sign in. */
+    login?: LoginSign;
     /** No page was read. */
     isUnread?: true;
 }
@@ -61,9 +62,9 @@ export async function collectOne({
     const reading = await reader.read(answer.page, endpoint, { results: billing.results, most: job.maxResults }, turn);
     if (!reading.ok) return reading;
     if (billing.unit === 'result' && !reading.isListed) return withoutResults(endpoint);
-    const { text, results, truncated, isLogin } = reading;
+    const { text, results, truncated, login } = reading;
     const whole: Collected = { ok: true, text, results, truncated, pagesWithItems: results === 0 ? 0 : 1, isMoreLeft: false };
-    return isLogin === true ? { ...whole, isLogin } : whole;
+    return login === undefined ? whole : { ...whole, login };
 }
 
 /** The beginning of the error message if the site named the first URL of the call (in the form's action). */

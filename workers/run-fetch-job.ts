@@ -71,7 +71,7 @@ function deadlineOfPages({ deadlineAt }: FetchJob, startedAt: number): number {
 }
 
 function outcomeOf(endpoint: Endpoint, collected: Collected, call: SiteCall, startedAt: number): FetchOutcome {
-    const { text, results, truncated, pagesWithItems, isMoreLeft, paginationEnd, isUnread, isLogin, next, failedPage } = collected;
+    const { text, results, truncated, pagesWithItems, isMoreLeft, paginationEnd, isUnread, login, next, failedPage } = collected;
     const figures = call.figures();
     return {
         ok: true,
@@ -81,7 +81,7 @@ function outcomeOf(endpoint: Endpoint, collected: Collected, call: SiteCall, sta
         requests: endpoint.kind === 'paginate' ? pagesWithItems : isUnread ? 0 : 1,
         truncated: truncated || isMoreLeft,
         ...(paginationEnd === undefined ? {} : { paginationEnd }),
-        ...(isLogin === undefined ? {} : { isLogin }),
+        ...(login === undefined ? {} : { login }),
         ...(next === undefined ? {} : { next: writeContinuation(next) }),
         ...(failedPage === undefined ? {} : { failedPage }),
         mayKeep: call.heads().every((head) => mayKeep(endpoint, head)),

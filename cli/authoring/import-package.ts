@@ -76,13 +76,18 @@ async function read(path: string, wishes: Wishes): Promise<Imported> {
     try {
         return importDocument(await readDocument(path), wishes);
     } catch (error) {
-        if (error instanceof CannotImport) throw new CommandFault('CANNOT_IMPORT', error.message, { fields: { file: path } });
+        if (error instanceof CannotImport) throw cannotImport(error, path);
         const code = error instanceof Error && 'code' in error ? error.code : undefined;
         if (code === 'ENOENT') throw new CommandFault('FILE_NOT_FOUND', `There is no file ${path}.`, { fields: { file: path } });
         if (error instanceof Error && 'syscall' in error)
             throw new CommandFault('FILE_UNREADABLE', `${path} cannot be read (${String(code)}).`, { fields: { file: path } });
         throw error;
     }
+}
+
+/** Names the file, which a document does not know. */
+export function cannotImport({ message }: CannotImport, file: string): CommandFault {
+    return new CommandFault('CANNOT_IMPORT', message.includes(file) ? message : `${file}: ${message}`, { fields: { file } });
 }
 
 const TITLES: Readonly<Record<NotCarried['scope'], string>> = {

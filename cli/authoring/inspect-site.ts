@@ -12,7 +12,7 @@ import { table } from '../table.ts';
 import type { Paint } from '../terminal.ts';
 import { siteOf } from './draft-package.ts';
 import { type DraftWishes, readWishes } from './draft-wishes.ts';
-import { toDoLines } from './import-package.ts';
+import { cannotImport, toDoLines } from './import-package.ts';
 import { type DraftPlace, textOf, writeDraft } from './write-draft.ts';
 
 export interface InspectSiteOptions extends DraftPlace, DraftWishes {
@@ -53,6 +53,7 @@ export async function inspectSite(session: Session, source: string, options: Ins
             isPortAllowed: (port) => isPortAllowed(egressAllow, port),
             onProgress: (read) => progress.update(`${counted(read, 'exchange')} read`),
         },
+        source,
     ).finally(() => {
         process.off('SIGINT', close);
         progress.end();
@@ -70,11 +71,11 @@ export async function inspectSite(session: Session, source: string, options: Ins
     return { result: { file, package: document, report }, lines: [head, ...reportLines(report, paint), ...next] };
 }
 
-async function inspectOrFail(source: InspectSource, options: Parameters<typeof inspect>[1]): Promise<Inspected> {
+async function inspectOrFail(source: InspectSource, options: Parameters<typeof inspect>[1], file: string): Promise<Inspected> {
     try {
         return await inspect(source, options);
     } catch (error) {
-        if (error instanceof CannotImport) throw new CommandFault('CANNOT_IMPORT', error.message);
+        if (error instanceof CannotImport) throw cannotImport(error, file);
         if (error instanceof NoBrowser) throw new CommandFault('NO_BROWSER', `${error.message} --browser names its program.`);
         throw error;
     }
@@ -121,17 +122,12 @@ function exampleCheck(
 /** Detects the kind of a source by its name and its first bytes. */
 async function sourceOf(source: string): Promise<InspectSource> {
     if (source === '-') return { har: process.stdin };
-    if (/\.har$/i.test(source)) return { har: await present(source) };
-    if (/\.ya?ml$/i.test(source)) return { openapi: await present(source) };
     const start = await beginningOf(source);
+    if (/\.har$/i.test(source) && /^\ufeff?\s*\{/.test(start)) return { har: source };
+    if (/\.ya?ml$/i.test(source)) return { openapi: source };
     if (/"(?:openapi|swagger)"\s*:/.test(start)) return { openapi: source };
     if (/"log"\s*:\s*\{/.test(start)) return { har: source };
     throw new CommandFault('CANNOT_INSPECT', `${source} is neither a HAR file nor an OpenAPI document.`);
-}
-
-async function present(file: string): Promise<string> {
-    await beginningOf(file);
-    return file;
 }
 
 const BEGINNING = 64 * 1024;

@@ -8,7 +8,7 @@ import { exampleOutcome } from '../../shared/domain/package/example-outcome.ts';
 import { didYouMean } from '../../shared/domain/text/suggestions.ts';
 import type { Endpoint, JsonObject, PackageDocument } from '../../shared/domain/types.ts';
 import { refusalEntry } from '../../shared/refusals.ts';
-import { CommandFault, detailLines, wrongUsage } from '../failures.ts';
+import { CommandFault, detailLines, siteAnswered, wrongUsage } from '../failures.ts';
 import { counted, readValidPackage } from '../package/check-package.ts';
 import { readParams, type TypedParams } from '../package/read-params.ts';
 import type { Done, Session } from '../session.ts';
@@ -138,7 +138,7 @@ function trialLines({ endpoint, params }: Trial, outcome: FetchOutcome, duration
         `${paint('red', '✗')} ${call}  ${paint('dim', `${durationMs} ms`)}`,
         `    ${paint('bold', code)}  ${message}`,
         ...detailLines(details, paint).map((line) => `  ${line}`),
-        ...(upstream === undefined ? [] : [`    the site answered ${upstream.status}: ${upstream.snippet}`]),
+        ...(upstream === undefined ? [] : [`    ${siteAnswered(upstream)}`]),
     ];
 }
 

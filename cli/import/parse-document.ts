@@ -20,6 +20,7 @@ export function parseDocument(text: string, name: string): unknown {
 }
 
 function parseText(text: string, name: string): unknown {
+    if (text.includes('\0')) throw new CannotImport(`${name} is a binary file, and neither JSON nor YAML.`);
     try {
         if (/^\s*[{[]/.test(text)) return JSON.parse(text);
     } catch {

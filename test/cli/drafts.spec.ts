@@ -100,6 +100,20 @@ describe('drafts from what there is already', function () {
         expect(nothing.error).to.include({ code: 'NOTHING_FOUND' });
     });
 
+    it('names a binary file that was given as a recording or a document', async () => {
+        const bytes = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d]);
+        for (const file of ['image.har', 'image.yaml', 'image.png']) {
+            writeFileSync(joinPath(shell.folder, file), bytes);
+            for (const command of ['inspect', 'import']) {
+                const { error, code } = await shell.run([command, file, '--json']);
+                expect(code, `${command} ${file}`).to.equal(1);
+                expect(error['message'], command).to.match(new RegExp(`^${file} is (?:a binary|neither a HAR) file`));
+            }
+        }
+        writeFileSync(joinPath(shell.folder, 'words.txt'), 'only words');
+        expect((await shell.run(['import', 'words.txt', '--json'])).error['message']).to.match(/^words\.txt: This is no document/);
+    });
+
     it('opens a site in a browser, records what is done there, and drafts when it is closed', async function () {
         needs(this, 'chromium');
         const asked = new EventEmitter();

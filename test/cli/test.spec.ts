@@ -102,6 +102,22 @@ describe('routebook test', function () {
         for (const one of [login, whole]) expect(one).to.include({ ok: false, message: 'The site answered with a page to sign in on.' });
     });
 
+    it('says of a page without the selected data that it asks to sign in, whatever the title and the schema say', async () => {
+        const schema = { type: 'object', required: ['price'], properties: { price: { type: 'string' } } };
+        const page = (name: string, response: PackageEndpoint['response']): Partial<PackageEndpoint> => ({
+            name,
+            url: `/${name}`,
+            response: { type: 'html', select: { price: '.price' }, ...response },
+            examples: [{ params: {} }],
+        });
+        const ran = await shell.run(['test', write(page('wall', {}), page('members', { schema })), '--pause', '0']);
+        expect(ran.code).to.equal(1);
+        expect(ran.stdout).to.include('The page has none of the selected fields, and it asks to sign in.');
+        expect(ran.stdout).to.include('The answer is a page to sign in on, and does not fit the response schema of this endpoint.');
+        // Nothing is quoted of a page that was read.
+        expect(ran.stdout).to.match(/the site answered 200$/m);
+    });
+
     it('ends with its summary where the last answers were read in a process that is idle again', async () => {
         const large = { name: 'large', url: '/search?n=5000', examples: [{ params: {} }, { params: {} }] };
         const light = { name: 'light', url: '/list', examples: [{ params: {} }] };

@@ -6,7 +6,11 @@ import { verdictOf } from '../../shared/domain/package/verification.ts';
 import type { JsonObject, PackageEndpoint } from '../../shared/domain/types.ts';
 import { anEndpoint } from './an-endpoint.ts';
 
-function verdict(response: PackageEndpoint['response'], data: JsonObject, more: { isLogin?: true; said?: Partial<PackageEndpoint> } = {}) {
+function verdict(
+    response: PackageEndpoint['response'],
+    data: JsonObject,
+    more: { login?: 'page' | 'form'; said?: Partial<PackageEndpoint> } = {},
+) {
     const { said, ...flags } = more;
     const outcome: FetchOutcome = {
         ok: true,
@@ -41,9 +45,9 @@ describe('an example that was answered with 200', () => {
 
     it('fails with a page to sign in on, unless the endpoint is for that', () => {
         const data = { title: 'Sign in' };
-        expect(verdict({ type: 'html', select: { title: 'h1' } }, data, { isLogin: true })).to.equal('failed');
-        expect(verdict(undefined, data, { isLogin: true, said: { name: 'show_login' } })).to.equal('passed');
-        expect(verdict(undefined, data, { isLogin: true, said: { url: 'https://shop.example/account/sign-in' } })).to.equal('passed');
+        expect(verdict({ type: 'html', select: { title: 'h1' } }, data, { login: 'page' })).to.equal('failed');
+        expect(verdict(undefined, data, { login: 'page', said: { name: 'show_login' } })).to.equal('passed');
+        expect(verdict(undefined, data, { login: 'page', said: { url: 'https://shop.example/account/sign-in' } })).to.equal('passed');
     });
 
     it('knows such a page by its words', () => {

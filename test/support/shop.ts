@@ -67,6 +67,8 @@ const PAGES: Readonly<Record<string, (asked: Asked) => void>> = {
     // For members: who is none is led to the page to sign in on.
     members: ({ response }) => response.writeHead(302, { location: '/login' }).end(),
     login: ({ response }) => response.writeHead(200, { 'content-type': 'text/html' }).end(LOGIN),
+    // In the middle of the page a form to sign in on, which its title does not say.
+    wall: ({ response }) => response.writeHead(200, { 'content-type': 'text/html' }).end(WALL),
     numbers: ({ response }) => response.writeHead(200, { 'content-type': 'application/json' }).end('{ "id": 12345678901234567890 }'),
     list: ({ response }) => json(response, 200, [1, 2, 3]),
     text: ({ response }) => response.writeHead(200, { 'content-type': 'text/plain' }).end('just text'),
@@ -84,6 +86,8 @@ function answer(asked: Asked & { first: string }): void {
 }
 
 const LOGIN = '<title>Shop</title><h1>Sign in</h1><form method=post><input name=user><input type=password name=password></form>';
+
+const WALL = '<title>Shop</title><h2>Members only</h2><form method=post><input type=password name=password><button>Sign in</button></form>';
 
 const PAGE = `<!doctype html><html><head><title>The shop</title><meta name="description" content="All we have"></head>
 <body><script>alert(1)</script><h1>Welcome</h1><ul><li class="item"><a href="/products/1">One</a></li><li class="item"><a href="/products/2">Two</a></li></ul></body></html>`;

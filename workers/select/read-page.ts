@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { LoginSign } from '../../shared/domain/fetch/login-words.ts';
 import { cutResults, isNullAt, resultsAt, withResults, wrapResult } from '../../shared/domain/fetch/wrap-result.ts';
 import { hasRounded, mayRound, parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { isFaithful } from '../../shared/domain/json/faithful-json.ts';
@@ -41,8 +42,8 @@ export type NextFound = { value: Json } | { href: string };
 
 /** A parsed body. Call `next` before `value`: reading a whole page of HTML changes it. */
 export interface Parsed {
-    /** Whether it is an HTML sign-in page. */
-    isLogin?: boolean;
+    /** Whether it is HTML that asks to sign in. */
+    login?: LoginSign | undefined;
     next(expression: string): NextFound | undefined;
     /** The selected data, or the whole body, neither wrapped nor validated. JSON may have ExactNumbers. */
     value(rules: ResponseRules): Json;
@@ -72,8 +73,8 @@ export interface Content {
     results: number;
     isListed: boolean;
     truncated: boolean;
-    /** The answer is an HTML sign-in page. */
-    isLogin?: true | undefined;
+    /** Whether the answer is HTML that asks to sign in. */
+    login?: LoginSign | undefined;
 }
 
 /**
@@ -107,8 +108,8 @@ export function readPage(
     if (options.isMeasured) refuseTooMuch(data, { isSelected: select !== undefined });
     // HTML may contain numbers with many digits too, since they are read from texts.
     const isRewritten = json === undefined ? select !== undefined : select === undefined || json.hasExact();
-    const content = cut(validateData(data, schema, { ...options, isRewritten }), wanted);
-    return parsed.isLogin === true ? { ...content, isLogin: true } : content;
+    const content = cut(validateData(data, schema, { ...options, isRewritten, login: parsed.login }), wanted);
+    return parsed.login === undefined ? content : { ...content, login: parsed.login };
 }
 
 /** Cuts `data` to the wanted results and serializes it. @throws InvalidResponse for more than 10 MiB */
@@ -148,7 +149,7 @@ export interface Part {
     fingerprint?: string | undefined;
     next: NextFound | undefined;
     /** As in `Content`. */
-    isLogin?: true | undefined;
+    login?: LoginSign | undefined;
 }
 
 /** The part of a page that a multi-page result needs. */
@@ -202,7 +203,7 @@ export function readPart(
         ids: fresh?.ids,
         fingerprint,
         next: found,
-        isLogin: parsed.isLogin || undefined,
+        login: parsed.login,
         ...endIn(parsed, end),
     };
 }
@@ -296,14 +297,15 @@ export function joinParts(
 function validateData(
     data: JsonObject,
     schema: JsonSchema | undefined,
-    { isOnLoop = false, isRewritten = false }: { isOnLoop?: boolean; isRewritten?: boolean },
+    { isOnLoop = false, isRewritten = false, login }: { isOnLoop?: boolean; isRewritten?: boolean; login?: LoginSign | undefined },
 ): JsonObject {
     if (schema === undefined) return data;
     const value: Json = isRewritten ? JSON.parse(JSON.stringify(data)) : data;
     const verdict = isOnLoop ? walkedVerdict(schema, value) : compileJsonSchema(schema)(value);
     if (verdict.ok) return data;
     const details = verdict.errors.map(({ path, message, keyword }) => ({ path: harmless(path), message, code: codeOf(keyword) }));
-    throw new InvalidResponse('The answer does not fit the response schema of this endpoint.', details);
+    const what = login === 'page' ? 'The answer is a page to sign in on, and' : 'The answer';
+    throw new InvalidResponse(`${what} does not fit the response schema of this endpoint.`, details);
 }
 
 /** @throws InvalidResponse for JSON of more than 10 MiB */

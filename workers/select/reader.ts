@@ -163,9 +163,9 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
             const heavy = isHeavy(page, rules) || !areInline;
             const answer = await askOf(answered, { what: 'part', page, rules, ...wanted }, heavy, turn);
             if (!answer.ok) return answer;
-            const { text, items, isNothing, kept, cutAt, ids, fingerprint, next, total, isLast, isLogin } = answer;
+            const { text, items, isNothing, kept, cutAt, ids, fingerprint, next, total, isLast, login } = answer;
             const found = next === undefined ? undefined : (parseExact(next) as NextFound);
-            return withSize({ text, items, isNothing, kept, cutAt, ids, fingerprint, next: found, total, isLast, isLogin });
+            return withSize({ text, items, isNothing, kept, cutAt, ids, fingerprint, next: found, total, isLast, login });
         },
         async join(texts, { response: { schema } }, wanted, bytes, turn = createReadingTurn()) {
             if (bytes > MAX_OUTPUT) return toRefused(TOO_LONG);
@@ -220,8 +220,8 @@ function unlessBotChallenge<T extends { ok: true } | Refused>({ headers, body }:
 
 function contentOf(answer: TaskAnswer): Reading {
     if (!answer.ok) return answer;
-    const { text, results = 1, isListed = false, truncated = false, isLogin } = answer;
-    return { ok: true, text, results, isListed, truncated, ...(isLogin === true ? { isLogin } : {}) };
+    const { text, results = 1, isListed = false, truncated = false, login } = answer;
+    return { ok: true, text, results, isListed, truncated, ...(login === undefined ? {} : { login }) };
 }
 
 function withSize(part: Part): PartReading & { ok: true } {

@@ -1,6 +1,7 @@
 import type { Detail, RefusalCode } from '../../refusals.ts';
 import type { BlockedPath } from '../site/site-policy.ts';
 import type { Effect } from '../types.ts';
+import type { LoginSign } from './login-words.ts';
 import type { PaginationEnd } from './pages.ts';
 
 /**
@@ -86,8 +87,8 @@ export type FetchOutcome =
           nextCursor?: string;
           /** The page that failed and ended a `partial` call. */
           failedPage?: FailedPage;
-          /** The answer is an HTML page that asks the user to sign in. */
-          isLogin?: true;
+          /** Whether the answer is HTML that asks the user to sign in. */
+          login?: LoginSign;
           /** Whether the site allows the answer to be stored and returned again to the account that paid for it (`max_age`). */
           mayKeep: boolean;
           upstream: UpstreamFigures;

@@ -2,6 +2,9 @@
 const LOGIN =
     /(?<!\p{L})(?:log|sign)[\s_-]{0,2}[io]n(?!\p{L})|(?<!\p{L})(?:anmelden|anmeldung|einloggen|inloggen|logga in|connexion|se connecter|accedi|acceso|iniciar sesi[oó]n|iniciar sess[aã]o|войти|вход)(?!\p{L})/iu;
 
+/** A page that is for signing in, or another one that may ask for it, too. */
+export type LoginSign = 'page' | 'form';
+
 /** Whether a short text is the title of a sign-in page. */
 export function isLoginTitle(text: string): boolean {
     return LOGIN.test(text.slice(0, 500));

@@ -9,10 +9,12 @@ import type { Endpoint, Json, JsonObject } from '../types.ts';
  */
 export function exampleOutcome(endpoint: Endpoint, outcome: FetchOutcome): FetchOutcome {
     if (!outcome.ok) return outcome;
-    if (outcome.isLogin === true && !isLoginTitle(`${endpoint.name.replaceAll('_', ' ')} ${endpoint.url}`))
-        return unlike(outcome, 'The site answered with a page to sign in on.', []);
+    const login = isLoginTitle(`${endpoint.name.replaceAll('_', ' ')} ${endpoint.url}`) ? undefined : outcome.login;
+    if (login === 'page') return unlike(outcome, 'The site answered with a page to sign in on.', []);
     const missing = missingFields(endpoint, outcome.text);
-    return missing.length === 0 ? outcome : unlike(outcome, 'The page has none of the selected fields.', missing);
+    if (missing.length === 0) return outcome;
+    const also = login === 'form' ? ', and it asks to sign in' : '';
+    return unlike(outcome, `The page has none of the selected fields${also}.`, missing);
 }
 
 /** A longer result, in characters, is never empty. */

@@ -86,7 +86,7 @@ function failureOf(functions: IExecuteFunctions, item: number, error: Failed): E
 function hintOf({ details = [], did_you_mean: similar = [], upstream, doc_url: url }: Refusal): string {
     const lines = details.map(({ path, message }) => (path === undefined ? message : `${path}: ${message}`));
     if (similar.length > 0) lines.push(`Did you mean ${similar.join(', ')}?`);
-    if (upstream !== undefined) lines.push(`The site answered ${upstream.status}: ${upstream.snippet}`);
+    if (upstream !== undefined) lines.push([`The site answered ${upstream.status}`, upstream.snippet].filter(Boolean).join(': '));
     if (url !== undefined) lines.push(url);
     return lines.join('\n');
 }
