@@ -1,5 +1,6 @@
 import { deleteClaim, getClaims, postClaim, postClaimCheck } from '../../shared/contracts/claims.ts';
 import { getPolicy, putPolicy } from '../../shared/contracts/site-policy.ts';
+import { audited } from '../admission/count-in-window.ts';
 import { changing } from '../admission/writes.ts';
 import { serve } from '../serve.ts';
 import { checkClaim } from './check-claim.ts';
@@ -7,10 +8,10 @@ import { createClaim, deleteClaim as deleteOne, listClaims } from './claims.ts';
 import { changePolicy, showPolicy } from './site-policy.ts';
 
 export const claimRoutes = [
-    serve(postClaim, changing(createClaim)),
+    serve(postClaim, audited(changing(createClaim))),
     serve(getClaims, listClaims),
     serve(postClaimCheck, checkClaim),
-    serve(deleteClaim, changing(deleteOne)),
+    serve(deleteClaim, audited(changing(deleteOne))),
     serve(getPolicy, showPolicy),
-    serve(putPolicy, changing(changePolicy)),
+    serve(putPolicy, audited(changing(changePolicy))),
 ];

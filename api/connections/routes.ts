@@ -7,6 +7,7 @@ import {
     testConnection,
 } from '../../shared/contracts/connections.ts';
 import { authorizeConnection, deleteOAuthClient, putOAuthClient } from '../../shared/contracts/oauth.ts';
+import { audited } from '../admission/count-in-window.ts';
 import { changing } from '../admission/writes.ts';
 import { serve } from '../serve.ts';
 import { addConnection } from './add-connection.ts';
@@ -17,13 +18,13 @@ import { deleteClient, putClient } from './oauth-clients.ts';
 import { testOne } from './test-connection.ts';
 
 export const connectionRoutes = [
-    serve(postConnection, addConnection),
+    serve(postConnection, audited(addConnection)),
     serve(getConnections, listMine),
     serve(getConnection, readOne),
-    serve(patchConnection, changeOne),
+    serve(patchConnection, audited(changeOne)),
     serve(testConnection, testOne),
-    serve(authorizeConnection, changing(authorize)),
-    serve(putOAuthClient, changing(putClient)),
-    serve(deleteOAuthClient, changing(deleteClient)),
-    serve(deleteConnection, changing(deleteOne)),
+    serve(authorizeConnection, audited(changing(authorize))),
+    serve(putOAuthClient, audited(changing(putClient))),
+    serve(deleteOAuthClient, audited(changing(deleteClient))),
+    serve(deleteConnection, audited(changing(deleteOne))),
 ];

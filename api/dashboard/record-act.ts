@@ -1,8 +1,20 @@
+import type { Act } from '../../shared/domain/accounts/acts.ts';
 import type { Db } from '../../shared/platform/db.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { takeAttempts } from '../../shared/store/accounts/attempts.ts';
 import { actorOfUser, type NewAct, recordAct } from '../../shared/store/accounts/workspace-audit.ts';
+import { waitText } from './account/fields.ts';
 import type { PersonalVisit } from './page.ts';
 
-/** Records what a visitor did in a workspace; call it in the transaction that does it. */
+/** They end what was made before, so they are as bounded as that. Somebody with a stolen session must not stop them. */
+const ENDS: readonly Act[] = ['key.revoked', 'member.removed', 'member.left', 'invitation.withdrawn'];
+
+/**
+ * Records what a visitor did in a workspace; call it in the transaction that does it.
+ * @throws Refusal RATE_LIMITED, and nothing is done: a form that is sent all the time fills the audit log
+ */
 export async function recordVisit(db: Db, { me, address }: PersonalVisit, act: Omit<NewAct, 'actor' | 'ip'>): Promise<void> {
+    const wait = ENDS.includes(act.action) ? 0 : await takeAttempts(db, [['change by user', me.userId]]);
+    if (wait > 0) throw new Refusal('RATE_LIMITED', `Too many changes; try again in ${waitText(wait)}.`, { retryAfter: wait });
     await recordAct(db, { ...act, actor: actorOfUser(me.userId), ip: address });
 }

@@ -3,6 +3,7 @@ import { deleteMaintainer, getMaintainers, putMaintainer } from '../../shared/co
 import { getReports, postReport } from '../../shared/contracts/reports.ts';
 import { getPackage, getSchema, postSchema } from '../../shared/contracts/schemas.ts';
 import { deleteYank, getVersions, postYank } from '../../shared/contracts/versions.ts';
+import { audited } from '../admission/count-in-window.ts';
 import { serve, serveTagged } from '../serve.ts';
 import { downloadPackage } from './download-package.ts';
 import { listReports } from './list-reports.ts';
@@ -19,11 +20,11 @@ export const schemaRoutes = [
     serve(getSchemas, listSchemas),
     serve(getSchema, async (call) => ({ answer: await readCard(call) })),
     serve(getVersions, listVersions),
-    serve(postYank, async (call) => ({ answer: await yankVersion(call) })),
-    serve(deleteYank, async (call) => ({ answer: await yankVersion(call) })),
+    serve(postYank, audited(yankVersion)),
+    serve(deleteYank, audited(yankVersion)),
     serve(getMaintainers, listMaintainers),
-    serve(putMaintainer, addMaintainer),
-    serve(deleteMaintainer, removeMaintainer),
+    serve(putMaintainer, audited(addMaintainer)),
+    serve(deleteMaintainer, audited(removeMaintainer)),
     serveTagged(getPackage, downloadPackage),
     serve(postReport, reportProblem),
     serve(getReports, listReports),

@@ -5,11 +5,11 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/by-call.ts';
-import type { Call } from '../serve.ts';
+import type { Call, Reply } from '../serve.ts';
 import { presentVersion } from './present-version.ts';
 
 /** POST …/yank and DELETE …/yank: by a maintainer of the domain, effective with the next call in every process. */
-export async function yankVersion(call: Call<VersionParams, unknown, YankOrder | undefined>): Promise<VersionEntry> {
+export async function yankVersion(call: Call<VersionParams, unknown, YankOrder | undefined>): Promise<Reply<VersionEntry>> {
     const { app, params, body } = call;
     const { workspaceId } = call.caller as Caller;
     const { site, registrable } = readSite(params.site, '/site');
@@ -23,7 +23,7 @@ export async function yankVersion(call: Call<VersionParams, unknown, YankOrder |
         ...(body === undefined ? {} : { reason: body.reason }),
     };
     const yanked = await writeInTurn(call, registrable, () => schemas.yankAsMaintainer(app.db, order));
-    if (yanked.ok) return presentVersion(yanked.version);
+    if (yanked.ok) return { answer: presentVersion(yanked.version) };
     if (yanked.code === 'FORBIDDEN')
         throw new Refusal('FORBIDDEN', 'An operator took this version out of use, and only an operator puts it back.');
     throw new Refusal(yanked.code);

@@ -1,5 +1,5 @@
 import * as contracts from '../../shared/contracts/webhooks.ts';
-import { countInWindow } from '../admission/count-in-window.ts';
+import { audited, countInWindow } from '../admission/count-in-window.ts';
 import { changing } from '../admission/writes.ts';
 import { type Call, type Reply, serve } from '../serve.ts';
 import { addWebhook } from './add-webhook.ts';
@@ -8,18 +8,18 @@ import { listSent, sendAgain, sendTest } from './deliveries.ts';
 import { deleteOne, listMine, readOne, rotateOne } from './webhooks.ts';
 
 export const webhookRoutes = [
-    serve(contracts.postWebhook, counted(changing(addWebhook))),
+    serve(contracts.postWebhook, audited(changing(addWebhook))),
     serve(contracts.getWebhooks, counted(listMine)),
     serve(contracts.getWebhook, counted(readOne)),
-    serve(contracts.patchWebhook, counted(changing(changeOne))),
-    serve(contracts.deleteWebhook, counted(changing(deleteOne))),
-    serve(contracts.postWebhookRotate, counted(changing(rotateOne))),
+    serve(contracts.patchWebhook, audited(changing(changeOne))),
+    serve(contracts.deleteWebhook, audited(changing(deleteOne))),
+    serve(contracts.postWebhookRotate, audited(changing(rotateOne))),
     serve(contracts.postWebhookTest, counted(changing(sendTest))),
     serve(contracts.getDeliveries, counted(listSent)),
     serve(contracts.postRedeliver, counted(changing(sendAgain))),
 ];
 
-/** Counts webhook calls in the `reads` rate limit, since they are cheap and rare. */
+/** Counts other webhook calls in the `reads` rate limit, since they are cheap and rare. */
 function counted<Params, Query, Body, Answer>(respond: (call: Call<Params, Query, Body>) => Promise<Reply<Answer>>) {
     return async (call: Call<Params, Query, Body>): Promise<Reply<Answer>> => {
         await countInWindow(call, 'reads');

@@ -76,6 +76,17 @@ export const HOSTILE_BODIES: readonly HostileBody[] = [
         status: 404,
         mostCharacters: 2_000_000,
     },
+    {
+        name: 'a call with 19,000 numbers of a hundred digits',
+        method: 'POST',
+        path: '/v1/fetch',
+        body: new Typed(
+            `{"site":"shop.test","endpoint":"read","params":{"p":[${Array.from({ length: 19_000 }, (_, at) => `${10_000 + at}${'3'.repeat(95)}`).join()}]}}`,
+            'application/json',
+        ),
+        status: 404,
+        mostCharacters: 8_000_000,
+    },
     batch('100,000 empty lines', '\n'.repeat(100_000)),
     batch('8 MiB of empty lines', '\n'.repeat(8 * MIB)),
     batch('one line of 8 MiB', `{"params":{"p":"${'x'.repeat(8 * MIB)}"}}`),

@@ -1,7 +1,7 @@
 import { demandFactor, factorsOf, hasFactor } from '../../../shared/store/accounts/factors.ts';
-import { actorOfUser, recordAct } from '../../../shared/store/accounts/workspace-audit.ts';
 import { readFields, tick } from '../fields.ts';
 import { personalPage, workspacePage } from '../page.ts';
+import { recordVisit } from '../record-act.ts';
 import { showWorkspace } from '../workspace/show.ts';
 import { showNewCodes } from './changed.ts';
 import { addPasskeyByForm, removePasskeyByForm, showNewPasskey } from './passkeys.ts';
@@ -38,7 +38,7 @@ export const factorPages = [
         audience: ['owner'],
         needsRecentSignIn: true,
         respond: async (visit) => {
-            const { app, me, workspace, fields, address } = visit;
+            const { app, me, workspace, fields } = visit;
             const read = readFields(fields, { demands_factor: tick });
             const isDemanded = read.ok && read.values.demands_factor;
             // A user without a factor who requires one would be locked out of this page.
@@ -46,8 +46,8 @@ export const factorPages = [
             const { workspaceId } = workspace;
             await app.db.transaction(async (trx) => {
                 await demandFactor(trx, workspaceId, isDemanded);
-                const act = { action: 'workspace.factor_changed', target: workspaceId, details: { demanded: isDemanded } } as const;
-                await recordAct(trx, { ...act, workspaceId, actor: actorOfUser(me.userId), ip: address });
+                const details = { demanded: isDemanded };
+                await recordVisit(trx, visit, { workspaceId, action: 'workspace.factor_changed', target: workspaceId, details });
             });
             return { to: '/dashboard/workspace', notice: isDemanded ? 'factor-demanded' : 'factor-not-demanded' };
         },

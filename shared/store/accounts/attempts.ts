@@ -38,6 +38,8 @@ export const ATTEMPTS = {
     'claim check by account': { most: 20, seconds: HOUR },
     'app registration by client': { most: 20, seconds: HOUR },
     'app document by user': { most: 20, seconds: HOUR },
+    // Of what its forms change: it bounds the rows of audit logs.
+    'change by user': { most: 1200, seconds: HOUR },
     'checkout by workspace': { most: 30, seconds: HOUR },
 } as const satisfies Record<string, Bound>;
 

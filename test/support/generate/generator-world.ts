@@ -387,7 +387,9 @@ async function keepMonitors({ app }: World, person: Person) {
     const { take } = app.limits;
     Object.assign(app.limits, {
         take: (order: Parameters<typeof take>[0]) =>
-            /^(runs:monitor|jobs:account|reads:account):/.test(order.identity) ? Promise.resolve({ ok: true, windows: [] }) : take(order),
+            /^(runs:monitor|jobs:account|reads:account|changes:account):/.test(order.identity)
+                ? Promise.resolve({ ok: true, windows: [] })
+                : take(order),
     });
     return { kept, broken };
 }
