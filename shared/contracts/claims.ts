@@ -84,7 +84,7 @@ export const postClaim = contract<DomainParams, object, undefined, ClaimEntry>({
     counted: false,
     params: domainParams(),
     answer: { shape: 'data', status: 201, schema: entry() },
-    refusals: ['RATE_LIMITED'],
+    refusals: ['RATE_LIMITED', 'OVERLOADED'],
 });
 
 /** GET /v1/sites/{domain}/claims: the workspace's claims on a domain. */
@@ -123,7 +123,7 @@ export const postClaimCheck = contract<ClaimParams, object, undefined, ClaimChec
         status: 200,
         schema: Joi.object<ClaimChecked, true>({ status: status().required(), reason: reason().required() }),
     },
-    refusals: ['CLAIM_NOT_FOUND', 'RATE_LIMITED'],
+    refusals: ['CLAIM_NOT_FOUND', 'RATE_LIMITED', 'OVERLOADED'],
 });
 
 /** DELETE …/claims/{claim_id}: withdraws a claim. */
@@ -144,5 +144,5 @@ export const deleteClaim = contract<ClaimParams, object, undefined, ClaimDeleted
         status: 200,
         schema: Joi.object<ClaimDeleted, true>({ claim_id: Joi.string().required(), deleted: Joi.boolean().valid(true).required() }),
     },
-    refusals: ['CLAIM_NOT_FOUND'],
+    refusals: ['CLAIM_NOT_FOUND', 'RATE_LIMITED', 'OVERLOADED'],
 });

@@ -246,5 +246,5 @@ export const deleteConnection = contract<ConnectionParams, object, undefined, Co
             deleted: Joi.boolean().valid(true).required(),
         }),
     },
-    refusals: ['CONNECTION_NOT_FOUND'],
+    refusals: ['CONNECTION_NOT_FOUND', 'RATE_LIMITED', 'OVERLOADED'],
 });

@@ -63,7 +63,7 @@ export const authorizeConnection = contract<object, object, AuthorizeOrder, Auth
         status: 200,
         schema: Joi.object<AuthorizeAnswer, true>({ authorize_url: Joi.string().required(), expires_at: v.time().required() }),
     },
-    refusals: ['INVALID_JSON', 'INVALID_DOMAIN', 'FORBIDDEN', 'SITE_BLOCKED', 'SITE_NOT_FOUND', 'RATE_LIMITED'],
+    refusals: ['INVALID_JSON', 'INVALID_DOMAIN', 'FORBIDDEN', 'SITE_BLOCKED', 'SITE_NOT_FOUND', 'RATE_LIMITED', 'OVERLOADED'],
 });
 
 const params = () => Joi.object<SiteParams, true>({ site: v.siteInput().required() });
@@ -99,6 +99,7 @@ export const putOAuthClient = contract<SiteParams, object, OAuthClientOrder, OAu
             callback_url: Joi.string().required().description('The redirect URI to register at the site'),
         }),
     },
+    refusals: ['RATE_LIMITED', 'OVERLOADED'],
 });
 
 /** DELETE /v1/oauth-clients/{site} */
@@ -119,5 +120,5 @@ export const deleteOAuthClient = contract<SiteParams, object, undefined, OAuthCl
         status: 200,
         schema: Joi.object<OAuthClientDeleted, true>({ site: v.siteName().required(), deleted: Joi.boolean().valid(true).required() }),
     },
-    refusals: ['NOT_FOUND'],
+    refusals: ['NOT_FOUND', 'RATE_LIMITED', 'OVERLOADED'],
 });

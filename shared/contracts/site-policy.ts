@@ -77,5 +77,5 @@ export const putPolicy = contract<DomainParams, object, SitePolicy, SitePolicy>(
     params: domainParams(),
     body: { schema: Joi.object<SitePolicy>(policy()), maxBytes: BODY_BYTES, guard: true },
     answer: { shape: 'data', status: 200, schema: Joi.object<SitePolicy>(policy()) },
-    refusals: ['INVALID_DOMAIN', 'CLAIM_REQUIRED', 'INVALID_JSON'],
+    refusals: ['INVALID_DOMAIN', 'CLAIM_REQUIRED', 'INVALID_JSON', 'RATE_LIMITED', 'OVERLOADED'],
 });
