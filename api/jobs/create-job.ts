@@ -13,7 +13,7 @@ import { addJob, type NewJob } from '../../shared/store/jobs/orders.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
 import { orderInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../serve.ts';
-import { mustFit } from './must-fit.ts';
+import { mustFit, mustFitToday } from './must-fit.ts';
 
 type JobCall = Call<object, object, JobRequest>;
 
@@ -40,6 +40,7 @@ export async function createJob(call: JobCall): Promise<Reply<never>> {
     const order = async (trx: Db): Promise<Reply<never>> => {
         await addJob(trx, job, expiresIn);
         await mustFit(trx, caller);
+        await mustFitToday(trx, caller, { items: 1, bytes: job.request.length + job.metadata.length });
         const row = await findJob(trx, readerOf(caller), job.jobId);
         if (row === undefined) throw new Error('a job that was just stored is not there');
         const text = `{"success":true,"data":${await presentJob(app, row, { result: true })}}`;

@@ -1,12 +1,12 @@
 import type { App } from '../../shared/app.ts';
-import { OPEN_BOUNDS, OPEN_RETRY, type OpenBounds } from '../../shared/domain/jobs/bounds.ts';
+import { type JobBounds, OPEN_BOUNDS, OPEN_RETRY, ORDER_BOUNDS } from '../../shared/domain/jobs/bounds.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import { readOpen } from '../../shared/store/jobs/orders.ts';
+import { countOrdered, readOpen } from '../../shared/store/jobs/orders.ts';
 import { perApp } from '../admission/per-app.ts';
 
-const NONE: OpenBounds = { items: 0, bytes: 0 };
+const NONE: JobBounds = { items: 0, bytes: 0 };
 
 /**
  * Checks that the account's open jobs, including those of this transaction, are within its plan.
@@ -17,17 +17,37 @@ export async function mustFit(db: Db, { plan, accountId }: Caller, more = NONE):
     const open = await readOpen(db, accountId);
     const most = OPEN_BOUNDS[plan];
     if (open.items + more.items <= most.items && open.bytes + more.bytes <= most.bytes) return;
-    const bounds = `${most.items.toLocaleString('en')} open jobs with ${Math.round(most.bytes / 1024 / 1024).toLocaleString('en')} MiB of params`;
-    throw new Refusal('RATE_LIMITED', `The window open_items is full: ${bounds} an account on ${plan}.`, { retryAfter: OPEN_RETRY });
+    throw new Refusal('RATE_LIMITED', `The window open_items is full: ${inWords(most, 'open jobs')} an account on ${plan}.`, {
+        retryAfter: OPEN_RETRY,
+    });
+}
+
+/**
+ * Counts jobs that the transaction has stored, and checks that all jobs which the account created today are within its plan.
+ * @throws Refusal RATE_LIMITED
+ */
+export async function mustFitToday(trx: Db, { plan, accountId }: Caller, ordered: JobBounds): Promise<void> {
+    const today = await countOrdered(trx, accountId, ordered);
+    const most = ORDER_BOUNDS[plan];
+    if (today.items <= most.items && today.bytes <= most.bytes) return;
+    throw new Refusal('RATE_LIMITED', `The window ordered_items is full: ${inWords(most, 'new jobs')} a day of an account on ${plan}.`, {
+        retryAfter: today.secondsLeft,
+    });
+}
+
+function inWords({ items, bytes }: JobBounds, what: string): string {
+    return `${items.toLocaleString('en')} ${what} with ${Math.round(bytes / 1024 / 1024).toLocaleString('en')} MiB of params`;
 }
 
 /** By account, the drafts of its bodies that still arrive. */
-const draftsOf = perApp(() => new Map<string, OpenBounds>());
+const draftsOf = perApp(() => new Map<string, JobBounds>());
 
 /** The room that a body takes of the account's plan while it arrives. */
 interface DraftRoom {
     /** Call it before so many more drafts are stored. @throws Refusal RATE_LIMITED */
-    take(more: OpenBounds): Promise<void>;
+    take(more: JobBounds): Promise<void>;
+    /** All that it took so far. */
+    readonly taken: JobBounds;
     leave(): void;
 }
 
@@ -36,7 +56,7 @@ export function openDraftRoom(app: App, caller: Caller): DraftRoom {
     const drafts = draftsOf(app);
     const { accountId } = caller;
     let own = NONE;
-    const add = ({ items, bytes }: OpenBounds): OpenBounds => {
+    const add = ({ items, bytes }: JobBounds): JobBounds => {
         const { items: before, bytes: bytesBefore } = drafts.get(accountId) ?? NONE;
         const now = { items: before + items, bytes: bytesBefore + bytes };
         if (now.items === 0) drafts.delete(accountId);
@@ -47,6 +67,9 @@ export function openDraftRoom(app: App, caller: Caller): DraftRoom {
         async take(more) {
             own = { items: own.items + more.items, bytes: own.bytes + more.bytes };
             await mustFit(app.db, caller, add(more));
+        },
+        get taken() {
+            return own;
         },
         leave() {
             add({ items: -own.items, bytes: -own.bytes });

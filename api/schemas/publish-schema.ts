@@ -144,8 +144,7 @@ function toRefusal(refusal: schemas.PublishRefusal, registrable: string): Refusa
                 `${refusal.name} needs proof: show that ${registrable} is yours with POST /v1/sites/${registrable}/claims, then publish again; or ask the operator of this service to let your workspace in.`,
             );
         case 'RATE_LIMITED': {
-            const window = refusal.window === 'sites_per_day' ? '20 new sites a day' : '60 new versions an hour';
-            return new Refusal('RATE_LIMITED', `This account has published ${window}, which is the limit.`, {
+            return new Refusal('RATE_LIMITED', `This account has published ${PUBLISHING_LIMITS[refusal.window]}, which is the limit.`, {
                 retryAfter: refusal.retryAfter,
             });
         }
@@ -153,6 +152,12 @@ function toRefusal(refusal: schemas.PublishRefusal, registrable: string): Refusa
             return new Refusal(refusal.code);
     }
 }
+
+const PUBLISHING_LIMITS = {
+    versions_per_hour: '60 new versions an hour',
+    sites_per_day: '20 new sites a day',
+    bytes_per_day: '64 MiB of packages a day, compressed',
+} as const;
 
 function lookAlikeWarnings({ lookAlikes }: { lookAlikes: readonly LookAlike[] }): PublishAnswer['warnings'] {
     return lookAlikes.map(({ registrable, by }) => ({

@@ -624,6 +624,31 @@ for (const topology of ANY_TOPOLOGY) {
             flaky.letGo();
         });
 
+        it('counts cancelled items among the 40,000 that a free account orders a day', async () => {
+            const eve = await join(world, { plan: 'free', credits: 100 });
+            const today = () => world.app.db('job_accounts').where({ account_id: eve.userId });
+            const one = { site: SHOP, endpoint: 'product', params: { id: 1 } };
+            await remove(eve, await ordered(eve, { items: products(3) }));
+            dataOf(await eve.call('POST', '/v1/jobs', { body: one }));
+            expect(await today().first('ordered_items')).to.deep.equal({ ordered_items: 4 });
+            await today().update({ ordered_items: 39_998 });
+
+            const refused = await order(eve, { items: products(3) });
+            expect(codeOf(refused)).to.equal('RATE_LIMITED');
+            expect((refused.body['error'] as { message: string }).message).to.include(
+                'ordered_items is full: 40,000 new jobs with 256 MiB',
+            );
+            expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 86_400);
+            // Refused orders store nothing and do not count.
+            await remove(eve, await ordered(eve, { items: products(2) }));
+            expect(codeOf(await eve.call('POST', '/v1/jobs', { body: one }))).to.equal('RATE_LIMITED');
+
+            await today().update({ ordered_on: world.app.db.raw('ordered_on - 1'), ordered_bytes: 300 * 1024 * 1024 });
+            await remove(eve, await ordered(eve, { items: products(3) }));
+            await today().update({ ordered_bytes: 256 * 1024 * 1024 });
+            expect(codeOf(await eve.call('POST', '/v1/jobs', { body: one }))).to.equal('RATE_LIMITED');
+        });
+
         it('is one of 60 an hour, refused and dry ones too', async () => {
             const eve = await someone();
             for (let one = 0; one < 59; one++) await order(eve, { items: [] });

@@ -130,6 +130,27 @@ describe('the registry', () => {
             const old = results.findIndex((result) => result.ok);
             expect(accepted(await schemas.publish(db, orderOf(packageOf(`s${old}.many.example`, 'new'), publisher))).version).to.equal(2);
         });
+
+        it('stops an account after 64 MiB of compressed packages in a day', async () => {
+            const publisher = await contributor(db);
+            accepted(await schemas.publish(db, orderOf(packageOf('large.example'), publisher)));
+            // Digests of random numbers do not compress.
+            await db('versions')
+                .where({ site: 'large.example' })
+                .update({
+                    document: db.raw(
+                        "(select to_json(string_agg(md5(random()::text), '')) from generate_series(1, 66 * 1024 * 1024 / 32))",
+                    ),
+                    published_at: db.raw("published_at - interval '23 hours'"),
+                });
+            const more = await schemas.publish(db, orderOf(packageOf('more.large.example'), publisher));
+            expect(more).to.include({ ok: false, code: 'RATE_LIMITED', window: 'bytes_per_day' });
+            expect((more as { retryAfter: number }).retryAfter).to.be.within(3000, 3600);
+            await db('versions')
+                .where({ site: 'large.example' })
+                .update({ published_at: db.raw("published_at - interval '1 hour'") });
+            accepted(await schemas.publish(db, orderOf(packageOf('more.large.example'), publisher)));
+        });
     });
 
     describe('the bonus for contributing', () => {

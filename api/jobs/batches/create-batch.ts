@@ -16,7 +16,7 @@ import { countInWindow } from '../../admission/count-in-window.ts';
 import { orderInTurn } from '../../admission/writes.ts';
 import type { OnceRules } from '../../answers/idempotency.ts';
 import type { Reply } from '../../serve.ts';
-import { mustFit, openDraftRoom } from '../must-fit.ts';
+import { mustFit, mustFitToday, openDraftRoom } from '../must-fit.ts';
 import { checkItems } from './check-items.ts';
 import { type BatchCall, hashBody, openBody } from './read-items.ts';
 
@@ -85,6 +85,7 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
             await drafts.store(trx);
             // Other orders of the account came meanwhile.
             await mustFit(trx, caller);
+            await mustFitToday(trx, caller, room.taken);
             await limitOpenBatches(trx, caller);
             const row = await findBatch(trx, readerOf(caller), batchId);
             if (row === undefined) throw new Error('a batch that was just stored is not there');

@@ -20,15 +20,16 @@ export const WAITING_READS = 50;
 /** Maximum wait of a read. */
 export const LONGEST_WAIT = 30;
 
-/** Limits of an account's open jobs: queued and running jobs, and bytes of their params. */
-export interface OpenBounds {
+/** A number of jobs, and the bytes that they store: params and, in what is ordered, metadata. */
+export interface JobBounds {
     items: number;
     bytes: number;
 }
 
-const MOST_OPEN: OpenBounds = { items: 1_000_000, bytes: 4 * GIB };
+const MOST_OPEN: JobBounds = { items: 1_000_000, bytes: 4 * GIB };
 
-export const OPEN_BOUNDS: Readonly<Record<Plan, OpenBounds>> = {
+/** Limits of an account's open jobs, queued and running. */
+export const OPEN_BOUNDS: Readonly<Record<Plan, JobBounds>> = {
     free: { items: 10_000, bytes: 64 * MIB },
     starter: { items: 200_000, bytes: GIB },
     pro: MOST_OPEN,
@@ -36,6 +37,16 @@ export const OPEN_BOUNDS: Readonly<Record<Plan, OpenBounds>> = {
 };
 /** Retry-After if too many jobs are open. */
 export const OPEN_RETRY = 60;
+
+const MOST_ORDERED: JobBounds = { items: 10_000_000, bytes: 40 * GIB };
+
+/** Limits of the jobs that an account creates on one day (UTC). Cancelled jobs stay stored, and do not count as open. */
+export const ORDER_BOUNDS: Readonly<Record<Plan, JobBounds>> = {
+    free: { items: 40_000, bytes: 256 * MIB },
+    starter: { items: 2_000_000, bytes: 10 * GIB },
+    pro: MOST_ORDERED,
+    enterprise: MOST_ORDERED,
+};
 
 /** Maximum size of the stored results of an account, in bytes. */
 export const RESULT_BYTES: Readonly<Record<Plan, number>> = { free: GIB, starter: 10 * GIB, pro: 10 * GIB, enterprise: 10 * GIB };

@@ -1,4 +1,4 @@
-import type { OpenBounds } from '../../domain/jobs/bounds.ts';
+import type { JobBounds } from '../../domain/jobs/bounds.ts';
 import { ago, type Db } from '../../platform/db.ts';
 import type { OrderedCall } from './orders.ts';
 
@@ -43,7 +43,7 @@ export interface Drafts {
  * @param mayKeep called with the number of items and bytes before they are stored, and at the end for all that were not; it throws to
  * refuse them
  */
-export function openDrafts(db: Db, all: OfAll, mayKeep: (more: OpenBounds) => Promise<void>): Drafts {
+export function openDrafts(db: Db, all: OfAll, mayKeep: (more: JobBounds) => Promise<void>): Drafts {
     const { batchId } = all;
     let held: NewItem[] = [];
     let bytes = 0;

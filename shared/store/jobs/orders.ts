@@ -1,4 +1,4 @@
-import type { OpenBounds } from '../../domain/jobs/bounds.ts';
+import type { JobBounds } from '../../domain/jobs/bounds.ts';
 import type { Effect } from '../../domain/types.ts';
 import { type Db, toColumns } from '../../platform/db.ts';
 
@@ -50,7 +50,25 @@ export async function addJob(trx: Db, job: NewJob, expiresIn: number): Promise<v
  * Reads the open jobs and batches of an account, including those of this transaction. Orders of an account are serialized, so that the
  * limits are exact.
  */
-export async function readOpen(trx: Db, accountId: string): Promise<OpenBounds> {
+export async function readOpen(trx: Db, accountId: string): Promise<JobBounds> {
     const row = await trx('job_accounts').where({ account_id: accountId }).first({ items: 'open_items', bytes: 'open_bytes' });
     return row ?? { items: 0, bytes: 0 };
+}
+
+/**
+ * Adds to what the account ordered today (UTC), and returns the sum and the seconds until tomorrow. Call it after the jobs are stored: then
+ * the row is there, and locked.
+ */
+export async function countOrdered(trx: Db, accountId: string, { items, bytes }: JobBounds): Promise<JobBounds & { secondsLeft: number }> {
+    const { rows } = await trx.raw<{ rows: [JobBounds & { secondsLeft: number }] }>(
+        `update job_accounts a
+         set ordered_on = today,
+             ordered_items = :items + case when ordered_on = today then ordered_items else 0 end,
+             ordered_bytes = :bytes + case when ordered_on = today then ordered_bytes else 0 end
+         from (select at, at::date as today from (select app_now() at time zone 'UTC' as at) n) t
+         where account_id = :accountId
+         returning ordered_items as items, ordered_bytes as bytes, ceil(extract(epoch from today + 1 - at))::integer as "secondsLeft"`,
+        { accountId, items, bytes },
+    );
+    return rows[0];
 }

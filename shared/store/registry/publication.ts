@@ -51,7 +51,7 @@ export type PublishRefusal =
     /** `latestHash` null: there is no version. */
     | { ok: false; code: 'VERSION_CONFLICT'; latestHash: string | null }
     /** `retryAfter` is in whole seconds. */
-    | { ok: false; code: 'RATE_LIMITED'; window: 'versions_per_hour' | 'sites_per_day'; retryAfter: number };
+    | { ok: false; code: 'RATE_LIMITED'; window: 'versions_per_hour' | 'bytes_per_day' | 'sites_per_day'; retryAfter: number };
 
 export type Published =
     | PublishRefusal
@@ -166,19 +166,36 @@ type PublicationRow = Omit<Publication, 'latest'> &
 
 const VERSIONS_AN_HOUR = 60;
 const SITES_A_DAY = 20;
+/** As stored, that is compressed. Versions are never deleted, so without it an account could add gigabytes a day. */
+const BYTES_A_DAY = 64 * 1024 * 1024;
 
 /**
- * Checks the publishing limits: new versions an hour and new sites a day per account, over a sliding window; undefined if the publish is
- * allowed. `lockDomain` serialises the publishes of an account, so the count is exact.
+ * Checks the publishing limits per account: new versions an hour, their bytes and new sites a day, over a sliding window; undefined if the
+ * publish is allowed. `lockDomain` serialises the publishes of an account, so the count is exact.
  */
 export async function guardPublishing(db: Db, publisher: Publisher | undefined, isNewSite: boolean): Promise<PublishRefusal | undefined> {
     if (publisher === undefined || !publisher.isGuarded) return undefined;
     const own = { published_by_account: publisher.accountId };
     const versionWait = await waitFor(db, own, '1 hours', VERSIONS_AN_HOUR);
     const siteWait = isNewSite ? await waitFor(db, { ...own, version: 1 }, '24 hours', SITES_A_DAY) : 0;
-    const retryAfter = Math.max(versionWait, siteWait);
-    const window = siteWait > versionWait ? 'sites_per_day' : 'versions_per_hour';
-    return retryAfter === 0 ? undefined : { ok: false, code: 'RATE_LIMITED', window, retryAfter };
+    const waits = [
+        { window: 'versions_per_hour', retryAfter: versionWait },
+        { window: 'sites_per_day', retryAfter: siteWait },
+        { window: 'bytes_per_day', retryAfter: await waitForBytes(db, publisher.accountId) },
+    ] as const;
+    const longest = waits.reduce((one, other) => (other.retryAfter > one.retryAfter ? other : one));
+    return longest.retryAfter === 0 ? undefined : { ok: false, code: 'RATE_LIMITED', ...longest };
+}
+
+/** Seconds until the first version of the last 24 hours leaves the window; 0 if their packages are within the limit. */
+async function waitForBytes(db: Db, accountId: string): Promise<number> {
+    const { rows } = await db.raw<{ rows: [{ wait: number }] }>(
+        `select case when sum(pg_column_size(document)) < ? then 0
+                     else coalesce(ceil(extract(epoch from min(published_at) + interval '24 hours' - app_now()))::integer, 0) end as wait
+         from versions where published_by_account = ? and published_at > app_now() - interval '24 hours'`,
+        [BYTES_A_DAY, accountId],
+    );
+    return rows[0].wait;
 }
 
 /** Seconds until the oldest of the last `limit` rows leaves the window; 0 if there are fewer rows in it. */
