@@ -46,7 +46,7 @@ function choicesOf(command: Command): Place['choices'] {
     return command.options.filter(hasChoices).map(({ long, argChoices }) => ({ option: long, values: argChoices }));
 }
 
-/** The words typed so far, without options, select the longest matching command path. */
+/** The longest command path that matches the typed words selects the completions. Options are ignored. */
 function bash(places: readonly Place[]): string {
     const cases = places.map(({ path, words }) => `        '${path}') words='${words.map(({ text }) => text).join(' ')}' ;;`);
     const choices = places.flatMap(({ path, choices: of }) =>

@@ -3,7 +3,7 @@ import type { ItemDetail } from '../shared/refusals.ts';
 import { RoutebookError } from './client/index.ts';
 import type { Paint } from './terminal.ts';
 
-/** A failure that the user can do something about. */
+/** A failure that the user can fix. */
 export class CommandFault extends Error {
     readonly code: string;
     readonly exitCode: 1 | 2;
@@ -59,7 +59,7 @@ function showFault({ code, message, exitCode, lines, fields }: CommandFault, pai
     return { error: { code, message, ...fields }, lines: [cross(paint)(message), ...lines], exitCode };
 }
 
-/** What a site answered, with the beginning of its answer where it is known. */
+/** The status that a site answered, with the beginning of its body if it is known. */
 export function siteAnswered({ status, snippet }: { status: number; snippet: string }): string {
     return `the site answered ${status}${snippet === '' ? '' : `: ${snippet}`}`;
 }
@@ -67,7 +67,7 @@ export function siteAnswered({ status, snippet }: { status: number; snippet: str
 function showRefusal(error: RoutebookError, paint: Paint): ShownFailure {
     const { code, message, status, fault, retryable, retryAfter, details, requestId } = error;
     const { upgrade, connectUrl, obtainUrl, upstream, didYouMean } = error;
-    // Details name connections that are there already.
+    // Details list existing connections.
     const isUnconnected = connectUrl !== undefined && details.length === 0;
     const lines = [
         cross(paint)(`${paint('bold', code)}  ${message}`),

@@ -82,7 +82,7 @@ function isInTheClear(server: string): boolean {
     return protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
 
-/** The fault of a command whose question was cancelled. */
+/** The fault of a command after the user has cancelled a question. */
 export function cancelled(): CommandFault {
     return new CommandFault('CANCELLED', 'cancelled; nothing was done');
 }

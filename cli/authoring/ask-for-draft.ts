@@ -4,7 +4,7 @@ import { cancelled } from '../session.ts';
 import { type DraftOrder, placeholdersOf, siteOf } from './draft-package.ts';
 import type { InitOptions } from './init-options.ts';
 
-/** Asks for everything that no flag gives. Questions go to stderr, so that stdout has only the result. */
+/** Asks for every value that no flag gives. Questions go to stderr, so that stdout has only the result. */
 export async function askForDraft(options: InitOptions, orderOf: (options: InitOptions) => DraftOrder): Promise<DraftOrder> {
     const output = process.stderr;
     intro('A draft of a schema', { output });

@@ -38,7 +38,7 @@ function compare(before: Json | undefined, after: Json | undefined, path: string
     for (const key of new Set([...old.keys(), ...now.keys()])) compare(old.get(key), now.get(key), `${path}/${escapePointer(key)}`, found);
 }
 
-/** The members of an object, or of a list of named items by name; undefined for values that are compared as a unit. */
+/** The members of an object, or the named items of a list. Undefined for all other values, which are compared as a whole. */
 function parts(value: Json | undefined): Map<string, Json> | undefined {
     if (typeof value !== 'object' || value === null) return undefined;
     if (!Array.isArray(value)) return new Map(Object.entries(value));

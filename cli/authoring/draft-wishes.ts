@@ -3,14 +3,14 @@ import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { didYouMean } from '../../shared/domain/text/suggestions.ts';
 import { wrongUsage } from '../failures.ts';
 
-/** What a person says about a draft instead of its source. */
+/** Values that the user sets for a draft. They replace those of the source. */
 export interface DraftWishes {
     site?: string;
     title?: string;
     category?: string;
 }
 
-/** Checks the wishes before anything is read or written. @throws CommandFault WRONG_USAGE, which says what to give instead */
+/** Checks the values before anything is read or written. @throws CommandFault WRONG_USAGE, which says what to give instead */
 export function readWishes({ site, title, category }: DraftWishes): DraftWishes {
     const named = site === undefined ? undefined : normaliseSite(site);
     if (named?.ok === false) throw wrongUsage(`--site: ${named.message}`);

@@ -85,7 +85,7 @@ async function read(path: string, wishes: Wishes): Promise<Imported> {
     }
 }
 
-/** Names the file, which a document does not know. */
+/** Adds the file's name to the message, since a document does not know its file. */
 export function cannotImport({ message }: CannotImport, file: string): CommandFault {
     return new CommandFault('CANNOT_IMPORT', message.includes(file) ? message : `${file}: ${message}`, { fields: { file } });
 }

@@ -16,9 +16,9 @@ import { cannotImport, toDoLines } from './import-package.ts';
 import { type DraftPlace, textOf, writeDraft } from './write-draft.ts';
 
 export interface InspectSiteOptions extends DraftPlace, DraftWishes {
-    /** Whether recorded calls become examples: after a question each, none, or all. */
+    /** Which recorded calls become examples: those that the user accepts one by one, none, or all. */
     examples?: 'ask' | 'none' | 'all';
-    /** The browser's program. */
+    /** The browser's executable. */
     browser?: string;
 }
 
@@ -90,7 +90,7 @@ function nothingFound(source: string, report: Inspected['report'], paint: Paint)
     });
 }
 
-/** Opens the site in a window and records its traffic until the window is closed, also by Ctrl-C. */
+/** Opens the site in a browser window and records its traffic until the user closes the window or presses Ctrl-C. */
 function visit({ note }: Session, url: string, { browser }: InspectSiteOptions, signal: AbortSignal): InspectSource {
     note(`${url} opens in a browser with a separate profile. Do what the schema is for, then close the window.`);
     return { recording: record(url, { signal, ...(browser === undefined ? {} : { executablePath: browser }) }) };

@@ -53,7 +53,7 @@ function answerLines(answer: PublishAnswer, dryRun: boolean, { terminal: { paint
     ];
 }
 
-/** The refusal, explained for the command line. */
+/** Explains which commands prove that the domain belongs to the user. */
 function needsProof({ code, status, fault, retryable, requestId }: RoutebookError, site: string): CommandFault {
     const name = normaliseSite(site);
     const domain = name.ok ? name.registrable : site;

@@ -19,7 +19,7 @@ export interface TestOptions extends TypedParams {
     /** Names of the writes that may be sent. */
     allowWrites?: readonly string[];
     timeout: number;
-    /** Between two calls, in milliseconds. */
+    /** Milliseconds between two calls. */
     pause: number;
     /** Prints up to `SHOWN` characters of each answer. */
     show?: true;

@@ -8,12 +8,12 @@ export interface DraftPlace {
     force?: true;
 }
 
-/** Writes a draft. Replaces no file without `force`. @throws CommandFault if it cannot be written */
+/** Writes a draft. Replaces an existing file only with `force`. @throws CommandFault if it cannot be written */
 export async function writeDraft(file: string, document: object, { force }: DraftPlace): Promise<void> {
     await writeText(file, textOf(document), { replaces: force === true });
 }
 
-/** Checks before the first of several files is written. @throws CommandFault FILE_EXISTS */
+/** Checks that a file does not exist yet, before the first of several files is written. @throws CommandFault FILE_EXISTS */
 export function refuseToReplace(file: string): void {
     if (existsSync(file)) throw fileExists(file);
 }

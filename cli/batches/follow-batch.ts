@@ -24,10 +24,10 @@ export function awaitInterruption(): Interruption {
     return { signal: controller.signal, end: () => void process.off('SIGINT', interrupt) };
 }
 
-/** Checks that results can be written to a file, before anything is ordered for it. @throws CommandFault FILE_UNWRITABLE */
+/** Checks that results can be written to a file, before the batch is created. @throws CommandFault FILE_UNWRITABLE */
 export async function mustBeWritable(file: string): Promise<void> {
     try {
-        // Keeps what is in it, in case the order is refused.
+        // Appending keeps the content of the file if the server refuses the batch.
         await (await open(file, 'a')).close();
     } catch (error) {
         throw unwritable(file, error);
@@ -43,7 +43,7 @@ function unwritable(file: string, error: unknown): CommandFault {
 function openResults(file: string) {
     const stream = createWriteStream(file);
     const ended = finished(stream);
-    // It is awaited at the end.
+    // `end` reports the error; until then it must not count as an unhandled rejection.
     ended.catch(() => undefined);
     return {
         write(item: EndedItem) {
@@ -96,7 +96,10 @@ export async function followBatch(
     return { result: batch, isFailure: batch.status !== 'succeeded' };
 }
 
-/** Rate limits are part of the estimate. How long a site, credits or storage take is unknown. */
+/**
+ * Whether the estimated time is meaningful. It includes rate limits. If the batch waits for a site, credits or storage, the time is
+ * unknown.
+ */
 export function isTimeKnown({ eta_seconds: seconds, waiting_for: waiting }: Pick<Batch, 'eta_seconds' | 'waiting_for'>): boolean {
     return seconds !== null && (waiting === null || waiting === 'limits');
 }

@@ -47,7 +47,7 @@ export async function listJobs(
     return { result, lines: table(['job', 'status', 'site', 'endpoint', 'credits', 'made', 'code'], rows, paint) };
 }
 
-/** `routebook job show ID`: shows a job, with `--wait` after it has ended. */
+/** `routebook job show ID`: shows a job. With `--wait` it waits until the job has ended. */
 export async function showJob({ client }: Session, jobId: string, { wait }: { wait?: true }): Promise<Done> {
     const { jobs } = client();
     let job = await jobs.get(jobId);

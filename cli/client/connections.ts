@@ -11,7 +11,7 @@ export class Connections {
         this.#transport = transport;
     }
 
-    /** Creates a connection after the test that the schema names. @param test false: save it untested */
+    /** Creates a connection. First tests it with the call that the schema names. @param test false: save it without the test */
     create(order: ConnectionOrder, { test = true, ...options }: CallOptions & { test?: boolean } = {}): Promise<ConnectionEntry> {
         const path = test ? '/v1/connections' : '/v1/connections?test=false';
         // Not repeatable: sent twice, it creates two connections.

@@ -1,4 +1,4 @@
-/** The end of a call with all its retries, by time or by the caller's signal. */
+/** Ends a call with all its retries: after a timeout or when the caller's signal is aborted. */
 export interface Deadline {
     /** Aborted at the deadline. */
     signal: AbortSignal;
@@ -10,7 +10,7 @@ export interface Deadline {
     close(): void;
 }
 
-/** Starts the time. @param callers a signal that ends it earlier */
+/** Starts the timeout. @param callers a signal that ends the call earlier */
 export function openDeadline(timeoutMs: number, callers: AbortSignal | undefined): Deadline {
     const endsAt = performance.now() + timeoutMs;
     const controller = new AbortController();

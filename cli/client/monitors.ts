@@ -44,7 +44,7 @@ export class Monitors {
         return data(this.#transport, writeRequest('DELETE', pathOf(monitorId)), options);
     }
 
-    /** Runs it now and returns the job of the run, or of a run that has not ended. */
+    /** Runs it now and returns the job of the run. If an earlier run has not ended, returns the job of that run. */
     run(monitorId: string, options?: CallOptions): Promise<Job> {
         return data(this.#transport, { ...writeRequest('POST', `${pathOf(monitorId)}/run`), isRepeatable: false }, options);
     }

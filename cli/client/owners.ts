@@ -11,7 +11,7 @@ export class Claims {
         this.#transport = transport;
     }
 
-    /** Claims a domain; the answer says what to publish and where. */
+    /** Claims a domain. The answer says what to publish and where. */
     create(domain: string, options?: CallOptions): Promise<ClaimEntry> {
         // Not repeatable: sent twice, it creates two claims.
         return data(this.#transport, { ...writeRequest('POST', claimsPath(domain)), isRepeatable: false }, options);
@@ -22,7 +22,7 @@ export class Claims {
         return listItems(this.#transport, claimsPath(domain), query, options);
     }
 
-    /** Checks the proof now, which takes up to ten seconds; once a minute per claim. */
+    /** Checks the proof now. This takes up to ten seconds and is allowed once a minute per claim. */
     check(domain: string, claimId: string, options?: CallOptions): Promise<ClaimChecked> {
         return data(this.#transport, writeRequest('POST', `${claimPath(domain, claimId)}/check`), options);
     }
@@ -33,7 +33,7 @@ export class Claims {
     }
 }
 
-/** The policy that the proved owner of a domain sets. */
+/** The policy of a domain. Only its proved owner can set it. */
 export class Policies {
     readonly #transport: Transport;
 
@@ -45,7 +45,7 @@ export class Policies {
         return data(this.#transport, getRequest(policyPath(domain)), options);
     }
 
-    /** Replaces the policy: omitted rules are lifted. */
+    /** Replaces the whole policy. Omitted rules no longer apply. */
     set(domain: string, policy: Partial<SitePolicy>, options?: CallOptions): Promise<SitePolicy> {
         return data(this.#transport, { ...writeRequest('PUT', policyPath(domain)), body: policy }, options);
     }

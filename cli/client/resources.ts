@@ -114,7 +114,7 @@ export class Maintainers {
         this.#transport = transport;
     }
 
-    /** Longest-standing first. */
+    /** Oldest maintainers first. */
     list(site: string, query: { limit?: number } = {}, options?: CallOptions): Listing<MaintainerEntry> {
         return listItems(this.#transport, `${sitePath(site)}/maintainers`, query, options);
     }
@@ -123,7 +123,9 @@ export class Maintainers {
         return data(this.#transport, writeRequest('PUT', maintainerPath(site, workspaceId)), options);
     }
 
-    /** Removes your own workspace at once, another one at its `removal_at` after 24 hours, unless its owners stop that. */
+    /**
+     * Removes your own workspace at once. Another workspace is removed at its `removal_at`, after 24 hours, unless its owners stop that.
+     */
     remove(site: string, workspaceId: string, options?: CallOptions): Promise<MaintainerEntry[]> {
         return data(this.#transport, writeRequest('DELETE', maintainerPath(site, workspaceId)), options);
     }

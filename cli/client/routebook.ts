@@ -30,13 +30,13 @@ export interface FetchOptions extends CallOptions {
     sessionId?: string;
 }
 
-/** Milliseconds that a fetch may take beyond its `timeout_ms`, for the way of the answer. */
+/** Milliseconds that are added to the `timeout_ms` of a fetch, so that the answer can arrive. */
 const FETCH_GRACE = 10_000;
 
 /**
  * A typed client of Routebook's API (docs/api.md). Each method returns the `data` of the answer and rejects with a `RoutebookError`.
- * Retryable errors are retried. Fetches and other writes carry an Idempotency-Key, so that they are done and charged once, however often
- * they are sent.
+ * Retryable errors are retried. Fetches and other writes carry an Idempotency-Key, so the server does and charges them only once even if
+ * they are sent again.
  */
 export class Routebook {
     readonly #transport: Transport;

@@ -9,7 +9,7 @@ export interface RoutebookOptions {
     apiKey?: string;
     /** Timeout of a call with all its retries, in milliseconds; 90,000 by default. */
     timeoutMs?: number;
-    /** The most retries of a call; 4 by default. Waiting for the call's own first attempt to end does not count. */
+    /** The most retries of a call; 4 by default. Retries while the server still processes an earlier attempt do not count. */
     maxRetries?: number;
     /** Called before each wait. */
     onRetry?: (error: RoutebookError, waitMs: number) => void;
@@ -36,13 +36,13 @@ export interface ApiRequest {
     headers?: Record<string, string>;
     /** Whether a call may be repeated after its answer was lost: reads and idempotent writes. */
     isRepeatable: boolean;
-    /** A further status that counts as success. */
+    /** A status besides 2xx that counts as success. */
     accepts?: number;
 }
 
 const DEFAULT_TIMEOUT = 90_000;
 const DEFAULT_RETRIES = 4;
-/** Waits if the server names none: 250 ms, 500 ms, 1 s …, each randomly between half of it and all of it. */
+/** Waits before retries, in milliseconds, if the server names none: 250, 500, 1000 and so on, each times a random factor from 0.5 to 1. */
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 8000;
 
@@ -128,7 +128,7 @@ export class Transport {
     }
 }
 
-/** `wasHeard`: the server itself refused the call, so it did nothing. */
+/** `wasHeard`: the server itself refused the call, so it changed nothing. */
 type Tried = { ok: true; body: unknown } | { ok: false; failure: Failure; cause?: unknown; wasHeard: boolean };
 
 function checkedBase(text: string): string {
@@ -152,7 +152,7 @@ function tryParse(text: string): unknown {
     }
 }
 
-/** A `bigint` is sent as a number with all its digits; older JavaScript rounds it. */
+/** A `bigint` is sent as a number with all its digits. Older JavaScript engines round it. */
 export function withDigits(_key: string, value: unknown): unknown {
     return typeof value === 'bigint' ? (JSON.rawJSON?.(String(value)) ?? Number(value)) : value;
 }
@@ -171,7 +171,10 @@ function timedOut(last: RoutebookError, key: string | undefined): RoutebookError
     );
 }
 
-/** Never shorter than the server asks for. The rest is random, so that callers that failed together do not retry together. */
+/**
+ * Milliseconds to wait, at least as long as the server asks for. The random part prevents callers that failed together from retrying
+ * together.
+ */
 function waitBefore(retry: number, retryAfter: number | undefined): number {
     if (retryAfter !== undefined) return retryAfter * 1000 * (1 + Math.random() / 5);
     const whole = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** Math.max(0, retry - 1));

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Run } from '../session.ts';
 import { examples } from './options.ts';
 
-/** Whose key it is. Each command loads its story when it is called, so that help is there at once. */
+/** The commands for a user's account. Each command imports its code only when it runs, so that help appears quickly. */
 export function addAccountCommands(program: Command, run: Run): void {
     program.commandsGroup('Your account:');
     program

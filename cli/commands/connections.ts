@@ -3,7 +3,7 @@ import type { ConnectOptions } from '../connections/connections.ts';
 import type { Run } from '../session.ts';
 import { examples } from './options.ts';
 
-/** Calling sites as oneself. */
+/** The commands for connections: calls with the user's own credentials. */
 export function addConnectionCommands(program: Command, run: Run): void {
     program.commandsGroup('Call a site as yourself:');
     program

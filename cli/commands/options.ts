@@ -6,7 +6,7 @@ export const CONNECTION = 'the connection that sends your credential, or "defaul
 /** Help of `--max-age`. */
 export const MAX_AGE = 'a stored result of the same call that is not older may be returned for 0 credits';
 
-/** A whole number within bounds. */
+/** Returns a parser for a whole number within bounds. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
     return (text) => {
         const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
@@ -15,13 +15,13 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
     };
 }
 
-/** A version by its number or by its hash. */
+/** Parses a version: its number or its hash. */
 export function versionName(text: string): string {
     if (/^([1-9]\d{0,8}|[0-9a-f]{64})$/.test(text)) return text;
     throw new InvalidArgumentError('It is the number of a version, or its hash of 64 digits.');
 }
 
-/** An option that may be given several times. */
+/** Collects the values of an option that may be given several times. */
 export function collect(text: string, before: readonly string[] = []): string[] {
     return [...before, text];
 }

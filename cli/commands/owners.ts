@@ -6,7 +6,7 @@ import type { PolicyOptions } from '../owners/change-policy.ts';
 import type { Run } from '../session.ts';
 import { examples, wholeNumber } from './options.ts';
 
-/** For owners of a site. Needs a key with the scope `maintain`. */
+/** The commands for owners of a domain. They need a key with the scope `maintain`. */
 export function addOwnerCommands(program: Command, run: Run): void {
     program.commandsGroup('Your own domain:');
     addClaim(program, run);

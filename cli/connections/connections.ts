@@ -17,13 +17,16 @@ export interface ConnectOptions {
     browser?: boolean;
 }
 
-/** `routebook connect SITE`: asks for what its schema wants without echo, or opens the browser where the site asks for a consent. */
+/**
+ * `routebook connect SITE`: asks without echo for the credential that the schema needs. If the site uses OAuth consent, it opens the
+ * browser instead.
+ */
 export async function connect(session: Session, site: string, options: ConnectOptions): Promise<Done> {
     const { terminal } = session;
     const { connections, schemas } = session.client();
     const { auth, name, shared, test = true } = options;
     const { auth: entries = [] } = await schemas.package(site);
-    // Where there are several the server says so.
+    // If there are several, the server refuses the call and lists them.
     const entry = auth === undefined && entries.length > 1 ? undefined : entries.find(({ id }) => auth === undefined || id === auth);
     const chosen = { site, ...(auth === undefined ? {} : { auth_id: auth }) };
     if (options.consent === true || (entry !== undefined && wantsConsent(entry, options))) {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 
-/** Shows a page in a browser: the named one, or what the system opens links with. Nothing happens where there is none. */
+/** Opens a page in the named browser, or in the system's default browser. Does nothing if there is none. */
 export function openBrowser(url: string, browser: string | undefined): void {
-    // Servers name the URL: no other kind of link is opened.
+    // The server chose the URL, so only http and https are opened.
     if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return;
     const [program, ...args] = browser === undefined ? opener() : [browser];
     if (program === undefined) return;

@@ -8,7 +8,7 @@ export async function readSecret({ isInteractive, readAll, complain }: Terminal,
     if (!isInteractive) return firstLine(await readAll());
     const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
     const asking = createInterface({ input: process.stdin, output: silent, terminal: true });
-    // The echo is off by now.
+    // The prompt comes now, since the echo is already off.
     complain(`${label} (input is hidden):`);
     try {
         return firstLine(await asking.question(''));

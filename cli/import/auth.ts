@@ -1,10 +1,13 @@
 import type { PackageAuth } from '../../shared/domain/types.ts';
 import type { NotCarried, ReadOperation } from './operation.ts';
 
-/** A package says at most so many ways to authenticate. */
+/** The most entries in a package's `auth`. */
 const MAX_AUTH = 10;
 
-/** The `auth` of a package: the ways that its operations use, those of most first. */
+/**
+ * The `auth` of a package: the authentication methods of its operations, the most used first. If a required method has no room, its
+ * operations get `hosted: false`.
+ */
 export function authOf(
     operations: readonly ReadOperation[],
     notCarried: NotCarried[],

@@ -1,6 +1,6 @@
 /**
- * Wiring: `routebook import FILE` calls `importDocument(await readDocument(FILE), options)`, writes `package`, and prints
- * `notCarried` and `counts`.
+ * How to use this file: `routebook import FILE` calls `importDocument(await readDocument(FILE), options)`, writes the `packages`, and
+ * prints `notCarried` and `counts`.
  */
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { CannotImport, type Imported, type ImportOptions } from './imported.ts';
@@ -12,9 +12,9 @@ export type { NotCarried } from './operation.ts';
 export { readDocument } from './read-document.ts';
 
 /**
- * Makes a package of a parsed document: an OpenAPI 3.x document, or a package in the format 0.1 of similar registries. Swagger 2.0 is
- * converted by `readDocument`. Nothing of it is lost silently: what cannot be carried is listed, and the counts of operations sum.
- * @throws CannotImport where the document is of neither kind
+ * Converts a parsed document: an OpenAPI 3.x document, or a package in the format 0.1 of similar registries. `readDocument` has converted
+ * Swagger 2.0 before. Every part that cannot be converted is listed, and the counts cover every operation.
+ * @throws CannotImport if the document is of neither kind
  */
 export function importDocument(document: unknown, options: ImportOptions = {}): Imported {
     if (!isObject(document)) throw new CannotImport('This is no document: an object was expected.');

@@ -10,7 +10,7 @@ import { MAX_ENDPOINTS, mostUseful, type Part, splitOperations } from './split-o
 export interface Imported {
     /** The first of `packages`. */
     package: PackageDocument;
-    /** Several where the document has more than a package takes. */
+    /** Several if the document exceeds the limits of one package. */
     packages: PackageDocument[];
     carried: { where: string; name: string }[];
     notCarried: NotCarried[];
@@ -20,27 +20,27 @@ export interface Imported {
 }
 
 export interface ImportOptions {
-    /** The site's name; without it what the document says. */
+    /** The site's name; by default that of the document. */
     site?: string;
     title?: string;
-    /** A path of the taxonomy; without it it is taken from the document or guessed. */
+    /** A path of the taxonomy; by default that of the document, or a guess. */
     category?: string;
     isPortAllowed?: (port: number) => boolean;
-    /** Tags, paths and methods: operations that are none of these are left out. */
+    /** Tags, paths and methods of the operations to import; see `readOnly`. */
     only?: readonly string[];
-    /** One package alone: of a document that has more than it takes, the most useful operations. */
+    /** Make only one package. If the document exceeds its limits, take the most useful operations. */
     single?: boolean;
 }
 
-/** The document is of no kind that can be imported; the message says what to do. */
+/** The document cannot be imported. The message says what to do. */
 export class CannotImport extends Error {}
 
-/** Bytes of the package that a server takes, with room for the envelope. */
+/** The most bytes of a package that a server accepts, with room for the envelope. */
 const MAX_BYTES = 4_000_000;
 
 type Head = Omit<PackageDocument, 'endpoints'>;
 
-/** Brings what was read under the rules of publishing, and lists what they refuse or have no room for. */
+/** Adapts the operations to the rules of publishing. Lists everything that the rules refuse or that exceeds a limit. */
 export function finish(head: Head, operations: readonly ReadOperation[], notCarried: NotCarried[], options: ImportOptions): Imported {
     const parts = options.single === true ? [chooseOperations(operations, notCarried)] : splitOperations(operations);
     const nameOf = placeNames(head.site);
@@ -90,7 +90,7 @@ function finishPart(head: Head, operations: readonly ReadOperation[], notCarried
 const WHO =
     /^(?:get_|read_|fetch_|show_)?(?:me|whoami|self|current_user|users?_me|my_(?:user|profile|account)|user|account|profile|viewer)$/;
 
-/** Names the endpoint that proves a credential, where there is one that says whose it is. */
+/** Sets the endpoint that tests a credential, if one endpoint returns the credential's user. */
 function withTests({ auth, ...document }: PackageDocument): PackageDocument {
     if (auth === undefined) return document;
     const test = document.endpoints.find(
@@ -108,7 +108,7 @@ function withTests({ auth, ...document }: PackageDocument): PackageDocument {
     return { ...head, auth: isTested ? [{ ...only, test: test.name }] : auth, endpoints };
 }
 
-/** Leaves the largest response schemas out until the package is small enough to be published. */
+/** Removes the largest response schemas until the package is small enough to be published. */
 function withoutLargest(document: PackageDocument, whereOf: (name: string) => string, notCarried: NotCarried[]): PackageDocument {
     let bytes = Buffer.byteLength(JSON.stringify(document));
     if (bytes <= MAX_BYTES) return document;

@@ -1,13 +1,14 @@
 import { CannotImport } from './imported.ts';
 
-/** Says which operations a person wants. */
+/** Whether the user wants to import an operation. */
 export type Wanted = (operation: { method: string; path: string; tags: readonly string[] }) => boolean;
 
 const METHOD = /^(?:get|head|post|put|patch|delete)$/i;
 
 /**
- * Reads `--only`: methods, paths (with all below them, `*` for a part) and tags. Of one kind any is enough; of several kinds each has to fit.
- * @throws CannotImport for an empty one
+ * Reads `--only`: methods, paths and tags. A path includes all paths below it, and `*` matches within a segment. An operation has to match
+ * one value of each kind that is given.
+ * @throws CannotImport for an empty value
  */
 export function readOnly(only: readonly string[]): Wanted {
     if (only.some((one) => one.trim() === '')) throw new CannotImport('--only names a tag, a path or a method.');

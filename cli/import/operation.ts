@@ -4,7 +4,7 @@ import type { PackageAuth, PackageEndpoint } from '../../shared/domain/types.ts'
 export interface NotCarried {
     where: string;
     why: string;
-    /** A whole operation, a part of one that was carried, or something of the document around them. */
+    /** A whole operation, a part of an imported operation, or another part of the document. */
     scope: 'operation' | 'part' | 'document';
 }
 
@@ -13,6 +13,6 @@ export interface ReadOperation {
     where: string;
     endpoint: PackageEndpoint;
     tag?: string;
-    /** Entries of the package's `auth` that its calls may take a credential for. */
+    /** Entries of the package's `auth` that its calls may use. */
     auth?: readonly PackageAuth[];
 }

@@ -2,16 +2,17 @@ import { parse, YAMLParseError } from 'yaml';
 import { findSyntaxFault } from '../package/syntax.ts';
 import { CannotImport } from './imported.ts';
 
-/** Bytes that a document may have: JSON is parsed natively, YAML takes fifty times its size in memory. */
+/** The most bytes of a document. JSON is parsed natively; YAML needs fifty times its size in memory. */
 export const MAX_JSON_BYTES = 64 * 1024 * 1024;
 const MAX_YAML_BYTES = 16 * 1024 * 1024;
-/** Far more than any known document has. Everything behind this may recurse. */
+/** Far more levels and values than any known document has. The limits make recursion safe in all later steps. */
 const MAX_LEVELS = 200;
 const MAX_VALUES = 6_000_000;
 
 /**
- * Parses JSON or YAML. `name` stands in the messages.
- * @throws CannotImport where it is neither, too large, or nested too deeply
+ * Parses JSON or YAML.
+ * @param name the document's name in messages
+ * @throws CannotImport if it is neither, too large, or nested too deeply
  */
 export function parseDocument(text: string, name: string): unknown {
     const value = parseText(text.replace(/^\ufeff/, ''), name);
@@ -29,14 +30,14 @@ function parseText(text: string, name: string): unknown {
     if (text.length > MAX_YAML_BYTES)
         throw new CannotImport(`${name} is not JSON, and as YAML it is larger than ${MAX_YAML_BYTES / 1024 / 1024} MiB.`);
     try {
-        // Aliases can multiply; a hundred times what is written is no honest document.
+        // Aliases can multiply the size of a document, so their expansion is limited.
         return parse(text, { maxAliasCount: 100, logLevel: 'error' });
     } catch (error) {
         throw new CannotImport(`${name} is neither JSON nor YAML${faultOf(text, error)}.`);
     }
 }
 
-/** Where a text stops to be JSON or YAML, whichever it looks like. */
+/** The position of the first syntax error, of JSON or of YAML, whichever the text looks like. */
 function faultOf(text: string, error: unknown): string {
     const fault = /^\s*[{[]/.test(text) ? findSyntaxFault(text) : undefined;
     if (fault !== undefined) return `: line ${fault.line}, column ${fault.column}: ${fault.what}`;
@@ -44,7 +45,10 @@ function faultOf(text: string, error: unknown): string {
     return line === undefined ? '' : `: ${line}`;
 }
 
-/** Counts the values level by level. What aliases repeat counts each time, and a document that holds itself is too deep. */
+/**
+ * Checks the numbers of values and levels. A value counts each time that an alias repeats it. A document that contains itself has too many
+ * levels.
+ */
 function checkSize(document: unknown, name: string): void {
     let level: unknown[] = [document];
     let values = 1;

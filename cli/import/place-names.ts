@@ -1,4 +1,4 @@
-/** Gives names of the registry to further packages of a document: a label for each before the name of the site, every one once. */
+/** Names the further packages of a document: a unique label, made of the tag, before the site's name. */
 export function placeNames(site: string): (tag: string) => string {
     const taken = new Set(['www']);
     return (tag) => {

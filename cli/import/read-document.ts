@@ -6,9 +6,8 @@ import { withFilesOfFolder } from './openapi/folder.ts';
 import { MAX_JSON_BYTES, parseDocument } from './parse-document.ts';
 
 /**
- * Reads a JSON or YAML file, whichever it is. The files beside it that an OpenAPI document refers to become a part of it, and
- * Swagger 2.0 becomes OpenAPI 3.
- * @throws CannotImport where it is neither JSON nor YAML, too large, or broken
+ * Reads a JSON or YAML file. Includes the files of its folder that an OpenAPI document refers to, and converts Swagger 2.0 to OpenAPI 3.
+ * @throws CannotImport if it is neither JSON nor YAML, too large, or broken
  */
 export async function readDocument(path: string): Promise<unknown> {
     const { size } = await stat(path);

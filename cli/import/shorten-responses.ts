@@ -4,7 +4,7 @@ import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { JsonSchema, PackageEndpoint } from '../../shared/domain/types.ts';
 import type { NotCarried, ReadOperation } from './operation.ts';
 
-/** Shortens schemas until those of each endpoint and of the whole package are within the bounds of publishing, and lists which. */
+/** Shortens schemas until each endpoint and the whole package are within the limits of publishing. Lists the shortened schemas. */
 export function shortenResponses(operations: readonly ReadOperation[], notCarried: NotCarried[]): ReadOperation[] {
     const short = operations.map((operation) => ({ ...operation, endpoint: withSimplerParams(operation, notCarried) }));
     let nodes = short.reduce((sum, { endpoint }) => sum + nodesOf(endpoint), 0);
@@ -20,7 +20,7 @@ export function shortenResponses(operations: readonly ReadOperation[], notCarrie
     return short.map((operation) => (dropped.has(operation) ? { ...operation, endpoint: withoutAnswer(operation.endpoint) } : operation));
 }
 
-/** The largest schemas of an endpoint's params keep their type alone, until all of them together are few enough. */
+/** Reduces the largest schemas of an endpoint's params to their type, until all together are small enough. */
 function withSimplerParams({ where, endpoint }: ReadOperation, notCarried: NotCarried[]): PackageEndpoint {
     const { params = [] } = endpoint;
     let nodes = params.reduce((sum, { schema }) => sum + sizeOf(schema), 0);

@@ -1,20 +1,17 @@
 import type { ReadOperation } from './operation.ts';
 
-/** Bounds of a package (docs/api.md, "Schema packages"). */
+/** Limits of a package (docs/api.md, "Schema packages"). */
 export const MAX_ENDPOINTS = 500;
 const MAX_PARAMS = 2000;
 
 /** Operations of one package. */
 export interface Part {
-    /** The tag that it is called by; none if all fit into one. */
+    /** The tag that names the package. Undefined if all operations fit into one package. */
     tag: string | undefined;
     operations: ReadOperation[];
 }
 
-/**
- * Divides operations into as few packages as their bounds allow, by tag, the most useful tags first. A tag that is too large for one
- * package takes several.
- */
+/** Splits operations into few packages by tag, the most useful tags first. A tag that is too large for one package is split. */
 export function splitOperations(operations: readonly ReadOperation[]): Part[] {
     if (fits(operations)) return [{ tag: undefined, operations: [...operations] }];
     const groups = [...Map.groupBy(operations, ({ tag }) => tag ?? '')].flatMap(([tag, own]) =>
@@ -34,7 +31,7 @@ export function splitOperations(operations: readonly ReadOperation[]): Part[] {
     return parts;
 }
 
-/** The most useful operations that fit into one package, in the order of the document, and those that do not. */
+/** Splits operations into the most useful ones that fit into one package, and the rest. Both keep the order of the document. */
 export function mostUseful(operations: readonly ReadOperation[]): { chosen: ReadOperation[]; rest: ReadOperation[] } {
     const chosen = new Set<ReadOperation>();
     let params = 0;
@@ -60,7 +57,7 @@ function inPieces(operations: readonly ReadOperation[]): ReadOperation[][] {
     let left = [...operations];
     while (left.length > 0) {
         const { chosen, rest } = mostUseful(left);
-        // One with more params than a package takes stands alone, and is refused by the rules.
+        // If nothing fits, an operation has more params than allowed. The rules refuse it later.
         pieces.push(chosen.length > 0 ? chosen : left);
         left = chosen.length > 0 ? rest : [];
     }
@@ -69,7 +66,7 @@ function inPieces(operations: readonly ReadOperation[]): ReadOperation[][] {
 
 const WORTH: Readonly<Record<string, number>> = { GET: 3, HEAD: 1, POST: 1, PUT: 0.5, PATCH: 0.5, DELETE: 0 };
 
-/** Reads that need little come first: they are what most people and agents call. */
+/** Rates how useful an operation is. Reads with few required params rate highest, since most people and agents call them. */
 function usefulness({ endpoint }: ReadOperation): number {
     const { method, kind, params = [], auth, hosted, description = '', url } = endpoint;
     const needed = params.filter(({ required, default: standard }) => required && standard === undefined).length;

@@ -2,7 +2,10 @@ import { isPlaceholder } from '../../shared/domain/package/rules/placeholders.ts
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Json } from '../../shared/domain/types.ts';
 
-/** A text of a document as a package takes it: well-formed, without control characters, cut at a word; `undefined` where nothing is left, it holds a credential or is a placeholder. */
+/**
+ * Cleans a text of a document for a package: well-formed, without control characters, cut at a word. `undefined` if it is empty or a
+ * placeholder, or contains a credential.
+ */
 export function cleanText(value: unknown, max: number): string | undefined {
     if (typeof value !== 'string') return undefined;
     const text = value
@@ -10,7 +13,7 @@ export function cleanText(value: unknown, max: number): string | undefined {
         .replaceAll('\r\n', '\n')
         .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ' ')
         .trim();
-    // Generated documents hold some that nobody wrote, such as `<p/>`.
+    // Generated documents contain meaningless texts such as `<p/>`.
     if (text === '' || isPlaceholder(text)) return undefined;
     const cut =
         text.length <= max
@@ -22,7 +25,7 @@ export function cleanText(value: unknown, max: number): string | undefined {
     return findSecrets(cut) === undefined ? cut : undefined;
 }
 
-/** The same on one line. */
+/** Like `cleanText`, on one line. */
 export function cleanLine(value: unknown, max: number): string | undefined {
     return cleanText(typeof value === 'string' ? value.replaceAll(/\s+/g, ' ') : value, max);
 }

@@ -7,7 +7,7 @@ export interface Place {
     column: number;
 }
 
-/** Deeper values have no pointer of their own. Valid packages have fewer levels, and pointers grow with each level. */
+/** Deeper values are located at their parent. Valid packages have fewer levels, and pointers grow with each level. */
 const MAX_DEPTH = 64;
 
 /**

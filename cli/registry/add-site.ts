@@ -19,7 +19,7 @@ export async function addSite({ client, terminal }: Session, site: string, { ver
         ...(endpoint === undefined ? {} : { only: endpoint }),
     });
     const path = join(out, file);
-    // Generated from the package: nothing of a person's own is lost in a script.
+    // The file is generated, so a script may replace it. On a terminal the user is asked first.
     if (terminal.isInteractive) await askToReplace(terminal, path);
     await writeText(path, source, { replaces: true });
     const { paint } = terminal;

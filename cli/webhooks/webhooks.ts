@@ -102,7 +102,7 @@ export async function testWebhook(session: Session, webhookId: string): Promise<
     return outcomeOf(session, webhookId, await session.client().webhooks.test(webhookId));
 }
 
-/** `routebook webhook redeliver ID DELIVERY`: sends it and waits for the attempt. Fails if the delivery failed. */
+/** `routebook webhook redeliver ID DELIVERY`: sends a delivery again and waits for the attempt. Fails if the delivery failed. */
 export async function redeliver(session: Session, webhookId: string, deliveryId: string): Promise<Done> {
     return outcomeOf(session, webhookId, await session.client().webhooks.redeliver(webhookId, deliveryId));
 }

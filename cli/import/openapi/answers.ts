@@ -9,12 +9,12 @@ export type ReadAnswer =
     | {
           ok: true;
           response: NonNullable<PackageEndpoint['response']>;
-          /** The Accept header, for types other than JSON and pages. */
+          /** The Accept header, unless the defaults for JSON and HTML are enough. */
           accept?: string;
       }
     | { ok: false; why: string };
 
-/** Reads the first good answer of an operation: 200 before other 2xx before `default`. */
+/** Reads the successful answer of an operation: 200, else the first other 2xx, else `default`. */
 export function readAnswer(responses: Json | undefined, resolver: Resolver, schemas: SchemaReader): ReadAnswer {
     const all = isObject(responses) ? responses : {};
     const codes = Object.keys(all).filter((code) => /^2(?:\d\d|XX)$/i.test(code));
@@ -44,7 +44,7 @@ export function readAnswer(responses: Json | undefined, resolver: Resolver, sche
     };
 }
 
-/** Media types of answers that have a type of their own. */
+/** Response types besides JSON, HTML and text, with their media types. */
 const OTHERS: readonly (readonly [ResponseType, RegExp])[] = [
     ['ndjson', /^application\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)\b/i],
     ['feed', /^application\/(?:rss|atom|rdf)\+xml\b/i],
@@ -52,10 +52,10 @@ const OTHERS: readonly (readonly [ResponseType, RegExp])[] = [
     ['binary', /^(?:image\/[\w.+-]+|application\/pdf)\s*(?:;|$)/i],
 ];
 
-/** Servers that speak a media type of their own answer 406 to others. */
+/** The Accept header of a media type. A server with a special media type answers 406 if the request does not accept it. */
 function acceptOf(type: string): { accept?: string } {
     const [essence = ''] = type.toLowerCase().split(';', 1);
-    // Nothing says that the server speaks of it as JSON.
+    // The server may send another type, so JSON is only preferred.
     if (essence.trim() === '*/*') return { accept: 'application/json, */*;q=0.5' };
     const isUsual = ['application/json', 'text/plain'].includes(essence.trim());
     return isUsual || !/^[\w.+-]+\/[\w.+-]+$/.test(essence.trim()) ? {} : { accept: essence.trim() };

@@ -18,7 +18,7 @@ type ReadBody =
           template: Json | undefined;
           format: BodyFormat;
           contentType: string | undefined;
-          /** Whether a call may go without. */
+          /** Whether a call may omit the body. */
           isOptional: boolean;
           left: { name: string; why: string }[];
       }
@@ -26,13 +26,13 @@ type ReadBody =
 
 const NOTHING = { ok: true as const, params: [], template: undefined, format: 'json' as const, contentType: undefined, isOptional: false };
 const MAX_FIELDS = 150;
-/** Of the params of an endpoint, those whose schemas have to be compiled; the rules allow 30 in all. */
+/** The most params of a body with schemas that have to be compiled. The rules allow 30 per endpoint. */
 const MAX_STRUCTURED = 25;
-/** Of an object that `allOf` puts together; parts that hold themselves would go on for ever. */
+/** The most parts of an object that `allOf` merges. It stops parts that contain themselves. */
 const MAX_PARTS = 300;
 const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** @param taken names of the params that the operation has elsewhere */
+/** Reads the request body of an operation as params and a template. @param taken names of the operation's other params */
 export function readBody(
     body: JsonObject | undefined,
     method: string,
@@ -73,7 +73,7 @@ export function readBody(
     return type === plain ? asText(read, type) : readForm(read, body, type === form ? 'form' : 'multipart');
 }
 
-/** Bodies that a call gives as one text, the surest first. */
+/** Media types of bodies that become one text param, the preferred ones first. */
 const TEXTS: readonly RegExp[] = [
     /^text\/plain\b/i,
     /^text\/(?!xml\b|json\b|html\b)[\w.+-]+/i,
@@ -142,7 +142,7 @@ function asOneValue({ schema, required, taken, schemas, resolver }: Reading): Ex
     return { ok: true, params, template: `{${name}}`, format: 'json', contentType: undefined, isOptional: !required, left: [] };
 }
 
-/** A text is one param, and its template is nothing but that. */
+/** A text body becomes one param, and the template is only its placeholder. */
 function asText({ schema, required, taken, resolver }: Reading, type: string): ReadBody {
     const essence = (type.split(';', 1)[0] ?? type).trim().toLowerCase();
     const name = placeholder('body', new Set(taken));
@@ -162,7 +162,7 @@ function readForm(reading: Reading, body: JsonObject, format: 'form' | 'multipar
     for (const { key, schema, required } of whole === undefined ? [] : membersOf(whole, reading)) {
         const encoding = isObject(reading.encoding) ? reading.encoding[key] : undefined;
         const file = format === 'multipart' ? fileIn(schema, reading.resolver) : undefined;
-        // The parts of a multipart body have no styles: a list repeats its name.
+        // Multipart bodies have no styles: a list repeats its name.
         const said = isObject(encoding) && format === 'form' ? encoding : {};
         const structure = file === undefined ? readStructure(key, schema, said, reading) : undefined;
         const fault = formFault(key, used) ?? (structure?.ok === false ? structure.why : undefined);
@@ -203,7 +203,7 @@ function formFault(key: string, used: ReadonlySet<string>): string | undefined {
     return used.has(key) ? 'Another param has this name, and a form has no template for it.' : undefined;
 }
 
-/** The object that a schema describes, the parts of `allOf` put together; `undefined` where it may be something else. */
+/** The object that a schema describes, with the parts of `allOf` merged. `undefined` if a value may be something else. */
 function flatten(schema: Json | undefined, resolver: Resolver, level = 0, budget = { parts: MAX_PARTS }): JsonObject | undefined {
     const resolved = resolver.resolve(schema);
     if (resolved === undefined || level > 5 || --budget.parts < 0 || resolved['oneOf'] !== undefined || resolved['anyOf'] !== undefined)
@@ -228,7 +228,7 @@ function membersOf(whole: JsonObject, { resolver }: Reading): { key: string; sch
         .map(([key, schema]) => ({ key, schema, required: required.has(key) }));
 }
 
-/** Past so many, a param of structure is described by its type alone. */
+/** Keeps the schemas of the first `MAX_STRUCTURED` params that need compiling. Further params keep only their type. */
 function withFewStructures(params: PackageParam[]): PackageParam[] {
     let structured = 0;
     return params.map((param) => {
@@ -247,7 +247,7 @@ function placeholder(key: string, used: ReadonlySet<string>): string {
     }
 }
 
-/** Of the field itself, or of an example of the whole body. Structures are left to the schema. */
+/** An example of the field, or its value in an example of the whole body. Lists and objects give no example. */
 function exampleOf(key: string, schema: Json, { media, resolver }: Reading): { example?: Json } {
     const bodies = examplesOf(media, resolver).filter(isObject);
     const values = [...examplesOf({ schema }, resolver), ...bodies.map((body) => body[key])];

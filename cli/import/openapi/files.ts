@@ -9,7 +9,7 @@ export function fileIn(schema: Json | undefined, resolver: Resolver): 'one' | 's
     return items !== undefined && isFile(items) ? 'several' : undefined;
 }
 
-/** OpenAPI 3.0 says `format: binary`, 3.1 a media type without an encoding. */
+/** A file has `format: binary` in OpenAPI 3.0, and a media type without an encoding in 3.1. */
 function isFile(schema: JsonObject): boolean {
     const isBinary = schema['format'] === 'binary' || schema['type'] === 'file';
     return isBinary || (typeof schema['contentMediaType'] === 'string' && schema['contentEncoding'] === undefined);

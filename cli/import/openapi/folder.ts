@@ -7,21 +7,21 @@ import { parseDocument } from '../parse-document.ts';
 
 const MAX_FILES = 2000;
 const MAX_BYTES = 32 * 1024 * 1024;
-/** Where the files of the folder stand in the document. */
+/** The field of the document that holds the included files. */
 const KEY = 'x-routebook-files';
 
 /**
- * Takes the files of the document's folder and its subfolders that its references name into the document, and points the references
- * there. References to other places stay as they are.
- * @param path of the document
- * @throws CannotImport where the files are too many, too large, or neither JSON nor YAML
+ * Includes the files that a document refers to, if they are in its folder or below, and changes the references accordingly. Other
+ * references stay as they are.
+ * @param path the document's path
+ * @throws CannotImport if the files are too many or too large, or one is neither JSON nor YAML
  */
 export async function withFilesOfFolder(document: JsonObject, path: string): Promise<JsonObject> {
     if (!hasReferencesToFiles(document)) return document;
     const main = await realpath(path);
     const folder = dirname(main);
     const files: JsonObject = {};
-    /** The place of each file in the document, as the begin of a JSON pointer; undefined for what is not in the folder. */
+    /** The beginning of the JSON pointer to each file in the document. */
     const places = new Map<string, string | undefined>([[main, '#']]);
     const waiting: { value: Json; file: string }[] = [{ value: document, file: main }];
     const named = new Map<string, string | undefined>();
@@ -57,7 +57,7 @@ function hasReferencesToFiles(document: JsonObject): boolean {
     return referencesIn(document).some(({ $ref: ref }) => typeof ref === 'string' && !ref.startsWith('#'));
 }
 
-/** The objects of a value that hold a reference. */
+/** All objects in a value that have a `$ref`. */
 export function referencesIn(value: Json): JsonObject[] {
     const found: JsonObject[] = [];
     const seen = new Set<Json>();
@@ -76,7 +76,7 @@ function splitOnce(reference: string): [string, string] {
     return at === -1 ? [reference, ''] : [reference.slice(0, at), reference.slice(at + 1)];
 }
 
-/** The real path of a file that a reference names; undefined if it is an address, missing, or outside of the folder. */
+/** The real path of the file that a reference names. Undefined for a URL, a missing file, or a file outside of the folder. */
 async function inFolder(target: string, from: string, folder: string): Promise<string | undefined> {
     if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(target)) return undefined;
     try {

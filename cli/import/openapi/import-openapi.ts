@@ -16,7 +16,7 @@ import { chooseServer, type Server, serverOfSite, siteOfBases } from './servers.
 
 const METHODS: ReadonlySet<string> = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace', 'query']);
 
-/** Imports an OpenAPI 3.x document (issue "command line", `import`): each operation is carried or listed with its reason. */
+/** Imports an OpenAPI 3.x document. Each operation is converted, or listed with the reason why not. */
 export function importOpenApi(document: JsonObject, options: ImportOptions): Imported {
     const resolver = openResolver(document);
     const notCarried: NotCarried[] = [];
@@ -58,7 +58,7 @@ export function importOpenApi(document: JsonObject, options: ImportOptions): Imp
     return finish(headOf(document, own, operations, options), operations, notCarried, options);
 }
 
-/** Those that a person wants, where they say so. */
+/** The operations that `--only` selects, or all without it. @throws CannotImport if it selects none */
 function wantedOf(found: readonly FoundOperation[], { only = [] }: ImportOptions, notCarried: NotCarried[]): readonly FoundOperation[] {
     if (only.length === 0) return found;
     const isWanted = readOnly(only);
@@ -78,7 +78,7 @@ interface FoundOperation {
     method: string;
     path: string;
     item: JsonObject;
-    /** Undefined if the document has something else in its place. */
+    /** Undefined if the document's value is not an object. */
     operation: JsonObject | undefined;
     tags: string[];
 }
@@ -120,7 +120,7 @@ function noteServers(document: JsonObject, base: Server, notCarried: NotCarried[
 
 const MAX_NOTED = 100;
 
-/** References out of the document, which only the files of its folder answer. */
+/** Lists references that still lead out of the document after the files of its folder were included. */
 function noteReferences(document: JsonObject, notCarried: NotCarried[]): void {
     const refs = new Set(referencesIn(document).map(({ $ref: ref }) => String(ref)));
     const outside = [...refs].filter((ref) => !ref.startsWith('#'));
@@ -134,7 +134,7 @@ function noteReferences(document: JsonObject, notCarried: NotCarried[]): void {
         notCarried.push({ where: '$ref', why: `There are ${outside.length - MAX_NOTED} more such references.`, scope: 'document' });
 }
 
-/** Parts of the document beside the paths that a package cannot contain. */
+/** Lists parts besides the paths that a package cannot contain. */
 function noteSurroundings(document: JsonObject, notCarried: NotCarried[]): void {
     const webhooks = isObject(document['webhooks']) ? Object.keys(document['webhooks']).length : 0;
     if (webhooks > 0)
@@ -152,7 +152,7 @@ function headOf(document: JsonObject, site: string, operations: readonly ReadOpe
     );
     const title = options.title ?? cleanLine(info['title'], 200) ?? site;
     const description = cleanText(info['description'], 1500);
-    // Titles tell what a site is for; paths are full of words such as `status` and `api`.
+    // Titles describe what a site is for. Paths contain too many words such as `status` and `api`.
     const titles = operations.slice(0, 200).map(({ tag = '', endpoint }) => `${tag} ${endpoint.description?.split('\n', 1)[0] ?? ''}`);
     const words = [site, title, title, description?.slice(0, 300) ?? '', ...tags, ...titles];
     return {

@@ -22,10 +22,10 @@ export interface Operation {
 interface OperationContext {
     resolver: Resolver;
     schemas: SchemaReader;
-    /** The document's own `security`, where an operation has none. */
+    /** The document's `security`, for operations without their own. */
     security: Json | undefined;
     schemes: Schemes;
-    /** Names of endpoints that are given away. */
+    /** Endpoint names that are already used. */
     names: Set<string>;
 }
 
@@ -36,7 +36,7 @@ type ReadOperationResult =
 const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 const MAX_URL = 2048;
 
-/** Reads one operation into an endpoint, or says in a sentence why it has no place in a package. */
+/** Converts one operation to an endpoint, or returns a sentence that says why a package cannot contain it. */
 export function readOperation(found: Operation, context: OperationContext): ReadOperationResult {
     const { method, item, operation, base } = found;
     const { resolver, schemas } = context;
@@ -61,7 +61,7 @@ export function readOperation(found: Operation, context: OperationContext): Read
         ...(answer.accept === undefined ? {} : { accept: answer.accept }),
         ...(body.contentType === undefined ? {} : { 'content-type': body.contentType }),
     };
-    // A search reads, and only a write sends files.
+    // An operation that sends files is a write, so it is no `search`.
     const kind = body.format === 'multipart' ? 'api_call' : kindOf(method, path, params.params, answer.response.type);
     const endpoint: PackageEndpoint = {
         name: nameEndpoint(wantedName(operation, method, path), context.names),
@@ -88,7 +88,7 @@ export function readOperation(found: Operation, context: OperationContext): Read
     };
 }
 
-/** The URL template in canonical form; placeholders in the names of the package. */
+/** The URL template in canonical form, with the placeholder names of the package. */
 function urlOf(base: string, path: string, placeholders: ReadonlyMap<string, string>): string | undefined {
     const pieces = path
         .split(/\{([^{}]+)\}/)
@@ -97,7 +97,7 @@ function urlOf(base: string, path: string, placeholders: ReadonlyMap<string, str
         );
     const template = `${base}${pieces.join('')}`;
     const names = [...placeholders.values()];
-    // Names that a parser leaves as they are stand in while it brings the rest into its form.
+    // The URL parser would encode braces, so plain names stand in for the placeholders while it runs.
     let filled = template;
     for (const [index, name] of names.entries()) filled = filled.replaceAll(`{${name}}`, `zzplaceholder${index}zz`);
     let href = URL.parse(filled)?.href;
@@ -146,7 +146,7 @@ function readDescription(operation: JsonObject): { description?: string } {
     return whole === '' ? {} : { description: whole };
 }
 
-/** A call made of the document's own examples, where they are enough for one. */
+/** The params of an example call, from the document's examples. Undefined if a required param has no example. */
 function exampleOf(params: readonly PackageParam[]): JsonObject | undefined {
     const needed = params.filter(({ required, default: standard }) => required && standard === undefined);
     if (needed.some(({ example }) => example === undefined)) return undefined;

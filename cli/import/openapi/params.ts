@@ -13,34 +13,34 @@ import type { SchemaReader } from './schemas.ts';
 import type { CredentialHeader } from './security.ts';
 import { keepStyle, readStructure } from './styles.ts';
 
-/** The params of an operation outside of the body, or why the operation cannot be imported without one of them. */
+/** The params of an operation besides those of the body, or why the operation cannot be imported. */
 export type ReadParams =
     | {
           ok: true;
           params: PackageParam[];
           headers: Record<string, string>;
           placeholders: Map<string, string>;
-          /** Headers with credentials, which are no params. */
+          /** Headers with credentials. They do not become params. */
           credentials: CredentialHeader[];
           left: { name: string; why: string }[];
       }
     | { ok: false; why: string };
 
-/** Names that a package takes (docs/api.md, "Schema packages"). */
+/** Valid param names (docs/api.md, "Schema packages"). */
 export const PARAM_NAME = /^[!-z|~]{1,64}$/;
 
 interface Collected {
     params: PackageParam[];
     headers: Record<string, string>;
-    /** Name in the document → name in the package, for path params. */
+    /** Names of path params: in the document → in the package. */
     placeholders: Map<string, string>;
     credentials: CredentialHeader[];
     left: { name: string; why: string }[];
 }
 
 /**
- * Reads the parameters of a path and of its operation, whose own win.
- * @param auth ways to authenticate, which take the place of parameters of their names
+ * Reads the parameters of a path and of its operation. Those of the operation override those of the path.
+ * @param auth credentials that connections send; parameters with their names are left out
  */
 export function readParams(
     lists: readonly (Json | undefined)[],
@@ -76,7 +76,7 @@ export function readParams(
         const fault = addQueryParam(param, out, resolver, schemas);
         if (fault !== undefined) return { ok: false, why: fault };
     }
-    // Behind the others: a header can go by another name.
+    // Headers come last, since only a header param can take another name.
     for (const param of inPlace('header')) {
         const fault = addHeader(param, out, resolver, schemas);
         if (fault !== undefined) return { ok: false, why: fault };
@@ -86,13 +86,13 @@ export function readParams(
     return { ok: true, ...out };
 }
 
-/** A connection brings it along. */
+/** Whether a connection sends this parameter, so that it is not a param. */
 function isCredential(param: JsonObject, auth: readonly PackageAuth[]): boolean {
     const name = String(param['name']).toLowerCase();
     return auth.some((entry) => entry.type === param['in'] && entry.name?.toLowerCase() === name);
 }
 
-/** Names between braces, each once; `+` and `*` of URI templates aside. */
+/** The names between braces, each once. */
 export function namesIn(path: string): string[] {
     return [...new Set([...path.matchAll(/\{([^{}]+)\}/g)].map((match) => match[1] ?? ''))];
 }
@@ -122,7 +122,7 @@ function addPathParam(
         out.left.push({ name: printableName(name), why: 'The document does not describe it; it was taken for a text.' });
 }
 
-/** A segment of a path is never empty. */
+/** Removes the empty text from the allowed values, since a path segment is never empty. */
 function withoutEmpty(schema: JsonSchema): JsonSchema {
     const choices = isObject(schema) ? schema['enum'] : undefined;
     const left = Array.isArray(choices) ? choices.filter((choice) => choice !== '') : [];
@@ -158,12 +158,15 @@ function addQueryParam(param: JsonObject, out: Collected, resolver: Resolver, sc
     return undefined;
 }
 
-/** OpenAPI takes these from elsewhere in a document. */
+/** Headers that OpenAPI describes elsewhere. It ignores parameters with these names. */
 const SAID_ELSEWHERE: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization']);
-/** These are sent with every request, whatever a document says of them. */
+/** Headers that every request has. Parameters with these names are left out. */
 const SENT_ANYWAY: ReadonlySet<string> = new Set(['user-agent', 'host', 'connection', 'content-length', 'accept-encoding']);
 
-/** A required header that always says the same is fixed; any other one is the caller's to say, as far as a package may let them. */
+/**
+ * A required header with one allowed value becomes a fixed header. Any other header becomes a param, if the rules allow its name.
+ * @returns why the operation cannot be imported; undefined if it can
+ */
 function addHeader(param: JsonObject, out: Collected, resolver: Resolver, schemas: SchemaReader): string | undefined {
     const written = String(param['name']);
     const lower = written.toLowerCase();
@@ -186,7 +189,7 @@ function addHeader(param: JsonObject, out: Collected, resolver: Resolver, schema
         out.headers[lower] = fixed;
         return undefined;
     }
-    // Names of headers do not differ by case, those of params do.
+    // Header names ignore case and param names do not, so upper case can avoid a conflict.
     const name = [written, written.toUpperCase()].find((one) => !out.params.some((other) => other.name === one));
     if (name === undefined) return leave('Another param has this name.');
     const schema = plainSchema(schemas.ofRequest(schemaOf(param)));
@@ -202,7 +205,7 @@ function addHeader(param: JsonObject, out: Collected, resolver: Resolver, schema
     return undefined;
 }
 
-/** The one text that a schema lets through, where a header can hold it. */
+/** The only text that a schema allows, if a header can contain it. */
 function onlyChoice(schema: JsonObject): string | undefined {
     const choices = Array.isArray(schema['enum']) ? schema['enum'] : [];
     const only = schema['const'] ?? (choices.length === 1 ? choices[0] : undefined);
@@ -224,13 +227,13 @@ function defaultOf(schema: JsonObject, bound: JsonSchema): { default?: Json } {
     return isFit(value, bound) ? { default: value } : {};
 }
 
-/** The first example that fits, of the parameter or of its schema. */
+/** The first valid example of the parameter or of its schema. */
 function exampleOf(param: JsonObject | undefined, resolver: Resolver, bound: JsonSchema): { example?: Json } {
     const value = examplesOf(param, resolver).find((one) => isFit(one, bound));
     return value === undefined ? {} : { example: value };
 }
 
-/** Of a list: all its items fit. */
+/** An example of a list, if all its items are valid. */
 function listExampleOf(param: JsonObject, resolver: Resolver, bound: JsonSchema): { example?: Json } {
     const items = isObject(bound) ? (bound['items'] as JsonSchema | undefined) : undefined;
     const value = examplesOf(param, resolver).find(
@@ -248,7 +251,7 @@ export function examplesOf(param: JsonObject | undefined, resolver: Resolver): J
     return [param?.['example'], ...ofNamed, schema?.['example'], ...ofSchema].filter((one) => one !== undefined);
 }
 
-/** Whether a plain value can be given, and is no long text. */
+/** Whether a value is plain, short and valid for a schema. */
 export function isFit(value: Json | undefined, schema: JsonSchema): value is Json {
     if (value === undefined || value === '' || !['string', 'number', 'boolean'].includes(typeof value)) return false;
     return (typeof value !== 'string' || value.length <= 200) && isSimple(schema) && checkBySchema(schema, value);

@@ -3,7 +3,7 @@ import type { JsonObject, JsonSchema } from '../../../shared/domain/types.ts';
 
 const PLAIN: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean']);
 
-/** A value in a URL or a header is a text, a number or a boolean; `null` and structures cannot be sent. */
+/** The schema of a value in a URL or a header: a text, a number or a boolean. `null`, lists and objects cannot be sent there. */
 export function plainSchema(schema: JsonSchema): JsonSchema {
     if (!isObject(schema)) return { type: 'string' };
     const types = (Array.isArray(schema['type']) ? schema['type'] : [schema['type']]).filter(

@@ -6,13 +6,13 @@ import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 export interface Resolver {
     /** The object that `value` is or refers to; `undefined` for a reference to nothing, to itself or to another file. */
     resolve(value: Json | undefined): JsonObject | undefined;
-    /** The same, one step: where a schema's own references matter. */
+    /** The value that a reference names, even if this value is a reference too. */
     target(ref: string): Json | undefined;
 }
 
 const MAX_STEPS = 20;
 
-/** References of this document; what they lead to is read as it is asked for. */
+/** Resolves references of a document lazily. */
 export function openResolver(document: JsonObject): Resolver {
     const target = (ref: string): Json | undefined => {
         if (!ref.startsWith('#')) return undefined;

@@ -4,33 +4,36 @@ import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema } from '../../../shared/domain/types.ts';
 import type { Resolver } from './refs.ts';
 
-/** Turns schemas of OpenAPI 3.0 and 3.1 into what a package takes (docs/api.md, "Schema packages"): no references, bounded in depth and size. */
+/**
+ * Converts schemas of OpenAPI 3.0 and 3.1 to schemas of a package (docs/api.md, "Schema packages"): without references, and limited in
+ * depth and size.
+ */
 export interface SchemaReader {
-    /** For what is sent: with its bounds, without what only an answer has. */
+    /** The schema of a request value: with limits such as `maxLength`, without read-only fields. */
     ofRequest(schema: Json | undefined, nodes?: number): JsonSchema;
-    /** For an answer: types and names alone, since servers add values to lists and fields to objects. */
+    /** The schema of an answer: only types and names, since servers add enum values and fields later. */
     ofAnswer(schema: Json | undefined, nodes?: number): JsonSchema;
 }
 
 interface Reading {
     side: 'request' | 'answer';
     left: number;
-    /** References that led here. */
+    /** References followed so far. A reference to one of them is recursive. */
     followed: readonly string[];
     level: number;
 }
 
-/** One level less than allowed, since a list answer gets a level around it. */
+/** One level less than allowed, since an answer that is a list is wrapped in an object. */
 const MAX_LEVEL = 6;
 const MAX_PROPERTIES = 120;
 const MAX_ALTERNATIVES = 12;
 const MAX_ENUM = 200;
-/** All patterns of a package together; the rules allow 30,000 instructions. */
+/** The most instructions of all patterns of a package together. The rules allow 30,000. */
 const MAX_INSTRUCTIONS = 20_000;
 const FORMATS: ReadonlySet<string> = new Set(['date', 'date-time', 'time', 'uuid', 'email', 'uri', 'ipv4', 'ipv6']);
 const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Reads the schemas of one document, all patterns of which share one budget. */
+/** Opens the reader of one document. All patterns of the document share one budget. */
 export function openSchemaReader(resolver: Resolver): SchemaReader {
     const patterns = { instructions: 0, known: new Map<string, boolean>() };
     const read = (schema: Json | undefined, side: Reading['side'], nodes: number) =>
@@ -51,7 +54,7 @@ export function openSchemaReader(resolver: Resolver): SchemaReader {
         return Array.isArray(schema['allOf']) ? together(out, schema['allOf'], reading) : out;
     }
 
-    /** Converts a part at the cost of the same budget. */
+    /** Converts a part of a schema within the same budget of nodes. */
     function share(reading: Reading, schema: Json | undefined, changes: Partial<Reading>): JsonSchema {
         const inner = { ...reading, ...changes };
         const made = convert(schema, inner);
@@ -80,7 +83,7 @@ export function openSchemaReader(resolver: Resolver): SchemaReader {
         const kept = Object.entries(properties)
             .filter(([key, value]) => !UNSAFE_KEYS.has(key) && resolver.resolve(value)?.[hidden] !== true)
             .slice(0, MAX_PROPERTIES);
-        // The receiver of an answer assumes the default where a field lacks, and some servers leave it out.
+        // Some servers omit fields that have a default, so an answer does not require them.
         const given = kept.filter(([, value]) => reading.side === 'request' || resolver.resolve(value)?.['default'] === undefined);
         const names = new Set(given.map(([key]) => key));
         const needed = Array.isArray(required)
@@ -96,13 +99,13 @@ export function openSchemaReader(resolver: Resolver): SchemaReader {
     function anyOf(alternatives: Json[], reading: Reading): JsonObject {
         if (alternatives.length > MAX_ALTERNATIVES) return {};
         const made = alternatives.map((alternative) => below(reading, alternative));
-        // One of them says nothing: then they all together do not either.
+        // If one alternative allows any value, so do all together.
         if (made.length === 0 || made.some((one) => one === true || (isObject(one) && Object.keys(one).length === 0))) return {};
         const [only] = made;
         return made.length === 1 && isObject(only) ? only : { anyOf: made };
     }
 
-    /** Merges the objects of `allOf` into one; other schemas stay separate. */
+    /** Merges the parts of `allOf` into one schema. `properties` and `required` are combined; for other keywords the first value counts. */
     function together(own: JsonObject, parts: Json[], reading: Reading): JsonSchema {
         const out: JsonObject = own;
         for (const part of parts.slice(0, MAX_ALTERNATIVES)) {
@@ -142,7 +145,7 @@ export function openSchemaReader(resolver: Resolver): SchemaReader {
     };
 }
 
-/** The types of a schema in the words of 2020-12: `nullable` of OpenAPI 3.0 is a type of its own. */
+/** The types of a schema as JSON Schema 2020-12 names them. `nullable` of OpenAPI 3.0 becomes the type `null`. */
 export function typesOf(schema: JsonObject): string[] {
     const { type, nullable } = schema;
     const named = (Array.isArray(type) ? type : [type]).filter((one): one is string => typeof one === 'string' && TYPES.has(one));

@@ -8,24 +8,24 @@ import type { Resolver } from './refs.ts';
 
 export interface Access {
     need: AuthNeed;
-    /** Entries of `auth` that a credential may be for. */
+    /** Entries of `auth` that a call may use. */
     entries: readonly PackageAuth[];
     scopes: readonly string[];
-    /** Why no credential that a package knows is enough; the operation is described then, and not called. */
+    /** Why a package supports none of the credentials. The operation is then imported with `hosted: false`. */
     fault?: string;
 }
 
-/** The ways of a document to authenticate. */
+/** The authentication methods of a document. */
 export interface Schemes {
-    /** @param security of the operation, or of the document where it has none */
+    /** @param security that of the operation; that of the document if the operation has none */
     accessOf(security: Json | undefined): Access;
-    /** Of an operation that describes its credential as headers alone. */
+    /** The access of an operation that describes its credentials only as headers. */
     accessByHeaders(headers: readonly CredentialHeader[]): Access;
     /** Parts that were changed or left out. */
     notes: readonly { where: string; why: string }[];
 }
 
-/** A header of an operation whose name says that it carries a credential. */
+/** A header with a name that shows that it carries a credential. */
 export interface CredentialHeader {
     name: string;
     required: boolean;
@@ -40,11 +40,11 @@ const VISIBLE = /^[!-z|~]{1,100}$/;
 
 type Read = { ok: true; entry: PackageAuth; why?: string } | { ok: false; why: string };
 
-/** Reads `components.securitySchemes`. @param registrable the domain of the site, on which tokens have to be granted */
+/** Reads `components.securitySchemes`. @param registrable the site's registrable domain; OAuth addresses have to be on it */
 export function readSchemes(document: JsonObject, resolver: Resolver, registrable: string | undefined): Schemes {
     const ids = new Set<string>();
     const notes: { where: string; why: string }[] = [];
-    /** Entries by what is sent: two schemes that are sent alike are one. */
+    /** Entries by what they send: two schemes that send the same are one entry. */
     const bySending = new Map<string, PackageAuth>();
     const known = new Map<string, Read>();
     const components = isObject(document['components']) ? document['components'] : {};
@@ -80,7 +80,7 @@ export function readSchemes(document: JsonObject, resolver: Resolver, registrabl
             entries.add(read.entry);
         }
         const all = [...entries];
-        // A token that was granted is a bearer token too.
+        // An OAuth token is sent as a bearer token, so the two schemes need only one credential.
         const tokens = all.filter(({ type }) => type === 'oauth2' || type === 'bearer');
         const entry = all.length === tokens.length ? (tokens.find(({ type }) => type === 'oauth2') ?? tokens[0]) : all[0];
         if (entry === undefined || (all.length > 1 && all.length !== tokens.length))
@@ -154,7 +154,7 @@ function readKey(id: string, scheme: JsonObject, description: string | undefined
     return fault === undefined ? { ok: true, entry: headerEntry(id, name, description) } : { ok: false, why: fault.message };
 }
 
-/** The prefix of the value is often only in the description. */
+/** Builds the entry of a header. Often only the description names the prefix of its value. */
 function headerEntry(id: string, name: string, description: string | undefined): PackageAuth {
     const base = { id, ...(description === undefined ? {} : { description }) };
     if (name.toLowerCase() !== 'authorization') return { ...base, type: 'header', name };
@@ -206,7 +206,7 @@ function addScope(oauth2: PackageOAuth, name: string, description?: string): boo
     return true;
 }
 
-/** Scopes that an operation needs, all of which the entry lists. */
+/** Adds the scopes of an operation to the entry, and returns those that the entry lists. */
 function declareScopes(oauth2: PackageOAuth, scopes: readonly Json[]): string[] {
     const own = new Set(scopes.filter((scope): scope is string => typeof scope === 'string'));
     return [...own].filter((scope) => addScope(oauth2, scope)).slice(0, MAX_NEEDED);
@@ -223,7 +223,7 @@ function mergeFlows(one: PackageOAuth, other: PackageOAuth | undefined): Package
     return made;
 }
 
-/** An address in canonical form that a package takes. */
+/** A URL in canonical form; undefined if a package does not accept it. */
 function addressOf(written: Json | undefined): string | undefined {
     const url = typeof written === 'string' ? URL.parse(written) : null;
     const isFine = url !== null && url.protocol === 'https:' && url.port === '' && url.username === '' && url.hash === '';

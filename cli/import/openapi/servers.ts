@@ -6,7 +6,7 @@ import { printableName } from '../texts.ts';
 /** The base URL of operations, without a trailing slash; or why the document gives none. */
 export type Server = { ok: true; base: string; wasHttp: boolean } | { ok: false; why: string };
 
-/** The first of `servers` that a package can call, its variables filled with their defaults. `site` replaces a missing host. */
+/** The first of `servers` that a package can call, with the defaults of its variables. `site` replaces a missing host. */
 export function chooseServer(servers: Json | undefined, site: string | undefined): Server | undefined {
     if (!Array.isArray(servers) || servers.length === 0) return undefined;
     const read = servers.map((server) => readServer(server, site));
@@ -35,18 +35,18 @@ function readServer(server: Json, site: string | undefined): Server {
     if (url === null || !/^https?:$/.test(url.protocol)) return { ok: false, why: 'The server is no address of the web.' };
     if (url.search !== '' || url.username !== '' || url.password !== '')
         return { ok: false, why: 'The server has a query or a user name in its address.' };
-    // Documents of self-hosted programs name localhost: the site replaces it.
+    // Documents of self-hosted programs name localhost, so the site replaces it.
     if (site !== undefined && registrableDomain(url.hostname) === undefined)
         return { ok: true, base: `https://${site}${url.pathname.replace(/\/+$/, '')}`, wasHttp: false };
     if (site === undefined && !normaliseSite(url.hostname).ok)
         return { ok: false, why: `${printableName(url.hostname)} is the name of no public site; name the site.` };
     const wasHttp = url.protocol === 'http:';
-    // Plain http with a port is used in tests and at home, and stays as it is.
+    // Plain http with a port is used in tests and at home, so it is kept.
     const scheme = wasHttp && url.port === '' ? 'https:' : url.protocol;
     return { ok: true, base: `${scheme}//${url.host}${url.pathname.replace(/\/+$/, '')}`, wasHttp: wasHttp && url.port === '' };
 }
 
-/** The site of most bases. It is the registrable domain, since APIs have hosts of their own. */
+/** The registrable domain of most base URLs, since an API often has its own host. */
 export function siteOfBases(bases: readonly string[]): string | undefined {
     const counts = new Map<string, number>();
     for (const base of bases) {

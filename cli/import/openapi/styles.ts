@@ -11,7 +11,7 @@ type ReadStructure =
     | { ok: false; why: string };
 
 /**
- * Reads what is no plain value by its `style` and `explode`; undefined for plain values.
+ * Reads a list or an object by its `style` and `explode`; undefined for plain values.
  * @param said the parameter, or the `encoding` of a field
  */
 export function readStructure(
@@ -34,7 +34,7 @@ export function readStructure(
     return { ok: true, schema: listSchema(resolved, schemas), ...listStyle(style, explode), left: [] };
 }
 
-/** Of a list in the style deepObject the specification says nothing; servers that use it read brackets. */
+/** OpenAPI does not define lists in the style deepObject. Servers that use it accept brackets. */
 function listStyle(style: string, explode: boolean): { style?: ParamStyle } {
     if (style === 'deepObject') return { style: 'brackets' };
     if (explode) return {};
@@ -53,7 +53,7 @@ function objectIn(schema: JsonObject, resolver: Resolver): JsonObject | undefine
     return alternatives.map((one) => resolver.resolve(one)).find((one) => one !== undefined && typesOf(one).includes('object'));
 }
 
-/** One level: members that are lists or objects themselves have no place. */
+/** Reads an object with one level. Members that are lists or objects are left out. */
 function readMembers(
     name: string,
     object: JsonObject,

@@ -7,10 +7,10 @@ import { openResolver } from './refs.ts';
 
 const METHODS: ReadonlySet<string> = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'options']);
 
-/** Makes OpenAPI 3 of Swagger 2.0. @param name of the file, for messages @throws CannotImport where the converter gives up */
+/** Converts Swagger 2.0 to OpenAPI 3. @param name the file's name, for messages @throws CannotImport if the converter fails */
 export function fromSwagger(document: JsonObject, name: string): JsonObject {
     if (!String(document['swagger']).startsWith('2')) throw new CannotImport('Only OpenAPI 3.x and Swagger 2.0 can be imported.');
-    // The converter changes what it is given, and YAML aliases share parts.
+    // The converter changes its input, and YAML aliases share objects.
     const own = normaliseParts(structuredClone(document));
     try {
         return upgradeFromTwoToThree({ ...own, swagger: '2.0' }) as unknown as JsonObject;
@@ -27,7 +27,7 @@ function normaliseParts(document: JsonObject): JsonObject {
     const whole: JsonObject = { ...document, paths: {} };
     if (consumes.length === 0) delete whole['consumes'];
     if (textsOf(document['produces']).length === 0) delete whole['produces'];
-    // Copied to where they are used.
+    // They were copied to the places that use them.
     delete whole['parameters'];
     whole['paths'] = Object.fromEntries(
         Object.entries(paths).map(([path, written]): [string, Json] => {
@@ -75,7 +75,7 @@ function withExample(parameter: JsonObject): JsonObject {
     return example === undefined ? rest : { example, ...rest };
 }
 
-/** A form without files is an ordinary one, unless the document says that it is multipart. */
+/** A form without files is URL-encoded, unless the document says that it is multipart. */
 function formTypes(types: readonly string[], fields: readonly JsonObject[]): string[] {
     const hasFile = fields.some((field) => field['type'] === 'file');
     const forms = types.filter((type) => type === 'multipart/form-data' || (type === 'application/x-www-form-urlencoded' && !hasFile));

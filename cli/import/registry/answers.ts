@@ -36,7 +36,7 @@ export function readAnswer(schema: Json | undefined, mapping: Json | undefined, 
     return { response, left };
 }
 
-/** `next_data: {name: path}`, or one path: values of the JSON that pages made by Next.js hold. */
+/** `next_data: {name: path}`, or one path: values in the JSON of pages made with Next.js. */
 function nextData(paths: Json | undefined, left: ReadAnswer['left']): JsonObject {
     if (paths === undefined || paths === null) return {};
     const named = isObject(paths) ? paths : { value: paths };
@@ -123,7 +123,7 @@ const TYPES: Readonly<Record<string, string>> = {
     null: 'null',
 };
 
-/** A type of the format 0.1 in JSON Schema's words. */
+/** The JSON Schema type for a type of the format 0.1. */
 export function typeOf(type: Json | undefined): string | undefined {
     return typeof type === 'string' && Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
 }

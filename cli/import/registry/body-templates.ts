@@ -3,26 +3,26 @@ import { decodeQueryPart } from '../../../shared/domain/text/percent-decode.ts';
 import type { BodyFormat, Json, JsonObject } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/naming.ts';
 
-/** A body of the format 0.1 as a package holds it: a template in which whole values are stood in for, and their names in order. */
+/** A body of the format 0.1 as a template of a package. Placeholders stand for whole values; `names` has their names in order. */
 export type ReadTemplate = { ok: true; template: Json; names: string[]; format: BodyFormat } | { ok: false; why: string };
 
-/** `{{name}}`, with blanks as people write them. */
+/** `{{name}}`, with optional spaces. */
 const PLACEHOLDER = /\{\{\s*([^{}\s]{1,64})\s*\}\}/g;
 const WHOLE = /^\{\{\s*([^{}\s]{1,64})\s*\}\}$/;
 
 const IN_TEXT = 'stands inside a longer text of the body, and values are sent as values, never put into a text.';
 
-/** The name in a package of what a template calls `name`. */
+/** The package's name for a placeholder. */
 export function nameIn(name: string): string {
     return /^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name) ? name : identifier(name) || 'value';
 }
 
-/** `text` is sent word for word there, its placeholders filled; here it is read into a value. */
+/** Parses a body template. The format 0.1 fills its text and sends it unparsed, but a package has a structured value. */
 export function readTemplate(text: string, isForm: boolean): ReadTemplate {
     return isForm ? readFormTemplate(text) : readJsonTemplate(text);
 }
 
-/** XML and texts are templates there as they are here; only the placeholders are written in another way. */
+/** Converts an XML or text template. Both formats send the filled text; only the syntax of placeholders differs. */
 export function readTextTemplate(text: string, format: 'xml' | 'text'): ReadTemplate {
     const names = [...text.matchAll(PLACEHOLDER)].map(([, name = '']) => nameIn(name));
     return {
@@ -43,7 +43,7 @@ function readJsonTemplate(text: string): ReadTemplate {
     return { ok: true, template, names: [...new Set(names)], format: 'json' };
 }
 
-/** Quotes placeholders outside of strings, which may be of any type, so that the rest can be parsed. */
+/** Parses JSON with unquoted placeholders, which stand for values of any type: quotes them first. */
 function parseTemplate(text: string): Json | undefined {
     const pieces = text.match(/"(?:[^"\\]|\\.)*"|[^"]+|"/g) ?? [];
     const quoted = pieces.map((piece) => (piece.startsWith('"') ? piece : piece.replaceAll(PLACEHOLDER, '"{{$1}}"'))).join('');

@@ -8,7 +8,7 @@ import type { NotCarried, ReadOperation } from '../operation.ts';
 import { cleanLine, cleanText, printableName } from '../texts.ts';
 import { readOperation } from './operations.ts';
 
-/** Blocks around the operations that have no place here, with why. */
+/** Fields of the document that a package cannot contain, with the reason. */
 const BLOCKS: Readonly<Record<string, string>> = {
     session: 'A package carries no cookies and no clearance; prepare can fetch a page of the site first.',
     runtime: 'A package holds no scripts, and does not sign requests as a site’s own pages do.',
@@ -28,7 +28,10 @@ const READ: ReadonlySet<string> = new Set([
     'actions',
 ]);
 
-/** Imports a package in the format 0.1: each of `endpoints` and `actions` is carried or listed with its reason. @throws CannotImport */
+/**
+ * Imports a package in the format 0.1. Each of `endpoints` and `actions` is converted, or listed with the reason why not.
+ * @throws CannotImport
+ */
 export function importRegistryPackage(document: JsonObject, options: ImportOptions): Imported {
     const version = document['schema_format_version'] ?? '0.1';
     if (version !== '0.1') throw new CannotImport('Only the format 0.1 can be imported.');

@@ -18,7 +18,7 @@ import { readParams } from './params.ts';
 
 type ReadResult = { ok: true; endpoint: PackageEndpoint; left: { name: string; why: string }[] } | { ok: false; why: string };
 
-/** Fields of an operation that are read here or say nothing that a package needs. */
+/** Fields of an operation that are read here or that a package does not need. */
 const KNOWN: ReadonlySet<string> = new Set(
     (
         'name method url_template purpose description headers query_params params variables body body_template response_schema response_mapping extraction_rules result ' +
@@ -26,7 +26,7 @@ const KNOWN: ReadonlySet<string> = new Set(
     ).split(' '),
 );
 
-/** Reads one of `endpoints` or `actions` of the format 0.1; `isAction` decides what it is where the operation does not say. */
+/** Reads one of `endpoints` or `actions` of the format 0.1. @param isAction decides the default method */
 export function readOperation(operation: JsonObject, isAction: boolean, names: Set<string>): ReadResult {
     const method = (
         typeof operation['method'] === 'string' ? operation['method'] : isAction && operation['transport'] !== 'http_get' ? 'POST' : 'GET'
@@ -119,7 +119,7 @@ function contentTypeOf(headers: Json | undefined): Json | undefined {
 
 interface ReadHeaders {
     kept: Record<string, string>;
-    /** Names of headers, and the names of the inputs that are their whole values. */
+    /** Header names → names of the inputs that are their whole values. */
     filled: Map<string, string>;
     left: { name: string; why: string }[];
 }
@@ -139,7 +139,7 @@ function headersOf(headers: Json | undefined): ReadHeaders {
     return read;
 }
 
-/** A content-type stays where it says more than the format of the body. */
+/** Removes the content-type, unless it says more than the format of the body. */
 function withoutContentType(headers: Record<string, string>, format: BodyFormat | undefined): Record<string, string> {
     const telling =
         format === 'xml' ? /^(?:text|application)\/(?:[\w.-]+\+)?xml/ : format === 'json' ? /^application\/[\w.-]+\+json/ : undefined;
@@ -166,7 +166,7 @@ function needsOf(requirements: Json | undefined): { name: string; why: string }[
     return needs;
 }
 
-/** Variables that hold a credential: callers could send none, so the operation is described only. */
+/** Inputs that are credentials. Callers cannot send them as params, so the operation gets `hosted: false`. */
 function credentialsOf(operation: JsonObject): { name: string; why: string }[] {
     const inputs = [operation['variables'], operation['params']].flatMap((list) => (Array.isArray(list) ? list : [])).filter(isObject);
     return inputs

@@ -7,7 +7,7 @@ import { nameIn } from './body-templates.ts';
 
 export type ReadParams = { ok: true; params: PackageParam[]; left: { name: string; why: string }[] } | { ok: false; why: string };
 
-/** One input as it is declared somewhere in an operation. */
+/** An input that an operation declares. */
 interface Declared {
     name: string;
     place: string;
@@ -15,17 +15,17 @@ interface Declared {
     schema: JsonSchema;
     description: string | undefined;
     default: Json | undefined;
-    /** The endpoint whose answer has the value, and where in it. */
+    /** The endpoint that answers the value, and the value's place in that answer. */
     origin?: { endpoint: string; selector: string } | undefined;
 }
 
 const PARAM_NAME = /^[!-z|~]{1,64}$/;
 
 /**
- * The params of an operation: one for each placeholder of its URL and of its body, those of `query_params`, and what `params` and
- * `variables` say beside.
+ * The params of an operation: one for each placeholder of its URL and body, those of `query_params`, and further ones of `params` and
+ * `variables`.
  * @param places.body names of the placeholders in the body template; `undefined` without one
- * @param places.headers what stands in headers: their names, and the names of the inputs that fill them
+ * @param places.headers names of headers → names of the inputs that fill them
  */
 export function readParams(
     operation: JsonObject,
@@ -56,7 +56,7 @@ export function readParams(
     const inHeaders = new Set([...headers.values()].map(nameIn));
     for (const one of declared) {
         const name = nameIn(one.name);
-        // Operations list these themselves.
+        // `credentialsOf` lists these.
         if (one.place === 'credential') continue;
         if (inHeaders.has(name) || params.has(name) || [...params.values()].some((param) => param.name === one.name)) continue;
         const source = sourceOf(one.place, inBody !== undefined, method);
@@ -138,7 +138,7 @@ function createParam(name: string, source: ParamSource, declared: Declared | und
     };
 }
 
-/** Structures cannot be sent in a URL; they were texts there. */
+/** Lists and objects cannot be sent in a URL. The format 0.1 sends them as texts. */
 function plain(schema: JsonSchema | undefined): JsonSchema {
     if (!isObject(schema)) return { type: 'string' };
     return schema['type'] === 'object' || schema['type'] === 'array' || schema['type'] === undefined
@@ -146,7 +146,7 @@ function plain(schema: JsonSchema | undefined): JsonSchema {
         : schema;
 }
 
-/** Defaults are mostly texts there; `undefined` where there is none, or none of this type. */
+/** Converts a default, in the format 0.1 mostly a text, to the type of the param. `undefined` if there is none or it does not fit. */
 function convertToType(value: Json | undefined, schema: JsonSchema): Json | undefined {
     if (value === undefined || value === null || value === '') return undefined;
     const type = isObject(schema) ? schema['type'] : undefined;
@@ -161,7 +161,7 @@ function convertToType(value: Json | undefined, schema: JsonSchema): Json | unde
     return type === 'string' || type === undefined ? value : undefined;
 }
 
-/** A value that is a placeholder is the caller's; any other one is what is sent when the caller says nothing. */
+/** Adds a param of `query_params`. If its value is a placeholder, the caller gives the value. Any other value is the default. */
 function addQueryParam(
     query: JsonObject,
     find: (name: string) => Declared | undefined,
