@@ -2,7 +2,7 @@ import { findKeyHash, listedKeys } from '../../shared/store/accounts/api-keys.ts
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { WorkspaceVisit } from './page.ts';
 
-/** The visitor's own active keys in this workspace, as choices of a form. Jobs from the dashboard run with one of them. */
+/** The visitor's own active keys in this workspace, as options of a form. Jobs from the dashboard run with one of them. */
 export async function keysToActWith({ app, me, workspace }: WorkspaceVisit): Promise<{ value: string; label: string }[]> {
     const keys = await listedKeys(app.db, workspace.workspaceId, me.userId);
     return keys
@@ -10,7 +10,9 @@ export async function keysToActWith({ app, me, workspace }: WorkspaceVisit): Pro
         .map(({ keyId, name, prefix }) => ({ value: keyId, label: `${name} (${prefix}…)` }));
 }
 
-/** The caller of the chosen key. It must be the visitor's own key in this workspace, since a key acts and pays as its creator. */
+/**
+ * Returns the caller of the chosen key. The key must be the visitor's own in this workspace, since calls act and pay as the key's creator.
+ */
 export async function actingCaller({ app, fields, me, workspace }: WorkspaceVisit): Promise<Caller | undefined> {
     const keyId = fields.get('key') ?? '';
     const hash = await findKeyHash(app.db, { keyId, workspaceId: workspace.workspaceId, userId: me.userId });

@@ -3,7 +3,7 @@ import type { App } from '../../shared/app.ts';
 import { ownPath } from './authorize.ts';
 import type { Page, Sent, Visit } from './page.ts';
 
-/** Where a visitor goes first whose last confirmation is too old for this page; undefined for everybody else. */
+/** Redirects visitors to the confirmation page if this page needs a recent sign-in and theirs is too old. Undefined for all others. */
 export function askToConfirm(app: App, page: Page, { me, path }: Visit, request: Request): Sent | undefined {
     if (page.needsRecentSignIn !== true || me === undefined || me.isRecent) return undefined;
     const next = page.method === 'GET' ? path : formPage(app, request);

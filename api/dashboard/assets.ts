@@ -8,7 +8,7 @@ import { Refusal } from '../../shared/refusals.ts';
 const require = createRequire(import.meta.url);
 const own = (name: string) => fileURLToPath(new URL(`assets/${name}`, import.meta.url));
 
-/** Every file that a page may load: ours, and libraries from node_modules. Nothing else is served, and nothing from elsewhere. */
+/** All files that pages may load: our own, and libraries from node_modules. No other file is served. */
 const FILES = {
     'style.css': { file: own('style.css'), type: 'text/css; charset=utf-8' },
     'app.js': { file: own('app.js'), type: 'text/javascript; charset=utf-8' },
@@ -33,13 +33,13 @@ interface Asset {
 const loaded = new Map<string, Asset>(
     Object.entries(FILES).map(([name, { file, type }]) => {
         const bytes = type.startsWith('text/css') ? compact(readFileSync(file, 'utf8')) : readFileSync(file);
-        // The name changes with the content, so that browsers may keep it for ever.
+        // The URL changes with the content, so browsers may cache it forever.
         const version = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
         return [name, { bytes, type, url: `/assets/${version}/${name}` }];
     }),
 );
 
-/** A stylesheet without comments and indentation: a quarter less for every page. Our stylesheets have no text in several lines. */
+/** Removes comments and indentation from a stylesheet, a quarter of its size. Our stylesheets contain no multi-line strings. */
 function compact(css: string): Buffer {
     return Buffer.from(
         css
@@ -49,12 +49,12 @@ function compact(css: string): Buffer {
     );
 }
 
-/** Where a page finds a file. */
+/** The URL of a file, with a hash of its content. */
 export function assetUrl(name: AssetName): string {
     return loaded.get(name)?.url ?? '';
 }
 
-/** Serves the files from memory. A version of yesterday gets the file of today. */
+/** Serves the files from memory. URLs of older versions return the current file. */
 export function assets(server: Server): void {
     const send = (name: string) => {
         const asset = loaded.get(name);

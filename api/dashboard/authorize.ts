@@ -6,7 +6,7 @@ import { type Page, pageNotFound, type Sent, type Visit } from './page.ts';
 export const SET_UP_FACTOR: Sent = { to: '/dashboard/settings/factors' };
 
 /**
- * Checks whether a visitor may open a page: undefined, or the page to visit first.
+ * Checks whether a visitor may open a page. Returns undefined if so, or a redirect to the page that must be visited first.
  * @throws Refusal NOT_FOUND if the page does not exist for this visitor, FORBIDDEN if the role does not allow it.
  */
 export function authorize({ audience, method, worksWithoutFactor }: Page, visit: Visit): Sent | undefined {
@@ -25,23 +25,23 @@ export function authorize({ audience, method, worksWithoutFactor }: Page, visit:
     return undefined;
 }
 
-/** Whether the visitor lacks a second factor that is required, of operators or by the workspace. */
+/** Whether the visitor lacks a required second factor. Operators need one, and workspaces may require one. */
 export function isFactorMissing({ me, isOperator }: Visit): boolean {
     return me !== undefined && ((isOperator && !me.hasFactor) || (me.current !== undefined && isLocked(me, me.current)));
 }
 
 /**
- * Whether a workspace is closed to a member who lacks the second factor that it requires. Check it for every workspace that a page shows
- * besides the current one.
+ * Whether a member cannot use a workspace because it requires a second factor that the member lacks. Also check every other workspace that
+ * a page shows, not only the current one.
  */
 export function isLocked({ hasFactor }: SignedIn, { demandsFactor }: Membership): boolean {
     return demandsFactor && !hasFactor;
 }
 
-/** The query of an app's request is long: URLs of its document, its redirect and the resource. */
+/** Characters. The query of an app's authorization request is long: it has the URLs of its document, its redirect and the resource. */
 const MOST_PATH = 3000;
 
-/** A path of this site to continue to. Anything else could be an attacker's redirect and is dropped. */
+/** Returns `text` if it is a path of this site, or else `fallback`: another URL could be an attacker's redirect. */
 export function ownPath(text: string | undefined, fallback: string): string {
     return text !== undefined && text.length <= MOST_PATH && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(text) ? text : fallback;
 }

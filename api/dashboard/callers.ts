@@ -3,10 +3,10 @@ import { EVERY_SCOPE, prepareScopes } from '../../shared/domain/accounts/scopes.
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { Visit, WorkspaceVisit } from './page.ts';
 
-/** A page acts with all that the role of its visitor allows. */
+/** Pages may do everything that the visitor's role allows. */
 const MEMBER_SCOPES = prepareScopes(EVERY_SCOPE);
 
-/** Anyone who is signed in, as a caller without a key: for what is done on pages and costs nothing. */
+/** The signed-in visitor as a caller without a key, for API calls of pages that cost no credits. */
 export function memberCaller({ me, workspace }: WorkspaceVisit): Caller {
     return {
         keyId: '',
@@ -29,7 +29,7 @@ export function memberCaller({ me, workspace }: WorkspaceVisit): Caller {
     };
 }
 
-/** The same on pages for everybody; undefined for strangers, and for people without a workspace. */
+/** The same for pages that anyone may open. Undefined if nobody is signed in or the user has no workspace. */
 export function visitorCaller(visit: Visit): Caller | undefined {
     const { me } = visit;
     return me?.current === undefined ? undefined : memberCaller({ ...visit, me, workspace: me.current });

@@ -1,17 +1,17 @@
 export type Cell = string | number | boolean | Date | null | undefined;
 
-/** Spreadsheets run a cell with this beginning as a formula. */
+/** Matches a cell that a spreadsheet would run as a formula. */
 const FORMULA = /^[=+\-@\t\r\n]/;
 
-/** One line of a CSV file (RFC 4180). Texts never begin like a formula; figures stay figures. */
+/** One line of a CSV file (RFC 4180). Texts that look like a formula get a prefix; numbers stay unchanged. */
 export function csvLine(cells: readonly Cell[]): string {
     return `${cells.map(csvCell).join(',')}\r\n`;
 }
 
-/** Characters of a cell that are quoted at a time: those of an answer of 5 MB take half a second. */
+/** How many characters of a cell are quoted at a time. Quoting a cell of 5 MB takes half a second. */
 const PART = 32 * 1024;
 
-/** A line whose last cell may be long, in parts. */
+/** Yields one line in parts, since its last cell may be long. */
 export function* csvLineInParts(cells: readonly Cell[], last: string): Generator<string> {
     yield `${cells.map(csvCell).join(',')},`;
     if (last.length <= PART) return yield `${csvCell(last)}\r\n`;
@@ -27,7 +27,7 @@ function csvCell(cell: Cell): string {
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Prefixes a text that a spreadsheet would run as a formula. */
+/** The prefix for a text that a spreadsheet would run as a formula; empty for other texts. */
 function mark(text: string): string {
     return FORMULA.test(text) ? "'" : '';
 }

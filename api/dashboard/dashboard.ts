@@ -9,7 +9,7 @@ import { searchEngines } from './search-engines.ts';
 import { servePage } from './serve-page.ts';
 import { wellKnown } from './well-known.ts';
 
-/** The web pages: every row of the table of pages, and the files they load. */
+/** Serves the web pages, one route per row of the table of pages, and the files that they load. */
 export const dashboard: AppPlugin = {
     name: 'web-pages',
     register(server, { app }) {

@@ -2,15 +2,15 @@ import { Readable } from 'node:stream';
 import type { ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { inTurns } from '../../shared/platform/turns.ts';
 
-/** A file to keep, sent while it is made. */
+/** A file to download. It is sent while it is built. */
 export interface Download {
-    /** Its name; letters, digits, `-` and `.` alone. */
+    /** The file's name. It contains only letters, digits, `-` and `.`. */
     file: string;
     type: string;
     lines: AsyncIterable<string>;
 }
 
-/** Sends a file. Its beginning is made before anything goes out, so that what fails there is answered as a page would be. */
+/** Sends a file. Builds its first part before anything is sent, so that an error there is still answered with an error page. */
 export async function sendFile(h: ResponseToolkit, { file, type, lines }: Download): Promise<ResponseObject> {
     const iterator = inTurns(lines);
     const first = await iterator.next();

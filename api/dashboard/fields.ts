@@ -5,20 +5,20 @@ import { type FormRead, readForm } from '../bodies/form.ts';
 /** The fields of a form by name, as they were sent. */
 export type Fields = ReadonlyMap<string, string>;
 
-/** Messages by field name; `''` is the form as a whole. */
+/** Messages by field name. `''` stands for the whole form. */
 export type Problems = Readonly<Record<string, string>>;
 
-/** How one field is read: a value, or what is wrong with it. */
+/** Reads one field. Returns its value or the problem with it. */
 export type Reader<T> = (text: string) => { ok: true; value: T } | { ok: false; problem: string };
 
 export type FormResult<T> = { ok: true; values: T } | { ok: false; problems: Problems };
 
-/** Bytes of a form at most. */
+/** The most bytes of a form. */
 export const FORM_BYTES = 64 * 1024;
 
 /**
- * The fields of an urlencoded body.
- * @throws Refusal VALIDATION_ERROR if a name stands twice, which no form of ours does, or where there are too many.
+ * Parses an urlencoded body.
+ * @throws Refusal VALIDATION_ERROR if there are too many fields, or two with the same name, which our forms never send
  */
 export function parseFields(body: Uint8Array): Fields {
     return fieldsOf(readForm(body));
@@ -30,7 +30,7 @@ export function fieldsOf(read: FormRead): Fields {
     return new Map(read.fields);
 }
 
-/** Reads all fields of a form, every problem at once. A field that was not sent counts as empty. */
+/** Reads all fields of a form and reports all problems together. A missing field counts as empty. */
 export function readFields<T extends object>(fields: Fields, readers: { [name in keyof T]: Reader<T[name]> }): FormResult<T> {
     const values: Partial<T> = {};
     const problems: Record<string, string> = {};
@@ -42,13 +42,13 @@ export function readFields<T extends object>(fields: Fields, readers: { [name in
     return Object.keys(problems).length === 0 ? { ok: true, values: values as T } : { ok: false, problems };
 }
 
-/** Values to show again beside a problem, without the fields in `secret`. */
+/** The values to show again in a form with problems, without passwords and the fields in `secret`. */
 export function keepTyped(fields: Fields, secret: readonly string[] = []): Readonly<Record<string, string>> {
     const kept = [...fields].filter(([name]) => !secret.includes(name) && !/password/i.test(name));
     return Object.fromEntries(kept.map(([name, value]) => [name, showable(value)]));
 }
 
-/** One line of text; `least` 0 lets it be empty. */
+/** Reads one line of text. With `least` 0 it may be empty. */
 export function line({ least = 1, most }: { least?: number; most: number }): Reader<string> {
     return (text) => {
         const value = text.trim();
@@ -61,7 +61,7 @@ export function line({ least = 1, most }: { least?: number; most: number }): Rea
     };
 }
 
-/** One of a closed list, as a select or radio buttons send it. */
+/** Reads one of the allowed values, from a select or radio buttons. */
 export function oneOf<const T extends string>(allowed: readonly T[]): Reader<T> {
     return (text) => {
         const value = allowed.find((choice) => choice === text);
@@ -69,7 +69,7 @@ export function oneOf<const T extends string>(allowed: readonly T[]): Reader<T> 
     };
 }
 
-/** A password as typed. The rules for new passwords are checked elsewhere. */
+/** Reads a password as it was typed. The rules for new passwords are checked elsewhere. */
 export const secret: Reader<string> = (text) => {
     if (text === '') return { ok: false, problem: 'Fill this in.' };
     const problem = textProblem(text);
@@ -77,7 +77,7 @@ export const secret: Reader<string> = (text) => {
     return text.length > 1000 ? { ok: false, problem: 'This is too long.' } : { ok: true, value: text };
 };
 
-/** A checkbox. */
+/** Reads a checkbox. */
 export const tick: Reader<boolean> = (text) => ({ ok: true, value: text !== '' });
 
 function showable(value: string): string {

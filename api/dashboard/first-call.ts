@@ -2,18 +2,18 @@ import type { App } from '../../shared/app.ts';
 import { type FirstCall, findFirstCall } from '../../shared/store/usage/first-call.ts';
 
 interface CurlLine {
-    /** Works as it stands, in any POSIX shell. */
+    /** Works unchanged in any POSIX shell. */
     line: string;
-    /** Shown after the name and a colon. */
+    /** Describes the call. Pages show it after a name and a colon. */
     words: string;
-    /** It is a fetch, which is charged: the first one earns something. */
+    /** Whether the call is a fetch. Fetches are charged, and the user's first one earns a bonus. */
     isFetch: boolean;
 }
 
 const KEPT_MS = 30_000;
 const kept = new WeakMap<App, { call: FirstCall | undefined; until: number }>();
 
-/** A `curl` line for a key: a fetch of some site that has an example, or a look at the account where the registry has none. */
+/** Builds a `curl` line with a key. It fetches from a site that has an example or, if no site has one, reads the account. */
 export async function curlLine(app: App, apiKey: string): Promise<CurlLine> {
     const call = await firstCall(app);
     const authorization = `-H ${quoted(`Authorization: Bearer ${apiKey}`)}`;
@@ -32,7 +32,7 @@ export async function curlLine(app: App, apiKey: string): Promise<CurlLine> {
     };
 }
 
-/** Packages are large and seldom change: looked for twice a minute at most. */
+/** Cached for 30 s, since packages are large and change rarely. */
 async function firstCall(app: App): Promise<FirstCall | undefined> {
     const known = kept.get(app);
     if (known !== undefined && known.until > performance.now()) return known.call;
@@ -41,7 +41,7 @@ async function firstCall(app: App): Promise<FirstCall | undefined> {
     return call;
 }
 
-/** One word of a shell, whatever is in it. */
+/** Quotes any text as one word for a shell. */
 function quoted(text: string): string {
     return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,4 @@
-/** How figures and times look on pages; views have them as `it.f`. Times are UTC, as everywhere in the product. */
+/** Formats numbers and times for pages. Views use it as `it.f`. Times are UTC, as everywhere in the product. */
 export const formats = {
     /** `15,000` */
     number: (value: number) => value.toLocaleString('en-US'),
@@ -17,19 +17,19 @@ export const formats = {
         const [size, unit] = STEPS.findLast(([least]) => seconds >= least) ?? [60, 'minute'];
         return `${formats.count(Math.floor(seconds / size), unit)} ago`;
     },
-    /** `in 3 days`; the past is `now`. */
+    /** `in 3 days`; for a past date, `now`. */
     until(date: Date, now: number) {
         const seconds = Math.max(0, Math.round((date.getTime() - now) / 1000));
         if (seconds < 60) return 'in less than a minute';
         const [size, unit] = STEPS.findLast(([least]) => seconds >= least) ?? [60, 'minute'];
         return `in ${formats.count(Math.round(seconds / size), unit)}`;
     },
-    /** `about 12 seconds`; two minutes and more in minutes, two hours and more in hours, two days and more in days. */
+    /** `about 12 seconds`. Uses minutes, hours or days from two of that unit on. */
     about(seconds: number) {
         const [size, unit] = STEPS.findLast(([least]) => seconds >= 2 * least) ?? [1, 'second'];
         return `about ${formats.count(Math.max(1, Math.round(seconds / size)), unit)}`;
     },
-    /** `$49.00`; cents, whatever they are called. */
+    /** `$49.00`, from the amount in cents of any currency. */
     money: (cents: number, currency: string) => (cents / 100).toLocaleString('en-US', { style: 'currency', currency }),
     /** For the `datetime` of a `<time>`. */
     iso: (date: Date) => date.toISOString(),

@@ -7,10 +7,10 @@ import { sameRequest } from '../plugins/observe.ts';
 export interface ApiCall {
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
     path: string;
-    /** A value, or JSON as text. */
+    /** A value, or JSON text. */
     body?: object | string;
     headers?: Readonly<Record<string, string>>;
-    /** Undefined: a caller without a key. */
+    /** Undefined for an anonymous caller. */
     as: Caller | undefined;
 }
 
@@ -23,13 +23,13 @@ export interface ApiError {
     details?: Detail[];
     /** The site's answer, if it refused the call. */
     upstream?: { status: number; snippet?: string };
-    /** Names that resemble one that was not found. */
+    /** Names similar to one that was not found. */
     did_you_mean?: string[];
     doc_url?: string;
-    /** Of a batch: all problems, of which `details` has the first. */
+    /** The number of all problems of a batch. `details` has only the first ones. */
     problems?: number;
     upgrade_url?: string;
-    /** Page where a person connects the site that a call needs a connection for. */
+    /** The page on which a person connects the site, if the call needs a connection. */
     connect_url?: string;
 }
 
@@ -37,16 +37,16 @@ export type ApiAnswer = { headers: Readonly<Record<string, unknown>> } & (
     | {
           ok: true;
           body: Readonly<Record<string, unknown>>;
-          /** The answer is large: `body` is the beginning of it. */
+          /** Whether the answer is too large, so that `body` is only its beginning. */
           isCut: boolean;
       }
     | { ok: false; refused: ApiError }
 );
 
-/** A call of our own API within this process: its rules, limits, bill and log are those of every other call. */
+/** Calls our own API within this process. Validation, rate limits, billing and logs are the same as for any other call. */
 export type Ask = (call: ApiCall) => Promise<ApiAnswer>;
 
-/** Calls for the visitor behind a request of a page: from the same address, under the same request id, until the visitor is gone. */
+/** Calls the API for the visitor of a page, with the visitor's address and the same request id. Cancelled when the visitor disconnects. */
 export function askFor(request: Request, gone: AbortSignal): Ask {
     return async ({ method, path, body, headers = {}, as }) => {
         const forwarded = request.raw.req.headers['x-forwarded-for'];
@@ -62,7 +62,7 @@ export function askFor(request: Request, gone: AbortSignal): Ask {
             },
             ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
             ...(as === undefined ? {} : { auth: { strategy: 'api-key', credentials: { app: as } } }),
-            // observe.ts adds the rest.
+            // observe.ts sets the other properties.
             app: { gone } as RequestApplicationState,
         });
         const { body: answer, isCut } = readAnswer(payload);

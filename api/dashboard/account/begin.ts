@@ -12,18 +12,18 @@ export interface Entrance {
     userId: string;
     /** The sign-in revision at the time of the proof. */
     revision: number;
-    /** A path of ours. */
+    /** The path to go to afterwards, on this site. */
     next: string;
     notice?: Notice;
 }
 
-/** Sign-ins that prove the mailbox. No mail about a new browser is sent to it. */
+/** Sign-ins that prove that the user reads the mailbox. They cause no mail about a new browser. */
 const PROVES_ADDRESS: readonly How[] = ['sign-up', 'mailed link'];
 
 /**
- * Begins a session of somebody who proved who they are, and mails it where the browser is new; who was signed in in this browser
- * before is signed out.
- * @throws SessionEnded if all sessions were ended since the proof was checked
+ * Starts a session for a user whose identity was proved, and mails the user if the browser is new. Ends the session that this browser had
+ * before.
+ * @throws SessionEnded if all sessions of the user were ended after the proof was checked
  */
 export async function begin(visit: Visit, { userId, revision, next, notice }: Entrance, how: How): Promise<Answer> {
     const { app, me, browser, address } = visit;
@@ -33,7 +33,7 @@ export async function begin(visit: Visit, { userId, revision, next, notice }: En
         if (me !== undefined) await endSession(trx, me.sessionId);
         const { isKnown } = await recordSignIn(trx, { userId, how, browser, address, browserToken });
         const credentials = isKnown || PROVES_ADDRESS.includes(how) ? undefined : await credentialsOf(trx, userId);
-        // An address that nobody confirmed may be a stranger's.
+        // An unconfirmed address may belong to a stranger.
         if (credentials?.isVerified === true) {
             const mail = newBrowserMail(credentials.email, { browser: browserName(browser), address, at: new Date(app.clock.now()) });
             await queueMail(trx, app.secrets, mail);

@@ -14,7 +14,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
     [/\bLinux\b/, 'Linux'],
 ];
 
-/** `Firefox on Linux`, as far as a User-Agent header tells. */
+/** A short name such as `Firefox on Linux`, from a User-Agent header. */
 export function browserName(userAgent: string): string {
     const find = (table: typeof BROWSERS) => table.find(([pattern]) => pattern.test(userAgent))?.[1];
     const [browser, system] = [find(BROWSERS) ?? 'A browser', find(SYSTEMS)];

@@ -8,25 +8,25 @@ import type { Problems } from '../fields.ts';
 import type { Visit } from '../page.ts';
 import { waitText } from './fields.ts';
 
-/** Passwords of one account, or of one client, that wait while one is hashed; and of everybody in one process. */
+/** How many passwords of one account, or of one client, may wait while another one is hashed. `WAITING_IN_ALL` limits the process. */
 const WAITING_EACH = 4;
 const WAITING_IN_ALL = 256;
 
 const queueOf = perApp(() => createKeyedQueue({ waitingPerKey: WAITING_EACH, room: { places: WAITING_IN_ALL, taken: 0 } }));
 
-/** The account that a password is meant for; without credentials nobody has the address. */
+/** The account that the password is for. `credentials` is undefined if no account has the address. */
 export interface Account {
     emailNormalised: string;
     credentials: Credentials | undefined;
 }
 
-/** `wait`: it was not looked at, and may be tried again after so many seconds. */
+/** `wait`: the password was not checked. The visitor may try again after this many seconds. */
 export type Verdict = 'right' | 'wrong' | { wait: number };
 
 /**
- * Checks a password. Guesses are counted over all processes, by account and by client; a browser that signed in to this account before has
- * bounds of its own, so that no stranger locks its owner out.
- * @throws Refusal RATE_LIMITED, OVERLOADED where too many passwords wait
+ * Checks a password. Guesses are limited per account and per client, over all processes. A browser that signed in to this account before
+ * has its own limits, so a stranger's guesses cannot lock the owner out.
+ * @throws Refusal RATE_LIMITED, OVERLOADED if too many passwords wait
  */
 export async function checkPassword(visit: Visit, { emailNormalised, credentials }: Account, password: string): Promise<Verdict> {
     const { app, client, passwords } = visit;
@@ -54,7 +54,7 @@ export async function checkPassword(visit: Visit, { emailNormalised, credentials
     });
 }
 
-/** Checks the password of an existing user. */
+/** Checks the password of an existing user. Returns the form's problems, or undefined if the password is right. */
 export async function passwordFault(
     visit: Visit,
     { userId, emailNormalised }: { userId: string; emailNormalised: string },
@@ -68,8 +68,8 @@ export async function passwordFault(
 }
 
 /**
- * The hash of a new password, counted and in turn like a guess. `isProven`: a session or a mailed link shows that the visitor has the
- * account.
+ * Hashes a new password. It counts in the same limits and waits in the same queue as a guess.
+ * @param isProven whether a session or a mailed link proves that the visitor owns the account
  * @throws Refusal RATE_LIMITED, OVERLOADED
  */
 export async function hashPassword(
@@ -85,14 +85,14 @@ export async function hashPassword(
     });
 }
 
-/** Whether this visitor is signed in as the user, or was in this browser before. */
+/** Whether this visitor is signed in as the user, or signed in as the user in this browser before. */
 async function knows({ app, me, browserToken }: Visit, userId: string | undefined): Promise<boolean> {
     if (me !== undefined && me.userId === userId) return true;
-    // Of an address that nobody has the same is asked: the time does not tell which ones exist.
+    // The query also runs for an address without an account, so that the response time does not reveal which addresses have one.
     return browserToken !== undefined && (await isKnownBrowser(app.db, userId ?? '', browserToken));
 }
 
-/** One password of an account and of a client at a time; known browsers of an account queue for themselves. */
+/** Handles one password per account and per client at a time. Known browsers of an account have a queue of their own. */
 function inTurn<Result>({ app, gone }: Visit, keys: readonly string[], work: () => Promise<Result>): Promise<Result> {
     return queueOf(app).run({ keys, gone, full: (where) => (where === 'key' ? tooMany(1) : overloaded()) }, work);
 }

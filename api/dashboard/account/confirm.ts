@@ -12,12 +12,12 @@ import { passwordFault } from './check-password.ts';
 import { waitText } from './fields.ts';
 import { codeMail } from './mails.ts';
 
-/** Asks who is signed in to prove it again, before something that could hand the account over. */
+/** Asks the signed-in user to prove their identity again, before a step that could give the account to somebody else. */
 export async function showConfirm(visit: PersonalVisit): Promise<Answer> {
     return form(visit, {});
 }
 
-/** Takes a passkey, the password, or the mailed code where there is neither, and leads back to `next`. */
+/** Accepts a passkey or the password, or a mailed code from users who have neither. Then redirects to `next`. */
 export async function confirmByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
     const problems = fields.has('credential')

@@ -8,14 +8,14 @@ import type { LeftWorkspace } from '../../../shared/store/accounts/delete-accoun
 import { findSubscription, isBilled } from '../../../shared/store/billing/subscriptions.ts';
 
 /**
- * Ends what is paid for, before the last member of a workspace goes for good: nobody pays for what nobody can use. Workspaces
- * with other members go on as they are. Rejects where it could not be ended; then nothing is deleted.
+ * Ends the subscription of each workspace whose last member deletes the account, so that nobody pays for an unusable workspace. Workspaces
+ * with other members keep theirs. Rejects if a subscription could not be ended; then nothing is deleted.
  */
 export async function endSubscriptions(app: App, workspaces: readonly LeftWorkspace[]): Promise<void> {
     const billing = billingOf(app);
     for (const { workspaceId, plan, members } of workspaces) {
         if (members !== 1) continue;
-        // A checkout that is open in another tab could be paid a minute later.
+        // Otherwise an open checkout in another tab could be paid after this.
         if (billing !== undefined) await closeCheckout(billing, workspaceId);
         const subscription = await findSubscription(app.db, workspaceId);
         if (subscription !== undefined && isBilled(subscription)) {

@@ -11,7 +11,10 @@ import { waitText } from './fields.ts';
 import { verifyMail } from './mails.ts';
 import { confirmAddress, confirmWhereSignedUp, confirmWithPassword, type OpenedLink, takeAddress } from './use-link.ts';
 
-/** Opens a link that confirms an address: it counts at once for its own user, who is signed in; everybody else proves more. */
+/**
+ * Opens a link that confirms an address. The link is enough if its own user is signed in, or in the browser that signed up. Anybody else
+ * must also enter a password.
+ */
 export async function showVerify(visit: Visit): Promise<Answer> {
     const link = await findConfirmation(visit, visit.query('token'));
     if (link === undefined) return gone(visit);
@@ -20,7 +23,7 @@ export async function showVerify(visit: Visit): Promise<Answer> {
     return verifyForm(visit, link, {});
 }
 
-/** The form behind the link takes the password of the account or, for an address that nobody confirmed, a new one. */
+/** Handles the form of the link. It takes the password of the account or, if the address is not confirmed yet, a new password. */
 export async function verifyByForm(visit: Visit): Promise<Answer> {
     const link = await findConfirmation(visit, visit.fields.get('token'));
     if (link === undefined) return gone(visit);
@@ -31,7 +34,7 @@ export async function verifyByForm(visit: Visit): Promise<Answer> {
     return 'problems' in done ? verifyForm(visit, link, done.problems, 422) : done;
 }
 
-/** Mails the link once more. */
+/** Mails the link again. */
 export async function sendVerifyLink({ app, me, hurryMail }: PersonalVisit): Promise<Answer> {
     if (me.isVerified) return { to: '/dashboard', notice: 'verified' };
     const wait = await takeAttempts(app.db, [['link by address', me.emailNormalised]]);
@@ -54,7 +57,7 @@ export async function sendVerifyLink({ app, me, hurryMail }: PersonalVisit): Pro
     return { to: '/dashboard', notice: 'link-sent' };
 }
 
-/** The page for a link that no longer works. Its own user may open the page of a used link again. */
+/** The page for a link that no longer works. A signed-in user with a confirmed address goes to the dashboard instead. */
 export function gone({ me }: Visit): Answer {
     if (me?.isVerified === true) return { to: '/dashboard' };
     const title = 'This link no longer works';
@@ -62,7 +65,7 @@ export function gone({ me }: Visit): Answer {
     return { view: 'account/words', title, status: 410, model: { title, message, link: '/login', label: 'Sign in' } } satisfies Shown;
 }
 
-/** The link of a token, where there is still something to confirm by it. */
+/** Finds the link of a token. Undefined if the link confirms nothing, or nothing more. */
 async function findConfirmation({ app }: Visit, token: string | undefined): Promise<OpenedLink | undefined> {
     const link = await findLink(app.db, app.secrets, token);
     if (token === undefined || link === undefined || link.purpose === 'reset') return undefined;
@@ -75,7 +78,10 @@ function isOwn({ me }: Visit, link: MailLink): boolean {
     return me?.userId === link.userId;
 }
 
-/** Whether the browser that signed up opens the link, with nobody signed in. Anybody else who signed up has no such browser. */
+/**
+ * Whether nobody is signed in and the link was opened in the browser that signed up. A stranger who signed up with this address used
+ * another browser.
+ */
 async function isWhereSignedUp({ app, me, browserToken }: Visit, { purpose, userId }: OpenedLink): Promise<boolean> {
     if (me !== undefined || purpose !== 'verify' || browserToken === undefined) return false;
     return isKnownBrowser(app.db, userId, browserToken);

@@ -1,9 +1,9 @@
 import { LINK_TOKEN, type Mail } from '../../../shared/store/accounts/mails.ts';
 import { formats } from '../formats.ts';
 
-/** Mails about accounts: plain text, one link, and what to do if the reader did not ask for it. */
+/** Mails about accounts: plain text, one link, and advice for readers who did not ask for the mail. */
 
-/** To a new user. @param link works for a week; `next` is where it leads afterwards, or empty */
+/** To a new user. The link works for a week. @param link its id, and `next`: the path to continue to, or empty */
 export function verifyMail(to: string, publicUrl: string, { linkId, next }: { linkId: string; next: string }): Mail {
     const query = next === '' ? '' : `&next=${encodeURIComponent(next)}`;
     return {
@@ -54,7 +54,7 @@ If this was not you, ignore this email. Your password does not change.
     };
 }
 
-/** To a new address, before it is used. @param linkId the link works for a day */
+/** To a new address, before the account uses it. @param linkId the link works for a day */
 export function changeMail(to: string, publicUrl: string, linkId: string): Mail {
     return {
         to,
@@ -84,7 +84,7 @@ If this was you, sign in with this address, or delete this account first. If not
     };
 }
 
-/** To the old address, once a new one is used: anyone who reads only that learns of it. */
+/** To the old address, after the account changed to a new one, so that the owner learns of a change by somebody else. */
 export function changedMail(to: string, newAddress: string): Mail {
     return {
         to,
@@ -96,7 +96,7 @@ If this was not you, contact the operator of the service immediately.
     };
 }
 
-/** To everybody whose password was changed, by whatever way. */
+/** To a user whose password was changed, in any way. */
 export function passwordMail(to: string): Mail {
     return {
         to,
@@ -108,7 +108,7 @@ If this was not you, reset your password on the sign-in page immediately.
     };
 }
 
-/** To a user whose account was opened in a new browser. */
+/** To a user who signed in with a new browser. */
 export function newBrowserMail(to: string, { browser, address, at }: { browser: string; address: string; at: Date }): Mail {
     return {
         to,
@@ -123,7 +123,7 @@ If this was not you, change your password immediately and sign that session out 
     };
 }
 
-/** To a user without a password who has to confirm a step. @param code eight digits; it works once, for ten minutes */
+/** To a user without a password who must confirm a step. @param code eight digits; works once, within ten minutes */
 export function codeMail(to: string, code: string): Mail {
     return {
         to,

@@ -8,7 +8,7 @@ import { changeAddressByForm, changePasswordByForm, deleteByForm, endOneSession,
 import { showSignIn, signInByForm, signOutByForm } from './sign-in.ts';
 import { showSignUp, signUpByForm } from './sign-up.ts';
 
-/** Signing in, sessions, and deleting the account. */
+/** Pages for signing up and in, sessions, account settings, and deleting the account. */
 export const accountPages = [
     openPage({ method: 'GET', path: '/signup', respond: showSignUp }),
     openPage({ method: 'POST', path: '/signup', respond: signUpByForm }),

@@ -13,7 +13,7 @@ export async function showPasskeySignIn(visit: Visit): Promise<Answer> {
     return form(visit, {});
 }
 
-/** Signs in with a passkey that verified its user; it replaces password and code. */
+/** Signs in with a passkey. It needs neither password nor code, since the authenticator verified its user. */
 export async function signInByPasskey(visit: Visit): Promise<Answer> {
     const { app, fields } = visit;
     const proven = takesPasskeys(app) ? await userOfPasskey(app, fields.get('credential') ?? '') : undefined;

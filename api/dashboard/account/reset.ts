@@ -16,7 +16,7 @@ export async function showForgot(visit: Visit): Promise<Answer> {
     return forgotForm(visit, {});
 }
 
-/** Mails a link where the address has an account. The answer is the same where it has none, and comes as fast. */
+/** Mails a link if the address has an account. Answer and response time are the same if it has none. */
 export async function forgotByForm(visit: Visit): Promise<Answer> {
     const { app, fields, client } = visit;
     const read = readFields(fields, { email: address });
@@ -37,8 +37,8 @@ export async function forgotByForm(visit: Visit): Promise<Answer> {
         const known = await findCredentials(app.db, email.normalised);
         if (known === undefined) return;
         await app.db.transaction(async (trx) => {
-            // To the address that was confirmed: the typed one may differ in what normalising takes away. Where none was, to the typed
-            // one: anyone who signed up may have spelled it so that it reaches nobody.
+            // A confirmed address gets the mail in its confirmed spelling, since another spelling with the same normalised form may be
+            // another mailbox. An unconfirmed address gets it as typed now, since the spelling from sign-up may reach nobody.
             const address = known.isVerified ? known.email : email.address;
             const linkId = await makeLink(trx, { purpose: 'reset', userId: known.userId, address });
             await queueMail(trx, app.secrets, resetMail(address, app.publicUrl(), linkId));
@@ -50,14 +50,14 @@ export async function forgotByForm(visit: Visit): Promise<Answer> {
     return { view: 'account/words', title, model: { title, message, link: '/login', label: 'Back to sign in' } };
 }
 
-/** The form for a new password, behind the mailed link. */
+/** The form for a new password, which the mailed link opens. */
 export async function showReset(visit: Visit): Promise<Answer> {
     const token = visit.query('token');
     if ((await findReset(visit, token)) === undefined) return tooLate();
     return resetForm(token ?? '', {});
 }
 
-/** Sets the password, ends every session, and signs in here: anyone who opened the link reads the address. */
+/** Sets the password, ends all sessions and signs in here, since opening the link proves that the visitor reads the mailbox. */
 export async function resetByForm(visit: Visit): Promise<Answer> {
     const { app, fields } = visit;
     const token = fields.get('token') ?? '';
@@ -71,7 +71,7 @@ export async function resetByForm(visit: Visit): Promise<Answer> {
     const revision = await app.db.transaction(async (trx) => {
         await lockUser(trx, link.userId);
         const account = await credentialsOf(trx, link.userId);
-        // Mailed to another spelling, before this one was confirmed.
+        // The link was mailed to another spelling, before the current one was confirmed.
         if (account?.isVerified === true && account.email !== link.address) return undefined;
         if ((await useLink(trx, app.secrets, token)) === undefined) return undefined;
         const reset = await resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: read.values.revoke_keys });

@@ -15,12 +15,12 @@ import type { Answer, Shown, Visit } from '../page.ts';
 import { begin, type Entrance } from './begin.ts';
 import { waitText } from './fields.ts';
 
-/** Asks for the second factor after the right password. */
+/** Asks for the second factor after the password was right. */
 export async function askForFactor(visit: Visit, { userId, revision, next }: Entrance): Promise<Answer> {
     return form(visit, { userId, next, ticket: await makeTicket(visit.app.db, { userId, revision }) }, {});
 }
 
-/** Takes a code of the authenticator app, or a recovery code: five attempts, then a wait. */
+/** Checks a code of the authenticator app or a recovery code. After five attempts the visitor has to wait. */
 export async function giveFactor(visit: Visit): Promise<Answer> {
     const { app, fields } = visit;
     const ticket = fields.get('ticket');

@@ -16,12 +16,12 @@ import { address, type Email, waitText } from './fields.ts';
 import { changeMail, passwordMail, takenMail } from './mails.ts';
 import { newPasswordProblem } from './new-password.ts';
 
-/** Password, address, sessions, and the way out. */
+/** Shows the settings of the account: password, address, sessions, and deletion. */
 export async function showSettings(visit: PersonalVisit): Promise<Answer> {
     return settings(visit, {});
 }
 
-/** Another password: every other session ends. */
+/** Changes the password and ends all other sessions. */
 export async function changePasswordByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
     const read = readFields(fields, { password: secret, new_password: secret });
@@ -33,7 +33,7 @@ export async function changePasswordByForm(visit: PersonalVisit): Promise<Answer
     const hash = await hashPassword(visit, { emailNormalised: me.emailNormalised, isProven: true }, read.values.new_password);
     const change = async (trx: Db) => {
         await changePassword(trx, me.userId, hash, me.sessionId);
-        // An address that nobody confirmed may be a stranger's.
+        // An unconfirmed address may belong to a stranger.
         if (me.isVerified) await queueMail(trx, app.secrets, passwordMail(me.email));
     };
     await whileSignedIn(app.db, me, change, { alone: true });
@@ -41,7 +41,7 @@ export async function changePasswordByForm(visit: PersonalVisit): Promise<Answer
     return { to: '/dashboard/settings', notice: 'password-changed' };
 }
 
-/** Changes the address once its mailed link is opened. The answer does not say whether the address has an account. */
+/** Mails a link that changes the address when it is opened. The answer does not reveal whether the new address has an account. */
 export async function changeAddressByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields, client } = visit;
     const read = readFields(fields, { email: address, password: secret });
@@ -62,7 +62,10 @@ export async function changeAddressByForm(visit: PersonalVisit): Promise<Answer>
     return { to: '/dashboard/settings', notice: 'address-pending' };
 }
 
-/** Mails the link to the new address, or a notice to the account that has it. Answer and timing are the same in both cases. */
+/**
+ * Mails the link to the new address. If another account has the address, mails that account a notice instead. Answer and response time are
+ * the same.
+ */
 async function mailChange({ app, me, hurryMail }: PersonalVisit, email: Email): Promise<void> {
     if ((await takeAttempts(app.db, [['link by address', email.normalised]])) > 0) return;
     const holder = await findCredentials(app.db, email.normalised);
@@ -74,26 +77,27 @@ async function mailChange({ app, me, hurryMail }: PersonalVisit, email: Email): 
     hurryMail();
 }
 
-/** Signs out everywhere else. */
+/** Ends all other sessions of the user. */
 export async function endOtherSessions({ app, me }: PersonalVisit): Promise<Answer> {
     await whileSignedIn(app.db, me, (trx) => endSessions(trx, me.userId, me.sessionId), { alone: true });
     return { to: '/dashboard/settings', notice: 'sessions-ended' };
 }
 
-/** Signs out in one place. */
+/** Ends one session of the user. */
 export async function endOneSession({ app, me, params }: PersonalVisit): Promise<Answer> {
     if (!(await endOwnSession(app.db, me.userId, params['session_id'] ?? ''))) throw pageNotFound();
     return { to: '/dashboard/settings', notice: 'session-ended' };
 }
 
-/** Deletes the account, after what is paid for has ended; refused while others would be left without an owner. */
+/** Ends the subscriptions and then deletes the account. Refused if a workspace with other members would be left without an owner. */
 export async function deleteByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
     const read = readFields(fields, { password: secret });
     if (!read.ok) return settings(visit, { deletion: read.problems });
     const wrong = await passwordFault(visit, visit.me, read.values.password);
     if (wrong !== undefined) return settings(visit, { deletion: wrong });
-    // Who leaves a workspace by this changes it, and ends its plan where nobody else is in it.
+    // Deleting the account changes these workspaces: the user leaves them, and an empty one loses its plan. So it needs their required
+    // second factor.
     const locked = me.workspaces.filter((membership) => isLocked(me, membership)).map(({ name }) => name);
     if (locked.length > 0) {
         return settings(visit, { deletion: { '': `Set up a second factor first. These workspaces require one: ${locked.join(', ')}.` } });

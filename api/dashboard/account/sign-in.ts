@@ -10,20 +10,21 @@ import { enter } from './enter.ts';
 import { address, waitText } from './fields.ts';
 import { mailsConfirm } from './mails-confirm.ts';
 
-/** The form to sign in; `next` is where the visitor wanted to go. */
+/** The form to sign in. `next` is the path to continue to afterwards. */
 export async function showSignIn(visit: Visit): Promise<Answer> {
     if (visit.me !== undefined) return { to: ownPath(visit.query('next'), '/dashboard') };
     return form(visit, {});
 }
 
-/** Signs in, or says that address and password do not fit: never which of them. Attempts are counted over all processes. */
+/** Signs in, or says that address and password do not match, without saying which one is wrong. Attempts are counted over all processes. */
 export async function signInByForm(visit: Visit): Promise<Answer> {
     const { app, fields } = visit;
     const read = readFields(fields, { email: address, password: secret });
     if (!read.ok) return form(visit, read.problems, 422);
     const { email, password } = read.values;
     const found = await findCredentials(app.db, email.normalised);
-    // An account of a moment ago would tell, by its own password, that nobody had the address: it begins with its mailed link.
+    // An unconfirmed account counts as unknown if its address must be confirmed first. Otherwise a stranger could sign up with an address
+    // and then test the password of that sign-up: it would work only if nobody had the address.
     const known = found?.isVerified === false && mailsConfirm(app) ? undefined : found;
     const verdict = await checkPassword(visit, { emailNormalised: email.normalised, credentials: known }, password);
     if (typeof verdict === 'object') {
@@ -37,7 +38,7 @@ export async function signInByForm(visit: Visit): Promise<Answer> {
     return enter(visit, { userId: known.userId, revision: known.revision, next: ownPath(fields.get('next'), '/dashboard') });
 }
 
-/** Ends the session, in the table and in the browser. */
+/** Ends the session in the database and deletes its cookie. */
 export async function signOutByForm({ app, me }: Visit): Promise<Answer> {
     if (me !== undefined) await endSession(app.db, me.sessionId);
     return { to: '/login', notice: 'signed-out', signOut: true };

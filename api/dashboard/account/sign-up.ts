@@ -26,8 +26,8 @@ export async function showSignUp(visit: Visit): Promise<Answer> {
 }
 
 /**
- * Makes an account. With a mail server nobody learns whether the address had one: the answer is the same, and the mail tells its reader.
- * Without one nobody could open a mailed link, so that the account works at once, and a taken address is said to be taken.
+ * Creates an account. With a mail server the answer is the same whether or not the address already has an account; only the mail differs.
+ * Without a mail server nobody could open a mailed link. Then the account works at once, and the form says if the address is taken.
  */
 export async function signUpByForm(visit: Visit): Promise<Answer> {
     const { app, fields, client } = visit;
@@ -43,7 +43,7 @@ export async function signUpByForm(visit: Visit): Promise<Answer> {
     ]);
     if (wait > 0)
         return { ...form(visit, { '': `Too many sign-ups from your network. Try again in ${waitText(wait)}.` }, 429), retryAfter: wait };
-    // Of a taken address too: the time tells nothing.
+    // Also for an address with an account, so that the response time does not reveal it.
     const passwordHash = await hashPassword(visit, { emailNormalised: email.normalised, isProven: false }, password);
     const browserToken = visit.browserToken ?? newWebToken();
     const order = { email, passwordHash, browserToken };
@@ -63,7 +63,10 @@ interface Order {
     browserToken: string;
 }
 
-/** Runs after the answer: creates an account and mails its link, mails another link for an unconfirmed address, or notifies the owner of the account. */
+/**
+ * Runs after the answer. Creates an account and mails its link. If the address has an account, mails another link to an unconfirmed address
+ * or a notice to the owner of a confirmed one.
+ */
 async function signUpByMail(visit: Visit, order: Order): Promise<void> {
     const { app, hurryMail } = visit;
     const { normalised } = order.email;
@@ -73,14 +76,14 @@ async function signUpByMail(visit: Visit, order: Order): Promise<void> {
         await app.db.transaction((trx) =>
             known.isVerified
                 ? queueMail(trx, app.secrets, knownMail(known.email, app.publicUrl()))
-                : // As its reader writes it: the spelling of before may reach nobody.
+                : // In the spelling typed now, since the earlier one may reach nobody.
                   mailVerifyLink(trx, visit, { userId: known.userId, address: order.email.address }),
         );
     }
     hurryMail();
 }
 
-/** The user, with the mail that confirms the address in the same transaction; undefined if the address has an account. */
+/** Creates the user and queues the mail that confirms the address, in one transaction. Undefined if the address has an account. */
 async function makeUser(visit: Visit, { email, passwordHash, browserToken }: Order): Promise<string | undefined> {
     const { app, fields, address: from } = visit;
     const invitedBy = await findInviter(app.db, fields.get('invite') ?? '');
@@ -98,7 +101,7 @@ async function mailVerifyLink(trx: Db, { app, fields }: Visit, to: { userId: str
     await queueMail(trx, app.secrets, verifyMail(to.address, app.publicUrl(), { linkId, next: ownPath(fields.get('next'), '') }));
 }
 
-/** The browser is named, so that the link signs in at once where it is opened there. */
+/** Sets the browser's cookie, so that the link signs in at once if it is opened in this browser. */
 function lookIntoMail(to: string, browserToken: string): Shown {
     const title = 'Check your email';
     const message = `We sent an email to ${to}. Open its link to continue, ideally in this browser. No email? Check your spam folder, or sign up again in a few minutes.`;

@@ -12,10 +12,10 @@ import { enter } from './enter.ts';
 import { changedMail } from './mails.ts';
 import { newPasswordProblem } from './new-password.ts';
 
-/** A link that was found, with the token that finds it. */
+/** A valid link and its token. */
 export interface OpenedLink extends MailLink {
     token: string;
-    /** The address of the account at this moment. */
+    /** The account's current address. */
     account: string;
 }
 
@@ -28,14 +28,14 @@ export async function confirmAddress(visit: Visit, link: OpenedLink): Promise<An
     return done && { to: nextOf(visit), notice: done };
 }
 
-/** Confirms the address in the browser that signed up with it, and signs in there: its link proves what the password would. */
+/** Confirms the address in the browser that signed up with it, and signs in there. The browser replaces the password as a proof. */
 export async function confirmWhereSignedUp(visit: Visit, link: OpenedLink): Promise<Answer | undefined> {
     const before = await credentialsOf(visit.app.db, link.userId);
     const done = before && (await consume(visit, link));
     return done && enter(visit, { userId: link.userId, revision: before.revision, next: nextOf(visit), notice: 'welcome' }, 'mailed link');
 }
 
-/** Confirms the address in another browser, whose user knows the password of the account, and signs in there. */
+/** Confirms the address in another browser, by the password of the account, and signs in there. */
 export async function confirmWithPassword(visit: Visit, link: OpenedLink): Promise<Done> {
     const read = readFields(visit.fields, { password: secret });
     if (!read.ok) return { problems: read.problems };
@@ -50,8 +50,8 @@ export async function confirmWithPassword(visit: Visit, link: OpenedLink): Promi
 }
 
 /**
- * Gives an address that nobody confirmed to anyone who reads it: with a new password the sessions and keys made before end,
- * since somebody else may have signed up with it.
+ * Gives an unconfirmed account to the person who reads its mailbox. Sets a new password and ends all earlier sessions and keys, since
+ * somebody else may have signed up with the address.
  */
 export async function takeAddress(visit: Visit, link: OpenedLink): Promise<Done> {
     const { app } = visit;
@@ -69,14 +69,14 @@ export async function takeAddress(visit: Visit, link: OpenedLink): Promise<Done>
     return enter(visit, { userId: link.userId, revision, next: nextOf(visit), notice: 'verified' }, 'mailed link');
 }
 
-/** Where the new user wanted to go. */
+/** The path that the new user wanted to open. */
 function nextOf({ fields, query }: Visit): string {
     return ownPath(fields.get('next') ?? query('next'), '/dashboard');
 }
 
 async function consume(visit: Visit, { token, userId }: OpenedLink): Promise<Notice | undefined> {
     const done = await visit.app.db.transaction(async (trx): Promise<Notice | undefined> => {
-        // Before the link's row, as every other change of a user does.
+        // Lock the user before the link's row, in the same order as all other changes of a user.
         await lockUser(trx, userId);
         const link = await useLink(trx, visit.app.secrets, token);
         if (link === undefined) return undefined;

@@ -65,7 +65,7 @@ async function decide(visit: PersonalVisit): Promise<Answer> {
     return back(visit, request, { code: made.code });
 }
 
-/** Redirects the person to the app, after their decision. */
+/** Redirects the person back to the app with their decision. */
 function back(visit: PersonalVisit, request: Pick<AppRequest, 'redirectUri' | 'state'>, answer: Record<string, string>): Answer {
     return { to: returnUrl(visit, request, answer) };
 }
@@ -77,7 +77,7 @@ function returnUrl(
     answer: Record<string, string>,
 ): string {
     const url = new URL(redirectUri);
-    // `iss` keeps an app that knows several servers from confusing them (RFC 9207).
+    // With `iss`, an app that uses several authorization servers can tell them apart (RFC 9207).
     for (const [name, value] of Object.entries({ ...answer, state, iss: app.publicUrl() })) {
         if (value !== undefined) url.searchParams.append(name, value);
     }
@@ -85,8 +85,8 @@ function returnUrl(
 }
 
 /**
- * Shows what is wrong with the request. Anybody can register an app, so that an error never redirects by itself (RFC 9700, section
- * 4.11.2): the person sees where the link leads, and decides.
+ * Shows the problem of the request. It never redirects to the app by itself, since anybody can register an app (RFC 9700, section 4.11.2).
+ * The person sees the target of the link and decides.
  */
 function refuse(visit: PersonalVisit, read: Exclude<Awaited<ReturnType<typeof readRequest>>, { request: AppRequest }>): Answer {
     const shown = { view: 'apps/refused', title: 'The app cannot be connected' };
@@ -141,7 +141,7 @@ function ask(visit: PersonalVisit, request: AppRequest, problems: Problems): Sho
     };
 }
 
-/** The workspaces that a person may let an app act in. */
+/** The workspaces in which the person may let an app act. */
 function membershipsOf({ me }: PersonalVisit): Membership[] {
     return me.workspaces.filter((membership) => USERS.includes(membership.role) && !isLocked(me, membership));
 }

@@ -8,7 +8,7 @@ import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import { askForDocument, type ClientApp, findApp } from '../../../shared/store/apps/apps.ts';
 import type { PersonalVisit } from '../page.ts';
 
-/** How long the page waits for a worker to read the app's document, in milliseconds. */
+/** How long the page waits until a worker has read the app's document, in milliseconds. */
 const PATIENCE_MS = 7000;
 const LOOK_MS = 100;
 
@@ -22,13 +22,16 @@ export interface AppRequest {
     effects: Effect[];
 }
 
-/** `problem`: there is nowhere to send the person. `error`: an OAuth code for the app, at a URI that it registered. */
+/**
+ * `problem`: the request has no valid redirect URI, so the page shows the problem. `error`: an OAuth error code for the app, at its
+ * registered URI.
+ */
 type ReadRequest =
     | { request: AppRequest }
     | { problem: string; retryAfter?: number }
     | { error: string; message: string; client: ClientApp; redirectUri: string; state: string | undefined };
 
-/** The parameters of an authorization request; a page sends them again with its form. */
+/** The parameters of an authorization request. The consent page sends them again with its form. */
 export const PARAMETERS = [
     'client_id',
     'redirect_uri',

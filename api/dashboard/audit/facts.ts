@@ -40,7 +40,7 @@ function plainFacts(details: JsonObject): string {
         .join(', ');
 }
 
-/** Whole hashes stand in `GET /v1/audit`; a person compares their beginnings. */
+/** Shortens a hash, since people compare only its first characters. `GET /v1/audit` returns the complete hash. */
 function shortened(text: string): string {
     return /^[0-9a-f]{64}$/.test(text) ? `${text.slice(0, 12)}…` : text;
 }

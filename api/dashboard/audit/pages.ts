@@ -9,7 +9,7 @@ import { factsOf } from './facts.ts';
 const PATH = '/dashboard/audit';
 const ROWS = 12;
 
-/** Who did what in the workspace, for those who manage it. */
+/** The audit log of the workspace, for its owners and admins. */
 export const auditPages = [workspacePage({ method: 'GET', path: PATH, audience: MANAGERS, respond: showAudit })];
 
 async function showAudit(visit: WorkspaceVisit): Promise<Shown> {
@@ -39,7 +39,7 @@ async function showAudit(visit: WorkspaceVisit): Promise<Shown> {
     };
 }
 
-/** Begins at the newest where the cursor belongs to something else. */
+/** Reads a page of the audit log. If the cursor is invalid, starts at the newest entry. */
 async function readPage(visit: WorkspaceVisit, filter: Record<string, string>): Promise<{ acts: AuditEntry[]; next: string | null }> {
     const ask = (more: Record<string, string>) =>
         visit.ask({
@@ -55,7 +55,7 @@ async function readPage(visit: WorkspaceVisit, filter: Record<string, string>): 
     return { acts: data, next: meta.pagination.next_cursor };
 }
 
-/** Members by their addresses, keys by their names. */
+/** Display names by id: the addresses of members and the names of keys. */
 async function namesOfActors({ app, workspace: { workspaceId } }: WorkspaceVisit): Promise<ReadonlyMap<string, string>> {
     const [members, keys] = await Promise.all([listMembers(app.db, workspaceId), listedKeys(app.db, workspaceId)]);
     return new Map([

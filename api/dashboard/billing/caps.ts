@@ -4,10 +4,10 @@ import type { Answer, WorkspaceVisit } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
 import { showBilling } from './show.ts';
 
-/** The daily cap that is suggested for a key of an agent and for an app, in credits. */
+/** The suggested daily cap for an agent's key and for an app, in credits. */
 export const AGENT_CAP = 100;
 
-/** Credits a day; empty: no cap. */
+/** Reads a daily cap in credits. An empty field means no cap. */
 export const dayCap: Reader<number | null> = (text) => {
     const value = text.trim().replaceAll(',', '');
     if (value === '') return { ok: true, value: null };

@@ -17,7 +17,7 @@ const CHOOSABLE = ['free', 'starter', 'pro'] as const;
 const BACK = '/dashboard/billing';
 const BEGUN = { starter: 'plan-begun-starter', pro: 'plan-begun-pro' } as const;
 
-/** Says what another plan would mean, and what it costs today; nothing changes yet. */
+/** Shows what a change of plan means and what it costs today. Changes nothing yet. */
 export async function askChange(visit: WorkspaceVisit): Promise<Answer> {
     const ready = await readChange(visit);
     if ('answer' in ready) return ready.answer;
@@ -40,7 +40,7 @@ export async function askChange(visit: WorkspaceVisit): Promise<Answer> {
     };
 }
 
-/** Does it. */
+/** Changes the plan. If Stripe could not collect the payment, shows where to pay. */
 export async function confirmChange(visit: WorkspaceVisit): Promise<Answer> {
     const ready = await readChange(visit);
     if ('answer' in ready) return ready.answer;
@@ -48,7 +48,7 @@ export async function confirmChange(visit: WorkspaceVisit): Promise<Answer> {
     const { app, me, workspace } = visit;
     const wait = await takeAttempts(app.db, [['checkout by workspace', workspace.workspaceId]]);
     if (wait > 0) throw new Refusal('RATE_LIMITED', 'Too many attempts. Try again in a few minutes.', { retryAfter: wait });
-    // The page that follows is about this workspace.
+    // The next page shows the selected workspace.
     await selectWorkspace(app.db, me.sessionId, workspace.workspaceId);
     const changed = await changeSubscription(billing, subscription, workspace.plan, wanted);
     if (changed.ok) {
@@ -63,7 +63,7 @@ export async function confirmChange(visit: WorkspaceVisit): Promise<Answer> {
     };
 }
 
-/** Leads into Stripe's portal: card, address, invoices. A form, since anyone who holds the way in needs no password there. */
+/** Opens Stripe's portal for card, address and invoices. It is a form and not a link, since the portal's URL needs no password. */
 export async function goToPortal(visit: WorkspaceVisit): Promise<Answer> {
     const { app, workspace } = visit;
     const billing = billingOf(app);
@@ -75,7 +75,7 @@ export async function goToPortal(visit: WorkspaceVisit): Promise<Answer> {
     return { view: 'billing/no-portal', title: 'Card and invoices', model: { contact: app.config.operatorEmails[0] } };
 }
 
-/** The browser comes back from Stripe, perhaps before any event does. */
+/** The browser returns from Stripe's checkout, perhaps before Stripe's event arrives. */
 export async function comeBack(visit: WorkspaceVisit, sessionId: string): Promise<Answer> {
     const { app, workspace } = visit;
     const billing = billingOf(app);
@@ -84,7 +84,7 @@ export async function comeBack(visit: WorkspaceVisit, sessionId: string): Promis
         const plan = await returnFromCheckout(billing, workspace.workspaceId, sessionId);
         return { to: BACK, notice: plan === undefined ? 'payment-pending' : BEGUN[plan] };
     } catch (error) {
-        // Stripe tells us by its events as well, until we have taken them.
+        // Stripe's events report the payment too, and Stripe repeats them until we have accepted them.
         if (!(error instanceof Refusal)) throw error;
         return { to: BACK, notice: 'payment-pending' };
     }

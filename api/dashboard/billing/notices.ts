@@ -12,7 +12,7 @@ export function noticesOf({ app, me, workspace }: Pick<WorkspaceVisit, 'app' | '
     });
 }
 
-/** Takes one away. @throws Refusal NOT_FOUND for one that this member does not see */
+/** Dismisses a notice. @throws Refusal NOT_FOUND if this member cannot see the notice */
 export async function dismissByForm(visit: WorkspaceVisit): Promise<Answer> {
     const notice = (await noticesOf(visit)).find(({ noticeId }) => noticeId === visit.fields.get('notice'));
     if (notice === undefined) throw pageNotFound();

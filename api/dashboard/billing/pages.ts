@@ -5,7 +5,7 @@ import { dismissByForm } from './notices.ts';
 import { showBilling } from './show.ts';
 import { beginUpgrade, showUpgrade } from './upgrade.ts';
 
-/** Plans, payment, and what was paid: those who run the workspace see it, those who pay change it. */
+/** Pages for plans, payment and invoices. Owners, admins and billing members may view them; only payers may change something. */
 export const billingPages = [
     openPage({ method: 'GET', path: '/upgrade', respond: showUpgrade }),
     workspacePage({ method: 'POST', path: '/upgrade', audience: PAYERS, respond: beginUpgrade }),

@@ -6,7 +6,7 @@ const WAYS = {
     portal: { words: 'Manage your card, address and invoices at Stripe.', label: 'Open Stripe' },
 } as const;
 
-/** Redirects to Stripe. A custom Stripe domain gets a page with a link, since our forms must not lead there. */
+/** Redirects to Stripe. For a custom Stripe domain it shows a page with a link instead, since our forms may not redirect there. */
 export function redirectToStripe(way: keyof typeof WAYS, url: string, origin: string): Answer {
     if (new URL(url).origin === origin) return { to: url };
     return { view: 'billing/onward', title: 'Continue to Stripe', model: { ...WAYS[way], url } };

@@ -44,7 +44,7 @@ export async function showBilling(visit: WorkspaceVisit, problems: Problems = {}
             next: nextOf(workspace.plan, billed),
             invoices,
             cap,
-            // The page shows this one itself.
+            // The page itself shows the failed payment.
             notices: notices.filter(({ kind }) => kind !== 'payment_failed'),
             mayPay,
             isSetUp,
@@ -66,11 +66,11 @@ function nextOf(current: Plan, subscription: Subscription | undefined): { plan: 
 interface Choice {
     plan: Plan;
     figures: (typeof PLANS)[Plan];
-    /** Of the button; undefined if there is nothing to press. */
+    /** The label of the button; undefined if there is no button. */
     label: string | undefined;
     words: string;
     isCurrent: boolean;
-    /** It leads to a checkout; otherwise the subscription is changed. */
+    /** Whether the button opens a checkout. Otherwise it changes the subscription. */
     isBought: boolean;
 }
 

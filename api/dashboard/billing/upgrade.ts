@@ -14,8 +14,8 @@ import { redirectToStripe } from './redirect-to-stripe.ts';
 import { NAMES } from './show.ts';
 
 /**
- * The plans; and with `plan`, where a 402 sends people, straight on to the checkout of that plan for that workspace. Where there is a
- * subscription already, and for whatever opens the link ahead of its reader or embeds it, that is a button on a page.
+ * Shows the plans. With `plan`, which the URL in a 402 answer has, goes straight to the checkout of that plan for that workspace. Shows a
+ * page with a button instead if there is a subscription already, or if the request may be a prefetch, a script or an embedded page.
  */
 export async function showUpgrade(visit: Visit): Promise<Answer> {
     const plan = SOLD_PLANS.find((sold) => sold === visit.query('plan'));
@@ -36,7 +36,7 @@ export async function showUpgrade(visit: Visit): Promise<Answer> {
     return goToCheckout({ ...visit, me, workspace: membership }, billing, plan);
 }
 
-/** POST /upgrade: the same by a button. */
+/** POST /upgrade: the button of that page. */
 export async function beginUpgrade(visit: WorkspaceVisit): Promise<Answer> {
     const billing = billingOf(visit.app);
     const read = readFields(visit.fields, { plan: oneOf(SOLD_PLANS) });
@@ -46,18 +46,18 @@ export async function beginUpgrade(visit: WorkspaceVisit): Promise<Answer> {
     return goToCheckout(visit, billing, read.values.plan);
 }
 
-/** Other origins that a form on this path may redirect to. Browsers apply the page's policy to redirects too. */
+/** Other origins to which a form of a page may redirect, if it continues to `path`. Browsers apply the page's policy to redirects too. */
 export function originsBehind(app: App, path: string): readonly string[] {
     const billing = billingOf(app);
     return billing !== undefined && /^\/upgrade\?/.test(path) ? [checkoutOrigin(billing)] : [];
 }
 
-/** Begins a checkout and leads there; nothing is charged before it is paid at Stripe. */
+/** Creates a checkout and redirects to it. Stripe charges nothing until the person pays there. */
 async function goToCheckout(visit: WorkspaceVisit, billing: Billing, wanted: SoldPlan): Promise<Answer> {
     const { app, me, workspace } = visit;
     const wait = await takeAttempts(app.db, [['checkout by workspace', workspace.workspaceId]]);
     if (wait > 0) return { ...plans(visit, 'Too many attempts. Try again in a few minutes.'), status: 429, retryAfter: wait };
-    // The page that Stripe leads back to is about this workspace.
+    // Stripe redirects back to a page that shows the selected workspace.
     await selectWorkspace(app.db, me.sessionId, workspace.workspaceId);
     const begun = await beginCheckout(billing, {
         workspaceId: workspace.workspaceId,
@@ -74,7 +74,7 @@ async function goToCheckout(visit: WorkspaceVisit, billing: Billing, wanted: Sol
     );
 }
 
-/** One plan for one workspace. */
+/** A page that offers one plan for one workspace. */
 function offer(
     billing: Billing,
     { membership, plan, isSubscribed }: { membership: Membership; plan: SoldPlan; isSubscribed: boolean },
@@ -88,7 +88,7 @@ function offer(
     };
 }
 
-/** The workspace that is out of credits, or the one looked at. @throws Refusal NOT_FOUND for one that is not the visitor's */
+/** The named workspace, or the current one. @throws Refusal NOT_FOUND if the visitor is not a member of the named one */
 function membershipOf(me: SignedIn, workspaceId: string | undefined): Membership | undefined {
     if (workspaceId === undefined) return me.current;
     const membership = me.workspaces.find((one) => one.workspaceId === workspaceId);
@@ -96,12 +96,12 @@ function membershipOf(me: SignedIn, workspaceId: string | undefined): Membership
     return membership;
 }
 
-/** Why this person cannot buy there now. */
+/** Says why this person cannot buy a plan for this workspace now. Undefined if they can. */
 function obstacleFor({ app }: Visit, me: SignedIn, membership: Membership): string | undefined {
     if (!PAYERS.includes(membership.role)) {
         return `Your role in ${membership.name} is ${membership.role}. Ask an owner or a member with the billing role to open this page.`;
     }
-    // Who pays has to be able to call.
+    // A person with an unconfirmed address cannot make calls, so must not pay for them.
     if (app.config.mail.smtpUrl === undefined || me.isVerified) return undefined;
     return `Confirm your email address first: open the link we sent to ${me.email}, then come back to this page.`;
 }

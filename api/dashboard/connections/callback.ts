@@ -3,11 +3,14 @@ import { CALLBACK_PATH, dropFlow, type Flow, findFlow, hashOfState, submitFlow }
 import { openPlaced, sealSecret } from '../../../shared/store/connections/sealing.ts';
 import { type Answer, type PersonalVisit, pageNotFound, type Shown } from '../page.ts';
 
-/** How long a page waits for the workers, in milliseconds. */
+/** How long the page waits until a worker has exchanged the code, in milliseconds. */
 const PATIENCE_MS = 15_000;
 const LOOK_MS = 150;
 
-/** GET /connections/callback: the redirect from the site. Nothing is stored until the person confirms site and workspace. */
+/**
+ * GET /connections/callback: the site redirects here after the consent. Nothing is stored until the person confirms the site and the
+ * workspace.
+ */
 export async function showCallback(visit: PersonalVisit): Promise<Answer> {
     if (visit.query('state') === undefined) {
         const model = { site: 'a site', problem: 'Sites send you here after your consent. Begin at your connections.' };
@@ -33,7 +36,7 @@ export async function showCallback(visit: PersonalVisit): Promise<Answer> {
     return { view: 'connections/callback', title: `Connect ${flow.site}`, model, ...leads };
 }
 
-/** POST /connections/callback: confirms. The state works once; a worker exchanges the code. */
+/** POST /connections/callback: the person confirms. The state works once. A worker exchanges the code. */
 export async function confirmCallback(visit: PersonalVisit): Promise<Answer> {
     const { app, fields } = visit;
     const [state, code] = [fields.get('state'), fields.get('code')];
@@ -49,7 +52,7 @@ export async function confirmCallback(visit: PersonalVisit): Promise<Answer> {
     return showEnded(visit, await untilEnded(visit, flow));
 }
 
-/** An open consent of this visitor. @throws Refusal NOT_FOUND */
+/** Finds the visitor's unfinished consent. @throws Refusal NOT_FOUND */
 async function findMine({ app, me }: PersonalVisit, state: string | undefined): Promise<Flow> {
     const flow = state === undefined ? undefined : await findFlow(app.db, hashOfState(state));
     const isMine = flow?.userId === me.userId && me.workspaces.some(({ workspaceId }) => workspaceId === flow.workspaceId);

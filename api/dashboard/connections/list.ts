@@ -11,7 +11,7 @@ import { showNew } from './new.ts';
 
 type Problems = Readonly<Record<string, string>>;
 
-/** GET /dashboard/connections: the newest hundred connections that the visitor may use. */
+/** GET /dashboard/connections: the newest 100 connections that the visitor may use. */
 export async function listConnections(visit: WorkspaceVisit, problems: Problems = {}): Promise<Answer> {
     const { app, workspace } = visit;
     const answer = await visit.ask({ method: 'GET', path: '/v1/connections?limit=100', as: memberCaller(visit) });
@@ -29,7 +29,7 @@ export async function listConnections(visit: WorkspaceVisit, problems: Problems 
     return { view: 'connections/list', title: 'Connections', model, ...(Object.keys(problems).length > 0 && { status: 422 }) };
 }
 
-/** POST /dashboard/connections: saves a value, after the test that the schema names. */
+/** POST /dashboard/connections: stores a secret, after the test call that the schema defines. */
 export async function connect(visit: WorkspaceVisit): Promise<Answer> {
     const { fields } = visit;
     const read = readFields(fields, { site: line({ most: 253 }) });
@@ -45,14 +45,14 @@ export async function connect(visit: WorkspaceVisit): Promise<Answer> {
     return answer.ok ? { to: '/dashboard/connections', notice: 'connected' } : showNew(visit, problemsOf(answer.refused));
 }
 
-/** The secret of a form, by the fields that were filled in. */
+/** The secret in the API's form, from the fields that were filled in. */
 export function secretIn(fields: Fields): object {
     const [value = '', username = '', clientId = ''] = ['secret', 'username', 'client_id'].map((name) => fields.get(name));
     if (clientId !== '') return { client_id: clientId, client_secret: value };
     return username === '' ? { value } : { username, password: value };
 }
 
-/** POST /dashboard/connections/consent: shows a link to the site, since forms may not lead to another origin. */
+/** POST /dashboard/connections/consent: shows a link to the site, since our forms may not redirect to another origin. */
 export async function beginConsent(visit: WorkspaceVisit): Promise<Answer> {
     const read = readFields(visit.fields, { site: line({ most: 253 }) });
     if (!read.ok) return showNew(visit, read.problems);
@@ -77,7 +77,7 @@ export async function deleteConnection(visit: WorkspaceVisit): Promise<Answer> {
     return answer.ok ? { to: '/dashboard/connections', notice: 'connection-deleted' } : showRefusal(visit, answer.refused);
 }
 
-/** POST …/redirects: sets the URLs where people may return after a consent. */
+/** POST …/redirects: sets the URLs to which people may return after a consent. */
 export async function changeRedirects(visit: WorkspaceVisit): Promise<Answer> {
     const urls = [...new Set((visit.fields.get('redirects') ?? '').split(/\s+/).filter((url) => url !== ''))];
     const problem = redirectProblem(urls);

@@ -6,7 +6,7 @@ import { type Way, waysOf } from './ways.ts';
 
 type Problems = Readonly<Record<string, string>>;
 
-/** GET /dashboard/connections/new: asks for what a site takes, in the words of its schema. */
+/** GET /dashboard/connections/new: asks for the credentials that the site accepts, as its schema describes them. */
 export async function showNew(visit: WorkspaceVisit, problems: Problems = {}): Promise<Shown> {
     const { app, fields, query } = visit;
     const written = fields.get('site') ?? query('site') ?? '';
@@ -23,7 +23,7 @@ export async function showNew(visit: WorkspaceVisit, problems: Problems = {}): P
             written,
             ways,
             problems: all,
-            // Problems stand beside the form that was sent.
+            // The page has a form per way. Problems are shown beside the one that was sent.
             sent: fields.get('auth_id') ?? ways[0]?.id,
             typed: keepTyped(fields, ['secret']),
         },

@@ -11,7 +11,9 @@ import { hasEnded } from './has-ended.ts';
 import { problemsOf, secretIn } from './list.ts';
 import { waysOf } from './ways.ts';
 
-/** GET /dashboard/connections/{connection_id}: connects again, with another secret or by consent, and agrees to a changed schema. */
+/**
+ * GET /dashboard/connections/{connection_id}: forms to connect again, with another secret or by consent, and to agree to a changed schema.
+ */
 export async function showConnection(visit: WorkspaceVisit, problems: Problems = {}): Promise<Answer> {
     const { app, fields, me, workspace } = visit;
     const connection = await findMine(visit);
@@ -39,17 +41,19 @@ export async function showConnection(visit: WorkspaceVisit, problems: Problems =
     };
 }
 
-/** POST …/{connection_id}: gives it another secret. */
+/** POST …/{connection_id}: replaces the secret. */
 export function changeSecret(visit: WorkspaceVisit): Promise<Answer> {
     return change(visit, { secret: secretIn(visit.fields) });
 }
 
-/** POST …/{connection_id}/agree: its owner agrees to how the latest version uses it. */
+/** POST …/{connection_id}/agree: the owner agrees to how the latest version uses the connection. */
 export function agree(visit: WorkspaceVisit): Promise<Answer> {
     return change(visit, { agree: true });
 }
 
-/** POST …/{connection_id}/lend: its owner lends it to verification runs of a site that the workspace maintains, or ends that. */
+/**
+ * POST …/{connection_id}/lend: the owner allows or forbids verification runs to use the connection. The workspace must maintain the site.
+ */
 export function lend(visit: WorkspaceVisit): Promise<Answer> {
     const lends = visit.fields.get('lend') === 'yes';
     return change(visit, { verify_with: lends }, lends ? 'connection-lent' : 'connection-not-lent');

@@ -4,7 +4,7 @@ import { beginConsent, changeRedirects, connect, deleteConnection, listConnectio
 import { showNew } from './new.ts';
 import { agree, changeSecret, lend, showConnection } from './one.ts';
 
-/** Pages of connections, which call the API for their visitor. */
+/** Pages of connections. They call the API for the visitor. */
 export const connectionPages = [
     workspacePage({ method: 'GET', path: '/dashboard/connections', audience: USERS, respond: (visit) => listConnections(visit) }),
     workspacePage({ method: 'POST', path: '/dashboard/connections', audience: USERS, respond: connect }),

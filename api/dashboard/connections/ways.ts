@@ -4,20 +4,20 @@ import type { PackageAuth } from '../../../shared/domain/types.ts';
 
 /** One way to authenticate, as pages offer it. */
 export interface Way {
-    /** Its id in the schema. */
+    /** The id of its entry in the schema. */
     id: string;
-    /** How a site takes it. */
+    /** A short description of the credential, for the page. */
     words: string;
     description: string;
     /** Page where people get a credential, and its host. */
     obtain: { url: string; host: string } | undefined;
     /** Whether the user consents at the site or types values. */
     asks: 'consent' | 'value' | 'password' | 'client';
-    /** Of the field for the secret. */
+    /** The label of the field for the secret. */
     label: string;
 }
 
-/** The ways of a package. An entry with two flows of OAuth is two. */
+/** All ways to authenticate of a package. An entry with two OAuth flows becomes two ways. */
 export function waysOf(auth: readonly PackageAuth[]): Way[] {
     return auth.flatMap((entry) => (entry.type === 'oauth2' ? flowsOf(entry) : [undefined]).map((flow) => wayOf(entry, flow)));
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 
-/** A document of the repository that is a page too. */
+/** A document of the repository that is also served as a page. */
 export interface DocumentRow {
     path: `/docs/${string}`;
-    /** Its file in the folder docs/. */
+    /** The name of its file in docs/. */
     file: string;
-    /** In menus. */
+    /** The name shown in menus. */
     name: string;
     about: string;
     group: 'Guides' | 'Reference';
@@ -85,15 +85,15 @@ export const DOCUMENTS: readonly DocumentRow[] = [
     },
 ];
 
-/** The reader for whom a document is rendered. */
+/** Facts about the server and the reader for which a document is rendered. */
 export interface Reader {
-    /** The documents say `http://localhost:8080`, where `npm start` answers. */
+    /** Replaces `http://localhost:8080`, the address of `npm start` that the documents contain. */
     publicUrl: string;
-    /** Whether `.data/demo-key` is there, which `npm start` makes. */
+    /** Whether `.data/demo-key` exists. `npm start` creates it. */
     hasDemo: boolean;
 }
 
-/** The text of a document as its reader needs it: with the address of this server, and with the reader's own key. */
+/** Reads a document, and inserts the address of this server and the reader's own key. */
 export function documentText({ file }: DocumentRow, { publicUrl, hasDemo }: Reader): string {
     const text = readFileSync(new URL(`../../../docs/${file}`, import.meta.url), 'utf8').replaceAll(/<!--.*?-->\n?/gs, '');
     const here = text.replaceAll('http://localhost:8080', publicUrl);

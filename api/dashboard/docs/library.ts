@@ -5,24 +5,24 @@ import { DOCUMENTS, type DocumentRow, documentText } from './documents.ts';
 import { type Article, renderMarkdown } from './markdown.ts';
 import { type Chapter, reference } from './reference.ts';
 
-/** Everything that is documented here, made once for one address. */
+/** The whole documentation, built once per public URL. */
 export interface Library {
     articles: readonly { row: DocumentRow; article: Article }[];
     chapters: readonly Chapter[];
-    /** Passages for the search. */
+    /** The passages that the search looks through. */
     passages: readonly Passage[];
 }
 
-/** A piece of the documentation that search may find. */
+/** A part of the documentation that the search can find. */
 export interface Passage {
-    /** The page that it is on. */
+    /** The name of its page. */
     page: string;
     heading: string;
     path: string;
     text: string;
 }
 
-/** Made again only where this service is reached by another address. */
+/** Cached. It is built again only if the public URL changes. */
 const made = new WeakMap<App, { publicUrl: string; library: Promise<Library> }>();
 
 /** The documentation of this server. */
@@ -35,7 +35,7 @@ export function libraryOf(app: App): Promise<Library> {
     return library;
 }
 
-/** Each part in a turn of the event loop of its own: all of them take 0.2 s. */
+/** Builds each part in its own turn of the event loop, since all of them together take 0.2 s. */
 async function makeLibrary(publicUrl: string, hasDemo: boolean): Promise<Library> {
     const articles: { row: DocumentRow; article: Article }[] = [];
     for (const row of DOCUMENTS) {

@@ -3,7 +3,7 @@ import type { App } from '../../../shared/app.ts';
 
 const KEPT_SECONDS = 3600;
 
-/** `/llms.txt`: what an agent has to know to use the service, in the form of llmstxt.org (Markdown, as plain text). */
+/** `/llms.txt`: tells agents how to use the service, in the format of llmstxt.org (Markdown, served as plain text). */
 export function llmsText(server: Server, app: App): void {
     server.route({
         method: 'GET',

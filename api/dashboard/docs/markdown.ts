@@ -2,15 +2,15 @@ import type { Token } from 'markdown-it';
 import MarkdownIt from 'markdown-it';
 import { DOCUMENTS } from './documents.ts';
 
-/** A document as HTML, and its sections as plain text. */
+/** A document as HTML, with its sections as plain text for the search. */
 export interface Article {
     title: string;
-    /** Of all but the title. Markup of the source is shown as text. */
+    /** The HTML of everything except the title. HTML in the source is escaped. */
     html: string;
     sections: Section[];
 }
 
-/** The text under one heading; the first one under the title has no id. */
+/** The text under one heading. The section directly under the title has no id. */
 interface Section {
     id: string;
     heading: string;
@@ -52,11 +52,11 @@ rules.fence = (tokens, index) => {
         `<button class="copy" type="button" data-copy="${id}" hidden>Copy<span class="visually-hidden"> ${label}</span></button></div>\n`
     );
 };
-// A wide table scrolls by itself, also by keys.
+// A wide table scrolls inside its own box. The box can be focused, so the keyboard scrolls it too.
 rules['table_open'] = () => '<div class="wide-table" tabindex="0" role="group" aria-label="Table"><table>\n';
 rules['table_close'] = () => '</table></div>\n';
 
-/** Links between documents lead to their pages; a file that is no page is only named. */
+/** Changes links between documents to links between pages. A link to a file without a page becomes plain text. */
 markdown.core.ruler.push('links', ({ tokens }) => {
     for (const { children } of tokens) {
         let isDropped = false;
@@ -93,7 +93,7 @@ function addText(sections: readonly Section[], text: string): void {
     if (last !== undefined) last.text += `${text} `;
 }
 
-/** As GitHub makes them, so that links work in both places. */
+/** Builds the same anchor as GitHub, so that links work in both places. */
 function slugOf(heading: string): string {
     return heading
         .toLowerCase()

@@ -5,7 +5,7 @@ import { libraryOf } from './library.ts';
 import { VALUES } from './reference.ts';
 import { searchPassages } from './search.ts';
 
-/** The documentation: the guides, the formats, and every route with its fields and a call to try. */
+/** Pages of the documentation: guides, formats, and every route with its fields and an example call. */
 export const docsPages: Page[] = [
     openPage({
         method: 'GET',

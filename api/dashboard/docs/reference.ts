@@ -3,19 +3,19 @@ import { CONTRACTS } from '../../../shared/contracts/index.ts';
 import { openApiDocument } from '../../../shared/contracts/openapi.ts';
 import type { JsonObject } from '../../../shared/domain/types.ts';
 
-/** One route as the page of the API shows it. */
+/** One route as its documentation page shows it. */
 export interface Operation {
     id: string;
     method: string;
     path: string;
     summary: string;
     description: Words;
-    /** Whether it needs a key, takes one, or does not look at it. */
+    /** Whether the route requires a key, accepts one, or ignores it. */
     auth: 'required' | 'optional' | 'ignored';
     isCounted: boolean;
     /** The values in path, query, headers and body. */
     fields: Field[];
-    /** Whether the OpenAPI document shows a success, which the page takes from there when it is asked for. */
+    /** Whether the OpenAPI document has an example of a success. The page loads that example on request. */
     hasExample: boolean;
     refusals: readonly string[];
     curl: string;
@@ -25,28 +25,28 @@ export interface Field {
     name: string;
     place: string;
     required: boolean;
-    /** Empty if the name says it. */
+    /** Empty if the name is clear enough. */
     about: Words;
-    /** Which values it takes. */
+    /** Describes the allowed values. */
     takes: string;
-    /** All of them, where they are few. */
+    /** All allowed values, if there is a fixed list. */
     choices: string[];
     example: string;
 }
 
-/** A text whose names of fields are set apart. */
+/** A text in parts. Parts with `isCode` are shown as code. */
 export type Words = { text: string; isCode: boolean }[];
 
-/** The routes of one tag: a page of their own. */
+/** The routes of one tag. They have a page of their own. */
 export interface Chapter {
     tag: string;
-    /** In the address of its page. */
+    /** Part of the URL of its page. */
     slug: string;
     about: string;
     operations: Operation[];
 }
 
-/** Values that make sense where a schema alone cannot know any. */
+/** Useful example values by param name, since a schema alone has none. */
 export const VALUES: Readonly<Record<string, string>> = {
     domain: 'demo-shop.example',
     site: 'demo-shop.example',
@@ -56,7 +56,7 @@ export const VALUES: Readonly<Record<string, string>> = {
     q: 'wikipedia',
 };
 
-/** Every route, in the order of the documents, from the same contracts that validate. */
+/** All routes, in the order of the OpenAPI tags, from the contracts that also validate requests. */
 export function reference(publicUrl: string): Chapter[] {
     const { paths, tags } = openApiDocument(publicUrl) as unknown as {
         paths: Record<string, Record<string, Described>>;
@@ -98,7 +98,7 @@ function fieldsOf({ parameters = [], requestBody }: Described, operation: string
     const { properties = {}, required = [] } = requestBody?.content[JSON_TYPE]?.schema ?? {};
     const isExample = operation === 'getCatalog';
     return [
-        // Said once for all routes, at the top of the page.
+        // If-None-Match is explained once for all routes, at the top of the page.
         ...parameters
             .filter(({ name }) => name !== 'If-None-Match')
             .map(({ name, in: place, required: isRequired, description, schema }) => ({
@@ -151,7 +151,7 @@ function choicesOf({ type, enum: allowed }: JsonObject): string[] {
 }
 
 interface Callable extends Pick<Operation, 'method' | 'path' | 'auth' | 'fields'> {
-    /** A body that shows what can be sent; undefined if none is. */
+    /** An example body. Undefined if the route takes no body. */
     body: string | undefined;
 }
 

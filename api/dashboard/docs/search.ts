@@ -1,6 +1,6 @@
 import type { Passage } from './library.ts';
 
-/** A passage with the words around the first hit. */
+/** A passage with the text around the first match. */
 interface Hit extends Passage {
     snippet: string;
 }
@@ -8,7 +8,7 @@ interface Hit extends Passage {
 const MOST = 20;
 const AROUND = 90;
 
-/** The passages that hold all words of `q`, best first: those whose headings hold them. */
+/** Finds the passages that contain all words of `q`. Passages with the words in their heading come first. */
 export function searchPassages(passages: readonly Passage[], q: string): Hit[] {
     const words = [...new Set(q.toLowerCase().match(/[\p{L}\p{N}_$]+/gu))];
     if (words.length === 0) return [];
@@ -20,7 +20,7 @@ export function searchPassages(passages: readonly Passage[], q: string): Hit[] {
         .map(({ passage }) => ({ ...passage, snippet: snippetOf(passage.text, words) }));
 }
 
-/** 0 where a word is missing. A heading weighs more than any text. */
+/** Scores a passage; 0 if a word is missing. A word in the heading counts more than all its matches in the text. */
 function scoreOf({ heading, page, text }: Passage, words: readonly string[]): number {
     const [head, body] = [`${heading} ${page}`.toLowerCase(), text.toLowerCase()];
     if (!words.every((word) => head.includes(word) || body.includes(word))) return 0;

@@ -23,13 +23,13 @@ export async function startClaim(visit: WorkspaceVisit): Promise<Answer> {
     return { to: `/dashboard/domains/${domain}`, notice: 'claim-made' };
 }
 
-/** People paste the address of a page as well. */
+/** Extracts the host name, since people may also paste the URL of a page. */
 function nameIn(text: string): string {
     const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
     return url === null ? text : url.hostname;
 }
 
-/** POST …/claims/{claim_id}/check: has the proof looked up, which takes up to ten seconds. */
+/** POST …/claims/{claim_id}/check: checks the proof now, which takes up to ten seconds. */
 export async function checkClaim(visit: WorkspaceVisit): Promise<Answer> {
     const { domain, id, path } = await findClaim(visit);
     const answer = await visit.ask({ method: 'POST', path: `${path}/check`, as: memberCaller(visit) });
@@ -38,7 +38,7 @@ export async function checkClaim(visit: WorkspaceVisit): Promise<Answer> {
     return { to: `/dashboard/domains/${domain}`, notice: AFTER_CHECK[status] };
 }
 
-/** POST …/claims/{claim_id}/delete: ends a claim, a proved one too. */
+/** POST …/claims/{claim_id}/delete: deletes a claim, even a proved one. */
 export async function deleteClaim(visit: WorkspaceVisit): Promise<Answer> {
     const { domain, id, path, isLast } = await findClaim(visit);
     const answer = await visit.ask({ method: 'DELETE', path, as: memberCaller(visit) });

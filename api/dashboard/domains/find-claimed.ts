@@ -3,10 +3,10 @@ import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import { memberCaller } from '../callers.ts';
 import { pageNotFound, type WorkspaceVisit } from '../page.ts';
 
-/** Claims of one workspace on one domain that its page shows. */
+/** How many claims of one workspace the page of a domain shows. */
 const CLAIMS = 100;
 
-/** The domain that the path names, where the workspace has a claim on it. @throws Refusal NOT_FOUND */
+/** The domain of the path and the claims that the workspace has on it. @throws Refusal NOT_FOUND if there are none */
 export async function findClaimed(visit: WorkspaceVisit): Promise<{ domain: string; claims: ClaimEntry[] }> {
     const name = normaliseSite(visit.params['domain'] ?? '');
     if (!name.ok || name.registrable !== visit.params['domain']) throw pageNotFound();

@@ -3,10 +3,10 @@ import { checkClaim, deleteClaim, startClaim } from './claims.ts';
 import { policyForm, savePolicy } from './policy.ts';
 import { listDomains, showDomain } from './show.ts';
 
-/** In a form almost every second letter of a hundred long paths takes three. */
+/** A form encodes many characters of a policy's 100 long paths as three bytes each. */
 const POLICY_BYTES = 400 * 1024;
 
-/** The domains that a workspace claims as its own, and what it allows there; for owners and admins. */
+/** Pages of the domains that a workspace claims and of their policies, for owners and admins. */
 export const domainPages = [
     workspacePage({ method: 'GET', path: '/dashboard/domains', audience: MANAGERS, respond: (visit) => listDomains(visit) }),
     workspacePage({ method: 'POST', path: '/dashboard/domains', audience: MANAGERS, needsRecentSignIn: true, respond: startClaim }),
@@ -25,7 +25,7 @@ export const domainPages = [
         needsRecentSignIn: true,
         respond: deleteClaim,
     }),
-    // Confirmed before anything is typed: a form that is sent later does nothing.
+    // The page itself needs a recent sign-in, so that people confirm before they type. A form sent too late would be lost.
     workspacePage({
         method: 'GET',
         path: '/dashboard/domains/{domain}/policy',

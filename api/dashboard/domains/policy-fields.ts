@@ -2,7 +2,7 @@ import type { SitePolicy } from '../../../shared/domain/site/site-policy.ts';
 import { type Fields, keepTyped, type Problems } from '../fields.ts';
 import type { ApiError } from '../internal-api.ts';
 
-/** Rows of blocked paths that the API takes, and empty ones that the form offers beside those with something in them. */
+/** The most rows of blocked paths that the API accepts. The form shows `EMPTY_ROWS` more rows than are filled in. */
 const MOST_ROWS = 100;
 const EMPTY_ROWS = 3;
 
@@ -17,7 +17,7 @@ export interface PolicyFields {
     timezone: string;
 }
 
-/** The form of a policy that is set. */
+/** The form's values for a stored policy. */
 export function shownPolicy({ blocked, writes, blocked_paths: paths, requests_per_minute: pace, hours }: SitePolicy): PolicyFields {
     return {
         blocked,
@@ -30,7 +30,7 @@ export function shownPolicy({ blocked, writes, blocked_paths: paths, requests_pe
     };
 }
 
-/** The form as it was sent. */
+/** The form's values as they were sent. */
 export function typedPolicy(fields: Fields): PolicyFields {
     const shown = keepTyped(fields);
     const text = (name: string) => shown[name] ?? '';
@@ -47,7 +47,7 @@ export function typedPolicy(fields: Fields): PolicyFields {
     };
 }
 
-/** The API request of a form. `rows` maps the paths of the body to fields of the form. */
+/** Builds the API's request body from the form. `rows` maps the paths in the body to rows of the form. */
 export function orderOf(fields: Fields): { body: object; rows: number[] } {
     const text = (name: string) => (fields.get(name) ?? '').toWellFormed().trim();
     const rows = sentRows(fields);
@@ -56,7 +56,7 @@ export function orderOf(fields: Fields): { body: object; rows: number[] } {
         blocked: fields.has('blocked'),
         writes: fields.has('writes'),
         blocked_paths: rows.map(({ host, path }) => ({ host, path_prefix: path })),
-        // The API rejects what is no number.
+        // A text that is not a number is passed on, so that the API rejects it.
         requests_per_minute: pace === '' ? null : /^\d{1,15}(\.\d{1,15})?$/.test(pace) ? Number(pace) : pace,
         hours: from === '' && to === '' ? null : { from, to, timezone: text('timezone') },
     };
@@ -83,7 +83,7 @@ function hourProblem(message: string): string {
     return message.includes('the same') ? 'Start and end are the same.' : 'Enter both times, such as 09:00.';
 }
 
-/** Rows with anything in them, and the place of each in the form. */
+/** The rows that are not empty, each with its place in the form. */
 function sentRows(fields: Fields): { place: number; host: string; path: string }[] {
     const read = (name: string) => (fields.get(name) ?? '').toWellFormed().trim();
     return Array.from({ length: MOST_ROWS }, (_, place) => ({ place, host: read(hostName(place)), path: read(pathName(place)) })).filter(

@@ -9,10 +9,10 @@ import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 import { findClaimed } from './find-claimed.ts';
 import { orderOf, type PolicyFields, problemsOf, shownPolicy, typedPolicy } from './policy-fields.ts';
 
-/** Of this platform's time zones; with the one that is set, as it may be spelled. */
+/** The time zones that this platform knows. The form adds the stored zone if the list does not contain it. */
 const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
 
-/** GET /dashboard/domains/{domain}/policy: what the owner allows. A claim that is not proved yet leads back to the claim. */
+/** GET /dashboard/domains/{domain}/policy: the form of the policy. Redirects to the claim if it is not proved yet. */
 export async function policyForm(visit: WorkspaceVisit): Promise<Answer> {
     const { domain } = await findClaimed(visit);
     if (!(await isOwnDomain(visit, domain))) return { to: `/dashboard/domains/${domain}` };
@@ -20,7 +20,7 @@ export async function policyForm(visit: WorkspaceVisit): Promise<Answer> {
     return form(visit, domain, { fields: shownPolicy(policy), problems: {} });
 }
 
-/** POST …/policy: sets it by the rules of the API, or shows what was typed with what is wrong with it. */
+/** POST …/policy: stores the policy through the API. If the API refuses it, shows the form again with the problems. */
 export async function savePolicy(visit: WorkspaceVisit): Promise<Answer> {
     const { domain } = await findClaimed(visit);
     if (!(await isOwnDomain(visit, domain))) return { to: `/dashboard/domains/${domain}` };

@@ -9,7 +9,7 @@ import { findClaimed } from './find-claimed.ts';
 
 const DOMAINS = 50;
 
-/** GET /dashboard/domains: what this workspace claims, by name; `domain` fills the form in. */
+/** GET /dashboard/domains: the domains that this workspace claims, by name. The query `domain` fills in the form. */
 export async function listDomains(visit: WorkspaceVisit, problem?: string, retryAfter?: number): Promise<Shown> {
     const { app, fields, query, workspace } = visit;
     const domains = await claimedDomains(app.db, workspace.workspaceId, { limit: DOMAINS + 1, after: query('after') });
@@ -31,13 +31,13 @@ export async function listDomains(visit: WorkspaceVisit, problem?: string, retry
     };
 }
 
-/** Of a site the domain that its owner would prove. */
+/** The registrable domain of a site: its owner would prove this one. */
 function nameOf(written = ''): string {
     const name = normaliseSite(written);
     return name.ok ? name.registrable : '';
 }
 
-/** GET /dashboard/domains/{domain}: the claims of this workspace on it, how to prove them, and what became of that. */
+/** GET /dashboard/domains/{domain}: this workspace's claims on the domain, how to prove them, and the result of each check. */
 export async function showDomain(visit: WorkspaceVisit, about?: string, refused?: ApiError): Promise<Shown> {
     const { domain, claims } = await findClaimed(visit);
     return {
@@ -55,7 +55,7 @@ export async function showDomain(visit: WorkspaceVisit, about?: string, refused?
                 expiresAt: dateOf(claim.expires_at),
             })),
             isOwner: claims.some(({ status }) => status === 'proven'),
-            // Of a public suffix the name of the record is a customer's.
+            // On a public suffix the name of the DNS record could belong to a customer of the suffix, so only a file is offered.
             record: isOnDomain(proofName(domain), domain) ? proofName(domain) : undefined,
             file: proofUrl(domain),
         },

@@ -6,8 +6,8 @@ import type { Answer, PersonalVisit } from '../page.ts';
 import { factorMail } from './mails.ts';
 
 /**
- * After a factor was added. With the first one other sessions end, since a password alone was enough for them, and recovery codes
- * are made, which this one page shows.
+ * Runs after a factor was added. After the first factor it ends all other sessions, since a password alone was enough for them. If there
+ * are no recovery codes yet, creates them and shows them once.
  */
 export async function addedFactor(visit: PersonalVisit, what: string): Promise<Answer> {
     const { app, me } = visit;
@@ -21,7 +21,7 @@ export async function addedFactor(visit: PersonalVisit, what: string): Promise<A
     return codes === undefined ? { to: '/dashboard/settings/factors', notice: 'factor-added' } : showCodes(codes);
 }
 
-/** After a factor was removed: without any, recovery codes are of no use. */
+/** Runs after a factor was removed. Deletes the recovery codes if no factor is left. */
 export async function removedFactor(visit: PersonalVisit, what: string): Promise<Answer> {
     const { app, me } = visit;
     await notify(visit, `${what} was removed from`);
@@ -31,7 +31,7 @@ export async function removedFactor(visit: PersonalVisit, what: string): Promise
     return { to: '/dashboard/settings/factors', notice: 'factor-removed' };
 }
 
-/** Makes ten new recovery codes; they are in this one answer and nowhere else. */
+/** Creates ten new recovery codes. Only this answer shows them. */
 export async function showNewCodes({ app, me }: PersonalVisit): Promise<Answer> {
     return showCodes(await whileSignedIn(app.db, me, (trx) => makeRecoveryCodes(trx, me.userId)));
 }
@@ -41,7 +41,7 @@ function showCodes(codes: readonly string[]): Answer {
 }
 
 async function notify({ app, me, hurryMail }: PersonalVisit, what: string): Promise<void> {
-    // An address that nobody confirmed may be a stranger's.
+    // An unconfirmed address may belong to a stranger.
     if (!me.isVerified) return;
     await queueMail(app.db, app.secrets, factorMail(me.email, what));
     hurryMail();

@@ -1,6 +1,6 @@
 import type { Mail } from '../../../shared/store/accounts/mails.ts';
 
-/** To a user whose second factors changed. @param what `the passkey laptop was added to` */
+/** To a user whose second factors changed. @param what for example `the passkey laptop was added to` */
 export function factorMail(to: string, what: string): Mail {
     return {
         to,

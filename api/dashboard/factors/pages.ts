@@ -8,13 +8,13 @@ import { addPasskeyByForm, removePasskeyByForm, showNewPasskey } from './passkey
 import { showFactors } from './show.ts';
 import { addTotp, removeTotpByForm, showTotp } from './totp.ts';
 
-/** Pages for users who still have to set up a required factor. */
+/** Options of pages that users may open before they have set up a required factor. */
 const setUp = { worksWithoutFactor: true } as const;
 const setUpAgain = { worksWithoutFactor: true, needsRecentSignIn: true } as const;
 
 const BASE = '/dashboard/settings/factors';
 
-/** Second factors: authenticator app, passkeys, recovery codes, and whether a workspace requires one. */
+/** Pages of second factors: authenticator app, passkeys, recovery codes, and whether a workspace requires a second factor. */
 export const factorPages = [
     personalPage({ method: 'GET', path: BASE, ...setUp, respond: showFactors }),
     personalPage({ method: 'GET', path: `${BASE}/totp`, ...setUpAgain, respond: showTotp }),
@@ -41,7 +41,7 @@ export const factorPages = [
             const { app, me, workspace, fields } = visit;
             const read = readFields(fields, { demands_factor: tick });
             const isDemanded = read.ok && read.values.demands_factor;
-            // A user without a factor who requires one would be locked out of this page.
+            // Otherwise a user without a factor who requires one would be locked out of this page.
             if (isDemanded && !me.hasFactor) return showWorkspace(visit, { factor: { '': 'Set up a second factor of your own first.' } });
             const { workspaceId } = workspace;
             await app.db.transaction(async (trx) => {

@@ -5,12 +5,12 @@ import { type Answer, type PersonalVisit, pageNotFound } from '../page.ts';
 import { addedFactor, removedFactor } from './changed.ts';
 import { creationOptions, readNewPasskey, takesPasskeys } from './webauthn.ts';
 
-/** The page on which a browser makes a passkey. */
+/** The page on which the browser creates a passkey. */
 export async function showNewPasskey(visit: PersonalVisit): Promise<Answer> {
     return form(visit, {});
 }
 
-/** Keeps the passkey that the browser made. */
+/** Stores the passkey that the browser created. */
 export async function addPasskeyByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
     const read = readFields(fields, { name: line({ most: 60 }) });
@@ -22,7 +22,6 @@ export async function addPasskeyByForm(visit: PersonalVisit): Promise<Answer> {
     return addedFactor(visit, `the passkey ${name}`);
 }
 
-/** Takes a passkey away. */
 export async function removePasskeyByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me, params } = visit;
     const name = await whileSignedIn(app.db, me, (trx) => removePasskey(trx, me.userId, params['passkey_id'] ?? ''));

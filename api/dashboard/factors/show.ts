@@ -4,7 +4,7 @@ import { isFactorMissing, isLocked } from '../authorize.ts';
 import type { Answer, PersonalVisit } from '../page.ts';
 import { takesPasskeys } from './webauthn.ts';
 
-/** The second factors of a person, and what is still to be set up. */
+/** Shows the second factors of a person, and those still to set up. */
 export async function showFactors(visit: PersonalVisit): Promise<Answer> {
     const { app, me } = visit;
     const passkeys = await listPasskeys(app.db, me.userId);
@@ -22,7 +22,7 @@ export async function showFactors(visit: PersonalVisit): Promise<Answer> {
     };
 }
 
-/** Who demands the factor that this person lacks, of all workspaces of theirs. */
+/** Names who requires the factor that this person lacks: the service or the person's workspaces. */
 function demandedBy({ me, isOperator }: PersonalVisit): string | undefined {
     if (isOperator) return me.hasFactor ? undefined : 'Operators of this service';
     const names = me.workspaces.filter((membership) => isLocked(me, membership)).map(({ name }) => name);

@@ -12,7 +12,7 @@ export async function showTotp(visit: PersonalVisit): Promise<Answer> {
     return form(visit, {});
 }
 
-/** Turns the app on with its first code. */
+/** Adds the authenticator app after checking its first code. */
 export async function addTotp(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
     const read = readFields(fields, { code: line({ most: 20 }) });
@@ -26,7 +26,7 @@ export async function addTotp(visit: PersonalVisit): Promise<Answer> {
     return addedFactor(visit, 'an authenticator app');
 }
 
-/** Turns the app off. */
+/** Removes the authenticator app. */
 export async function removeTotpByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me } = visit;
     await whileSignedIn(app.db, me, (trx) => removeTotp(trx, me.userId));
@@ -54,7 +54,7 @@ async function form(visit: PersonalVisit, problems: Problems, status = 200): Pro
     };
 }
 
-/** The dark squares as the path of an SVG. */
+/** The dark squares of the QR code as an SVG path. */
 function squaresOf(rows: readonly (readonly boolean[])[]): string {
     return rows.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('');
 }

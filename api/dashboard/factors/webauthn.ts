@@ -8,13 +8,13 @@ import type {
 import type { App } from '../../../shared/app.ts';
 import * as passkeys from '../../../shared/store/accounts/passkeys.ts';
 
-/** The user who was proved, and the user's sign-in revision at that time. */
+/** The user whose identity was proved, and the user's sign-in revision at that time. */
 interface Proven {
     userId: string;
     revision: number;
 }
 
-/** Browsers use passkeys with https, or on localhost, and never for a bare address. */
+/** Browsers use passkeys only with https or on localhost, and never for an IP address. */
 export function takesPasskeys(app: App): boolean {
     const { protocol, hostname } = new URL(app.publicUrl());
     return (protocol === 'https:' || hostname === 'localhost') && isIP(hostname.replaceAll(/[[\]]/g, '')) === 0;
@@ -35,12 +35,12 @@ export async function creationOptions(app: App, user: { userId: string; email: s
     });
 }
 
-/** Options for `navigator.credentials.get`, for passkeys of `owner` or of any user; `signedIn` is the user of the session. */
+/** Options for `navigator.credentials.get`. They allow the passkeys of `owner`, or of any user. @param signedIn the user of the session */
 export async function requestOptions(
     app: App,
     { owner, signedIn }: { owner?: string; signedIn?: string },
 ): Promise<PublicKeyCredentialRequestOptionsJSON> {
-    // Without the library: anybody may open this page.
+    // This does not load the library, since anybody may open the page.
     const allowed = owner === undefined ? [] : await passkeys.listPasskeys(app.db, owner);
     return {
         challenge: await passkeys.makeChallenge(app.db, signedIn),
@@ -51,7 +51,7 @@ export async function requestOptions(
     };
 }
 
-/** The new passkey in a browser's answer; undefined if anything about it is wrong. */
+/** Reads the new passkey from a browser's answer. Undefined if the answer is invalid. */
 export async function readNewPasskey(app: App, userId: string, answer: string) {
     const { verifyRegistrationResponse } = await library();
     const response = parse<RegistrationResponseJSON>(answer);
@@ -69,8 +69,8 @@ export async function readNewPasskey(app: App, userId: string, answer: string) {
 }
 
 /**
- * Browsers take out what an authenticator says of its maker, since the options do not ask for it. Certificates in there are a
- * program's: the library would ask the addresses that they name for lists of revoked ones.
+ * Checks that the answer has no certificate of the authenticator's maker. Browsers remove it, since our options do not ask for it, so only
+ * another program sends one. The library would request revocation lists from URLs in these certificates.
  */
 async function hasNoMakerStatement({ response }: RegistrationResponseJSON): Promise<boolean> {
     const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers');
@@ -84,8 +84,8 @@ async function hasNoMakerStatement({ response }: RegistrationResponseJSON): Prom
 }
 
 /**
- * The user whose passkey answered, and the revision that it was checked at; undefined if anything about it is wrong. `signedIn` is who is
- * signed in, if anybody.
+ * Finds the user of a passkey from a browser's answer, with the sign-in revision. Undefined if the answer is invalid.
+ * @param signedIn the user of the session, if any
  */
 export async function userOfPasskey(app: App, answer: string, signedIn?: string): Promise<Proven | undefined> {
     const response = parse<AuthenticationResponseJSON>(answer);
@@ -105,7 +105,7 @@ export async function userOfPasskey(app: App, answer: string, signedIn?: string)
     return isUsed ? { userId: passkey.userId, revision: passkey.revision } : undefined;
 }
 
-/** 25 MB and 0.2 s that only processes pay where passkeys are used. */
+/** Loaded on first use, since it takes 25 MB and 0.2 s and most processes see no passkeys. */
 function library() {
     return import('@simplewebauthn/server');
 }
@@ -118,7 +118,7 @@ async function credentialsOf(app: App, userId: string) {
     return (await passkeys.listPasskeys(app.db, userId)).map(({ credentialId, transports }) => ({ id: credentialId, transports }));
 }
 
-/** An answer as browsers write it; the library checks the rest. */
+/** Parses a browser's answer. The library checks everything except the id. */
 function parse<T extends { id: string }>(answer: string): T | undefined {
     try {
         const value: unknown = JSON.parse(answer);

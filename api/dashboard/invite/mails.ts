@@ -1,6 +1,6 @@
 import type { Mail } from '../../../shared/store/accounts/mails.ts';
 
-/** A friend's invitation. */
+/** An invitation from a user to a friend. */
 export function friendMail(to: string, by: string, url: string): Mail {
     return {
         to,

@@ -13,7 +13,7 @@ import { recordVisit } from '../record-act.ts';
 import { ROLE_WORDS } from '../workspace/show.ts';
 import { friendMail } from './mails.ts';
 
-/** Two kinds of links: anybody's own, which earns credits, and a workspace's, which lets one person in. */
+/** Pages for two kinds of invitation links: a user's own link, which earns credits, and a workspace's link, which lets one person join. */
 export const invitePages = [
     personalPage({ method: 'GET', path: '/dashboard/invite', respond: (visit) => mine(visit, {}) }),
     personalPage({ method: 'POST', path: '/dashboard/invite', respond: mailFriend }),
@@ -95,7 +95,7 @@ async function mailFriend(visit: PersonalVisit): Promise<Answer> {
     ]);
     if (wait > 0) return mine(visit, { email: `Too many invitations. Try again in ${waitText(wait)}.` });
     const url = `${app.publicUrl()}/invite/${await inviteCode(app.db, me.userId)}`;
-    // Neither text nor timing may reveal who has an account. Somebody who has one gets no sign-up mail.
+    // Neither the answer nor its timing may reveal who has an account. People with an account get no mail.
     visit.later(async () => {
         if ((await findCredentials(app.db, email.normalised)) !== undefined) return;
         await queueMail(app.db, app.secrets, friendMail(email.address, me.email, url));
@@ -121,7 +121,7 @@ async function mine(visit: PersonalVisit, problems: Problems): Promise<Answer> {
     };
 }
 
-/** With a mail server, only a confirmed address invites. */
+/** With a mail server, only users with a confirmed address may invite. */
 function mayNotInvite({ app, me }: PersonalVisit): boolean {
     return app.config.mail.smtpUrl !== undefined && !me.isVerified;
 }
