@@ -9,9 +9,9 @@ import type { Shape } from './shape.ts';
 import { hashOf } from './values.ts';
 
 /** The field of an answer that had the value of a param, and the route that answered: the param's own or another. */
-interface FoundInAnswers<Route> {
+interface FoundInAnswers {
     field: string;
-    route: Route;
+    route: Group;
 }
 
 /**
@@ -19,25 +19,25 @@ interface FoundInAnswers<Route> {
  * @param hashes of the values that the param had
  * @param routeOf the route of an address
  */
-export function findInAnswers<Route extends { group: Group }>(
+export function findInAnswers(
     param: PackageParam,
-    own: Route,
-    { hashes, fields, routeOf }: { hashes: Iterable<number>; fields: AnswerFields; routeOf: (url: URL) => Route | undefined },
-): FoundInAnswers<Route> | undefined {
-    let best: (FoundInAnswers<Route> & { rank: number }) | undefined;
+    own: Group,
+    { hashes, fields, routeOf }: { hashes: Iterable<number>; fields: AnswerFields; routeOf: (url: URL) => Group | undefined },
+): FoundInAnswers | undefined {
+    let best: (FoundInAnswers & { rank: number }) | undefined;
     for (const hash of hashes) {
         for (const one of fields.get(hash) ?? []) {
             const route = routeOf(one.from);
             // A thing by its id says that id again.
             if (route === undefined || (route === own && param.source === 'path')) continue;
-            const rank = rankOf(param, one, route.group);
+            const rank = rankOf(param, one, route);
             if ((one.isCommon && rank === 0) || rank < (best?.rank ?? 0) || (rank === best?.rank && best.route !== own)) continue;
             best = { field: one.field, route, rank };
         }
     }
     if (best !== undefined) return best;
     // A filter is often called as the field that it compares.
-    return param.source !== 'path' && hasField(own.group.shape, param.name) ? { field: param.name, route: own } : undefined;
+    return param.source !== 'path' && hasField(own.shape, param.name) ? { field: param.name, route: own } : undefined;
 }
 
 /** The hashes of the values that a param had, as those of answers are made. @param place of a path param, among those of the path */

@@ -8,15 +8,18 @@ import { selectOf } from './list-facts.ts';
 import { nameEndpoint, otherEndpointNames, wantedEndpointName } from './naming.ts';
 import { paginationOf } from './pagination.ts';
 import { requestOf } from './params.ts';
-import { precedesSearchTerm } from './segments.ts';
+import { searches } from './searches.ts';
 import { type Shape, schemaOf } from './shape.ts';
 import { enumOf } from './values.ts';
 
 /** An endpoint drafted from a route, or why a package cannot hold it. `notes` are things the contributor should know. */
 type DraftedEndpoint = { ok: true; endpoint: PackageEndpoint; notes: string[] } | { ok: false; why: string };
 
-/** Drafts the endpoint of one route; `names` holds the names that are given away. */
-export function draftEndpoint(group: Group, names: Set<string>): DraftedEndpoint {
+/**
+ * Drafts the endpoint of one route; `names` holds the names that are given away.
+ * @param thing what pages call the thing of the route, if its path does not
+ */
+export function draftEndpoint(group: Group, names: Set<string>, thing?: string): DraftedEndpoint {
     const fault = unsendable(group);
     if (fault !== undefined) return { ok: false, why: fault };
     const fields = [...(group.form?.fields ?? [])].map(([name, { type, isRequired }]) => ({ name, type, isRequired, options: [] }));
@@ -26,7 +29,8 @@ export function draftEndpoint(group: Group, names: Set<string>): DraftedEndpoint
     const isPage = group.answers.html > 0 || (group.form !== undefined && group.answers.json + group.answers.text === 0);
     const paging = isPage ? undefined : paginationOf(group, request.params);
     const kind = kindOf(group, { isForm, isSearch, isPage, paginates: paging !== undefined });
-    const wanted = wantedEndpointName(group, { isSearch, isForm, givesList: group.shape.arrays > 0 || paging !== undefined });
+    const givesList = group.shape.arrays > 0 || paging !== undefined;
+    const wanted = wantedEndpointName(group, { isSearch, isForm, givesList }, thing);
     const pathParams = request.params.filter(({ source }) => source === 'path').map((param) => param.name);
     const name = nameEndpoint(wanted, names, otherEndpointNames(wanted, group, pathParams));
     for (const param of request.params) {
@@ -78,16 +82,6 @@ function withoutHidden(group: Group): Group {
     if (group.form === undefined || group.method !== 'POST' || group.body === undefined) return group;
     const { hidden } = group.form;
     return { ...group, body: { ...group.body, fields: new Map([...group.body.fields].filter(([name]) => !hidden.has(name))) } };
-}
-
-const SEARCH_NAMES: ReadonlySet<string> = new Set(['q', 'query', 'search', 's', 'text', 'keyword', 'keywords', 'term', 'terms']);
-
-function searches(group: Group): boolean {
-    const last = group.segments.findLast((piece) => !isVarying(piece) && piece.core !== '')?.core ?? '';
-    if (group.operation !== undefined || group.method === 'HEAD') return false;
-    if (precedesSearchTerm(last.replace(/^_/, ''))) return group.method === 'GET' || (group.method === 'POST' && group.form === undefined);
-    const names = [...group.query.keys(), ...(group.method === 'GET' ? (group.form?.fields.keys() ?? []) : [])];
-    return group.method === 'GET' && names.some((name) => SEARCH_NAMES.has(wordsOf(name).join('_')));
 }
 
 function kindOf(

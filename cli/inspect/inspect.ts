@@ -23,6 +23,8 @@ import { foldGroups } from './fold.ts';
 import type { Group } from './groups.ts';
 import { CutShort, type Element, streamElements } from './json-elements.ts';
 import { type InspectReport, type Ledger, openLedger } from './report.ts';
+import { readRouteTexts } from './route-texts.ts';
+import { saidThings } from './said-things.ts';
 import { type Settled, settle } from './settle.ts';
 
 export type InspectSource =
@@ -91,8 +93,9 @@ async function* readElements(entries: AsyncIterable<unknown>): AsyncGenerator<El
 async function draft(collection: Collection, ledger: Ledger, options: InspectOptions): Promise<Inspected> {
     const { site, domain } = siteOf(collection, options);
     const routes = routesOf(collection, domain, ledger);
-    const drafted = draftAll(routes, ledger);
-    const described = describeBySite(drafted, collection);
+    const said = readRouteTexts(routes, collection);
+    const drafted = draftAll(routes, saidThings(routes, said, collection), ledger);
+    const described = describeBySite(drafted, said, collection);
     const guess = guessCategory([site, ...routes.flatMap(wordsOf)]);
     const whole: PackageDocument = {
         format: 'routebook/1',
@@ -161,10 +164,10 @@ function wordsOf({ segments, shape }: Group): string[] {
     return [...segments.filter(({ form }) => form === 'word').map(({ core }) => core), ...shape.fields.keys()];
 }
 
-function draftAll(routes: readonly Group[], ledger: Ledger) {
+function draftAll(routes: readonly Group[], things: ReadonlyMap<Group, string>, ledger: Ledger) {
     const names = new Set<string>();
     return routes.flatMap((group) => {
-        const drafted = draftEndpoint(group, names);
+        const drafted = draftEndpoint(group, names, things.get(group));
         if (!drafted.ok) {
             ledger.drop(`${group.method} routes`, drafted.why);
             return [];

@@ -98,8 +98,14 @@ function wordsOfPath({ segments, dispatch }: Group): Piece[] {
         .map((piece) => ({ ...piece, core: piece.core.replace(SCRIPT, '') }));
 }
 
-/** Names an endpoint after the literals of its path. */
-export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isForm: boolean; givesList: boolean }): string {
+/** The words of a route that name its endpoint: literals of its path, and values that choose what it does. */
+export function namingWordsOf(group: Group): string[] {
+    return [...wordsOfPath(group).map(({ core }) => core), ...group.dispatch.map(([, value]) => value)];
+}
+
+/** Names an endpoint after the literals of its path, or after its thing, if pages say it and the path does not. */
+export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isForm: boolean; givesList: boolean }, thing?: string): string {
+    if (thing !== undefined) return `${kind.isSearch ? 'search' : kind.isForm ? 'submit' : 'open'}_${thing}`;
     if (group.operation !== undefined) return group.operation.name;
     const words = wordsOfPath(group);
     const last = group.segments.findLast(({ form, core }) => form !== 'word' || core !== '');

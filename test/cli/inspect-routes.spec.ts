@@ -201,6 +201,50 @@ describe('routebook inspect finds routes', () => {
         ]);
     });
 
+    it('names endpoints after headings, links, labels and buttons where their path names nothing, whatever came first', async () => {
+        const search =
+            '<form action="/index.php"><input type="hidden" name="title" value="Special"><input name="search" aria-label="Search articles"></form>';
+        const titled = (title: string, body: string) =>
+            `<!doctype html><html><head><title>${title}</title></head><body>${body}<p>Long enough to be read by somebody.</p>${search}</body></html>`;
+        const calls: Call[] = [
+            { url: `${SHOP}/index.php?search=tea`, html: titled('tea', '<h1>Results</h1>') },
+            { url: `${SHOP}/index.php?search=piers`, html: titled('piers', '<h1>Results</h1>') },
+            { url: `${SHOP}/brlist`, html: titled('List', '<h1>View branches</h1>') },
+            {
+                url: `${SHOP}/tktnew`,
+                html: titled(
+                    'Form',
+                    '<h1>New ticket</h1><form method="post" action="/tktnew"><input name="about"><button>Save</button></form>',
+                ),
+            },
+            { url: `${SHOP}/wfold?n=1`, html: titled('Same', '<h1>Folders</h1>') },
+            { url: `${SHOP}/wfold2?n=1`, html: titled('Same', '<h1>Folders</h1>') },
+            { url: `${SHOP}/uebrs`, html: titled('Größe', '<h1>Größe</h1>') },
+            { url: `${SHOP}/ordlst`, html: titled('Orders 1234', '<h1>Order 1234</h1>') },
+            { url: `${SHOP}/about`, html: titled('Who', '<h1>Who we are</h1>') },
+            { url: `${SHOP}/piers`, html: titled('Landing', `<h1>Where to land</h1>${'<a href="/piers">All piers</a>'}`) },
+        ];
+        const names = async (recorded: Call[]) =>
+            Object.fromEntries(
+                (await inspectCalls(recorded)).package.endpoints.map(({ name, method, url }) => [
+                    `${method} ${url.replace(SHOP, '')}`,
+                    name,
+                ]),
+            );
+        const named = await names(calls);
+        expect(named).to.include({
+            'GET /index.php': 'search_articles',
+            'GET /brlist': 'open_branches',
+            'GET /tktnew': 'open_new_ticket',
+            'GET /wfold': 'open_wfold',
+            'GET /uebrs': 'open_uebrs',
+            'GET /ordlst': 'open_ordlst',
+            'GET /about': 'open_about',
+            'GET /piers': 'open_piers',
+        });
+        expect(await names(calls.toReversed())).to.deep.equal(named);
+    });
+
     it('makes templates of GraphQL and JSON-RPC, and tells reads from writes', async () => {
         const graphql = (operationName: string, query: string, variables: object): Call => ({
             method: 'POST',

@@ -1,0 +1,73 @@
+import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
+import { isVarying } from './fold.ts';
+import type { Group } from './groups.ts';
+import { addText, type Texts } from './page-facts.ts';
+import { readSegment } from './segments.ts';
+import type { SiteLink, SiteTexts } from './site-texts.ts';
+
+/** The links to one route. */
+export interface RouteLinks {
+    texts: Texts;
+    targets: Set<string>;
+    from: Set<Group>;
+    /** Texts of links with a query param, by its name. */
+    params: Map<string, { texts: Texts; from: Set<Group> }>;
+}
+
+/** The links to a route that no page leads to. */
+export function openLinks(): RouteLinks {
+    return { texts: new Map(), targets: new Set(), from: new Set(), params: new Map() };
+}
+
+/** Finds the read of an address. */
+export function openRoutes(routes: readonly Group[]): (url: URL) => Group | undefined {
+    const reads = routes.filter(({ method }) => method === 'GET');
+    const byLength = Map.groupBy(reads, ({ segments }) => segments.length);
+    const known = new Map<string, Group | undefined>();
+    return (url) => {
+        const address = `${url.origin}${url.pathname}${url.search}`;
+        if (!known.has(address)) known.set(address, findMatch(byLength, url));
+        return known.get(address);
+    };
+}
+
+/** The links of all pages, by the routes that they lead to. */
+export function linksByRoute(routeOf: (url: URL) => Group | undefined, { links }: SiteTexts): Map<Group, RouteLinks> {
+    const found = new Map<Group, RouteLinks>();
+    for (const link of links) {
+        if (link.to.pathname === link.from.pathname && link.to.search === link.from.search) continue;
+        const to = routeOf(link.to);
+        if (to !== undefined) addLink(found, to, routeOf(link.from), link);
+    }
+    return found;
+}
+
+function addLink(found: Map<Group, RouteLinks>, to: Group, from: Group | undefined, { to: url, text }: SiteLink): void {
+    const links = found.get(to) ?? openLinks();
+    found.set(to, links);
+    addText(links.texts, text);
+    links.targets.add(url.pathname + url.search);
+    if (from !== undefined) links.from.add(from);
+    for (const name of url.searchParams.keys()) {
+        const param = links.params.get(name) ?? { texts: new Map(), from: new Set<Group>() };
+        links.params.set(name, param);
+        addText(param.texts, text);
+        if (from !== undefined) param.from.add(from);
+    }
+}
+
+/** The route of an address; of several, the one with the most fixed parts. */
+function findMatch(byLength: ReadonlyMap<number, readonly Group[]>, url: URL): Group | undefined {
+    const pieces = url.pathname.slice(1).split('/').map(readSegment);
+    let best: { one: Group; weight: number } | undefined;
+    for (const one of byLength.get(pieces.length) ?? []) {
+        const { segments, origin, dispatch } = one;
+        const fits =
+            origin === url.origin &&
+            segments.every((piece, place) => isVarying(piece) || percentDecode(piece.core) === percentDecode(pieces[place]?.core ?? '')) &&
+            dispatch.every(([name, value]) => url.searchParams.get(name) === value);
+        const weight = dispatch.length * 100 + segments.filter((piece) => !isVarying(piece)).length;
+        if (fits && weight > (best?.weight ?? -1)) best = { one, weight };
+    }
+    return best?.one;
+}

@@ -1,0 +1,78 @@
+import type { Collection } from './collect.ts';
+import { isVarying } from './fold.ts';
+import type { Group } from './groups.ts';
+import { addText, type Texts } from './page-facts.ts';
+import { findMajority, isQuotable, sharedText, siteParts } from './quotable.ts';
+import { linksByRoute, openLinks, openRoutes, type RouteLinks } from './route-links.ts';
+import type { SeenTexts } from './seen-texts.ts';
+
+/** Texts that pages have for one route; '' where they have none. Whether they may be quoted is not decided yet. */
+export interface RouteTexts {
+    /** The meta description, title and heading that its pages have in common. */
+    own: string;
+    title: string;
+    heading: string;
+    /** The usual text of links to it. */
+    link: string;
+    /** The button that submits its form, and the title of the page with the form. */
+    submit: string;
+    caller: string;
+    links: RouteLinks;
+}
+
+/** What the pages of a site say of its routes. */
+export interface TextsOfRoutes {
+    /** The description that most pages carry. */
+    about: string | undefined;
+    /** The route that an address belongs to. */
+    routeOf: (url: URL) => Group | undefined;
+    of: (route: Group) => RouteTexts;
+}
+
+/** Collects what the pages of a site say of each of its routes. */
+export function readRouteTexts(routes: readonly Group[], { texts, seen }: Pick<Collection, 'texts' | 'seen'>): TextsOfRoutes {
+    const ofSite = siteParts(routes.map(({ pages }) => pages.titles));
+    const about = siteAbout(routes, seen);
+    const routeOf = openRoutes(routes);
+    const links = linksByRoute(routeOf, texts);
+    const all = new Map(routes.map((route) => [route, textsOf(route, links.get(route) ?? openLinks(), { ofSite, about })]));
+    return { about, routeOf, of: (route) => all.get(route) ?? textsOf(route, openLinks(), { ofSite, about }) };
+}
+
+/** Whether all its calls have one address. */
+function hasOneAddress({ segments, query }: Group): boolean {
+    return !segments.some(isVarying) && [...query.values()].every(({ different }) => different.size <= 1);
+}
+
+function textsOf(
+    route: Group,
+    links: RouteLinks,
+    { ofSite, about }: { ofSite: ReadonlySet<string>; about: string | undefined },
+): RouteTexts {
+    const { addresses, titles, headings, abouts, submits, callers } = route.pages;
+    const isFixed = hasOneAddress(route);
+    const pages = { isFixed, addresses: addresses.size };
+    const isForm = route.form !== undefined && (route.method === 'POST' || addresses.size === 0);
+    return {
+        own: sharedText(abouts, { ...pages, isWhole: true }, new Set(about === undefined ? [] : [about])),
+        title: sharedText(titles, pages, ofSite),
+        heading: sharedText(headings, pages, ofSite),
+        link: links.targets.size > 1 || isFixed ? findMajority(links.texts) : '',
+        submit: isForm ? findMajority(submits) : '',
+        caller: findMajority(
+            new Map(
+                [...callers].map(([text, times]) => [sharedText(new Map([[text, 1]]), { isFixed: true, addresses: 1 }, ofSite), times]),
+            ),
+        ),
+        links,
+    };
+}
+
+/** The description that most pages of a site carry. */
+function siteAbout(routes: readonly Group[], seen: SeenTexts): string | undefined {
+    const all: Texts = new Map();
+    for (const { pages } of routes) for (const [text, times] of pages.abouts) addText(all, text, times);
+    const [most] = [...all].sort(([, a], [, b]) => b - a);
+    const isOfSite = most !== undefined && routes.filter(({ pages }) => pages.abouts.has(most[0])).length > 1;
+    return isOfSite && isQuotable(most[0], seen) ? most[0] : undefined;
+}

@@ -1,0 +1,15 @@
+import { isVarying } from './fold.ts';
+import type { Group } from './groups.ts';
+import { wordsOf } from './harmless.ts';
+import { precedesSearchTerm } from './segments.ts';
+
+const SEARCH_NAMES: ReadonlySet<string> = new Set(['q', 'query', 'search', 's', 'text', 'keyword', 'keywords', 'term', 'terms']);
+
+/** Whether a route finds things by words. */
+export function searches(group: Group): boolean {
+    const last = group.segments.findLast((piece) => !isVarying(piece) && piece.core !== '')?.core ?? '';
+    if (group.operation !== undefined || group.method === 'HEAD') return false;
+    if (precedesSearchTerm(last.replace(/^_/, ''))) return group.method === 'GET' || (group.method === 'POST' && group.form === undefined);
+    const names = [...group.query.keys(), ...(group.method === 'GET' ? (group.form?.fields.keys() ?? []) : [])];
+    return group.method === 'GET' && names.some((name) => SEARCH_NAMES.has(wordsOf(name).join('_')));
+}
