@@ -4,8 +4,8 @@ import type { Config } from '../shared/platform/config.ts';
 import { ConfigFault } from '../shared/platform/settings-reader.ts';
 
 /**
- * Makes DATA_DIR where it is missing, and sees that what will be kept there can be: the embedded PostgreSQL, the key ring, or the demo's key.
- * @throws ConfigFault if it is no folder and cannot become one, or cannot be written
+ * Creates DATA_DIR if it is missing, and checks that it can be written. It holds the embedded PostgreSQL, the key ring, and the demo's key.
+ * @throws ConfigFault if it is not a folder and cannot be created, or cannot be written
  */
 export function makeDataDir({
     dataDir,
@@ -15,18 +15,18 @@ export function makeDataDir({
 }: Pick<Config, 'dataDir' | 'databaseUrl' | 'demo' | 'secretKeys'>): void {
     orFault(`${dataDir} is no folder and cannot be made one`, () => makeFolder(resolve(dataDir)));
     if (databaseUrl !== undefined && !demo && secretKeys.length > 0) return;
-    // Tried, since modes do not bind root, and read-only file systems and full disks do not show in them.
+    // Writes a test folder, since modes do not restrict root, and do not show read-only file systems and full disks.
     orFault(`${dataDir} cannot be written`, () => rmdirSync(mkdtempSync(join(dataDir, '.writable-'))));
 }
 
-/** Not mkdirSync's own `recursive`: below /proc and its like it never ends (Node 26). */
+/** Creates a folder and its parents. The option `recursive` of mkdirSync never returns below /proc and similar file systems (Node 26). */
 function makeFolder(path: string): void {
     const parent = dirname(path);
     if (!existsSync(parent)) makeFolder(parent);
     try {
         mkdirSync(path, { mode: 0o700 });
     } catch (error) {
-        // It was there, or another start has just made it.
+        // It existed, or another process has just created it.
         if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
     }
 }

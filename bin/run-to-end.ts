@@ -1,4 +1,4 @@
-/** Runs a command to its end. A failure is one line per fault on stderr and exit code 1, never a stack trace. */
+/** Runs a command to its end. A failure prints one line per fault to stderr, no stack trace, and sets exit code 1. */
 export async function runToEnd(command: () => Promise<void>): Promise<void> {
     try {
         await command();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { newSecretKey, parseSecretKeys, type SecretKey } from '../shared/domain/accounts/key-ring.ts';
 import { ConfigFault } from '../shared/platform/settings-reader.ts';
 
-/** The key ring of `npm start` without SECRET_KEYS: kept in DATA_DIR/secret-keys (mode 0600), made by the first start. */
+/** The key ring of `npm start` without SECRET_KEYS. The first start creates it in DATA_DIR/secret-keys (mode 0600). */
 export function keepSecretKeys(dataDir: string): readonly SecretKey[] {
     const file = fileOf(dataDir);
     if (!existsSync(file)) {
@@ -11,7 +11,8 @@ export function keepSecretKeys(dataDir: string): readonly SecretKey[] {
         rmSync(draft, { force: true });
         writeFileSync(draft, `${newSecretKey('first')}\n`, { mode: 0o600, flag: 'wx' });
         try {
-            // Of two starts at once, the second keeps the ring of the first; and a crash leaves no half of a key.
+            // `link` fails if the file exists, so of two concurrent starts the second uses the ring of the first. A crash never leaves half
+            // of a key.
             linkSync(draft, file);
         } catch (error) {
             if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -22,10 +23,7 @@ export function keepSecretKeys(dataDir: string): readonly SecretKey[] {
     return readSecretKeys(dataDir);
 }
 
-/**
- * The same ring, where there is one; otherwise none.
- * @throws ConfigFault if the file holds no ring
- */
+/** Reads the same ring without creating it; empty if there is none. @throws ConfigFault if the file contains no key ring */
 export function readSecretKeys(dataDir: string): readonly SecretKey[] {
     const file = fileOf(dataDir);
     if (!existsSync(file)) return [];

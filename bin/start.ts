@@ -21,8 +21,8 @@ import { runToEnd } from './run-to-end.ts';
 import { keepSecretKeys } from './secret-keys.ts';
 
 /**
- * The newcomer's command: everything in one process, beside an embedded PostgreSQL where DATABASE_URL names none. On a terminal only
- * warnings are logged, so that the few lines a person needs stay in sight.
+ * The command for a first try: runs everything in one process, with an embedded PostgreSQL if DATABASE_URL is not set. On a terminal it
+ * logs only warnings, so that its few lines for the user stay visible.
  */
 await runToEnd(async () => {
     const config = readConfig();
@@ -80,7 +80,7 @@ async function openDatabase(config: Config, log: Log, cleanup: Cleanup): Promise
     return server.url;
 }
 
-/** Lets the worker reach the demo site, and nothing else on this machine. */
+/** Lets the worker reach the demo site and nothing else on this machine. */
 function reachable({ egressAllow, egressHosts }: Config, port: number): Pick<Config, 'egressAllow' | 'egressHosts'> {
     const allowed = parseEgressAllow(`127.0.0.1/32:${port}`);
     return {

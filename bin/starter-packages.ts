@@ -8,13 +8,13 @@ import type { PackageDocument } from '../shared/domain/types.ts';
 import type { Db } from '../shared/platform/db.ts';
 import { publishStarter, type StarterLoad } from '../shared/store/registry/schemas.ts';
 
-/** The packages that are shipped. */
+/** The folder of the packages that are part of the program. */
 export const STARTER_FOLDER = fileURLToPath(new URL('../schemas', import.meta.url));
 
 const MOST_FILES = 1000;
 const SHOWN_PROBLEMS = 5;
 
-/** A file that cannot be loaded; the message names it and what to change. */
+/** A file that cannot be loaded. The message names the file and what to change. */
 export class LoadFault extends Error {
     readonly code: 'NOT_FOUND' | 'INVALID_JSON' | 'PAYLOAD_TOO_LARGE' | 'SCHEMA_INVALID';
 
@@ -28,14 +28,14 @@ export class LoadFault extends Error {
 export type LoadedPackage = { site: string } & StarterLoad;
 
 /**
- * Reads the packages of a folder, in the order of the names of its `.json` files, or of one file.
- * @throws LoadFault if any of them cannot be published, before any is
+ * Reads one package file, or the `.json` files of a folder in the order of their names.
+ * @throws LoadFault if one of them cannot be published
  */
 export function readPackages(path: string, egressAllow: readonly EgressAllowEntry[]): PackageDocument[] {
     return filesAt(path).map((file) => requireValidPackage(parseFile(file), basename(file), egressAllow));
 }
 
-/** @throws LoadFault if a package breaks the rules that hold for everybody */
+/** Checks a package by the rules of publishing. @throws LoadFault if it breaks one */
 export function requireValidPackage(document: unknown, name: string, egressAllow: readonly EgressAllowEntry[]): PackageDocument {
     const checked = checkPackage(document, { isPortAllowed: (port: number) => isPortAllowed(egressAllow, port) });
     if (checked.ok) return checked.document;
@@ -47,7 +47,7 @@ export function requireValidPackage(document: unknown, name: string, egressAllow
 /**
  * Publishes packages for the workspace Routebook, unverified. Skips sites that others own or maintain.
  * @param options.then runs in the transaction of each package
- * @param options.isDryRun tells what would become of them, and stores nothing
+ * @param options.isDryRun returns the results without storing anything
  */
 export async function loadPackages(
     db: Db,

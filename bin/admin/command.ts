@@ -9,38 +9,37 @@ export interface Done {
     lines: string[];
     /** For stderr. */
     note?: string;
-    /** Exit 1 though there is a result. */
+    /** Exit with code 1 although there is a result. */
     isFailure?: boolean;
 }
 
-/** An entry of the table of commands (commands.ts). */
+/** A command of the operator, as listed in commands.ts. */
 export interface AdminCommand {
     /** `site block`. */
     name: string;
     about?: string;
     takes: readonly (Argument | Option)[];
-    /** Why the options are no use together, as one line; undefined if nothing is wrong. */
+    /** Why these options cannot be combined, in one line; undefined if they can. */
     problemOf?(options: never): string | undefined;
-    /** Gets the arguments in their order, and then the options. */
+    /** Gets the arguments in order, then the options. */
     work(operator: Operator, ...given: never[]): Promise<Done>;
 }
 
-/** Reads what was given; of an option that may be repeated also what it gave before. */
+/** Parses a value. For an option that may be repeated, `before` is its earlier result. */
 type Reader = (text: string, before: never) => unknown;
 
-/** An argument; `[name]` may be left out. */
+/** An argument. `[name]` means that it is optional. */
 export function argument(name: string, about?: string, read?: Reader): Argument {
     const made = new Argument(name, about);
     return read === undefined ? made : made.argParser(read as (text: string) => unknown);
 }
 
-/** An option. */
 export function option(flags: string, about?: string, read?: Reader): Option {
     const made = new Option(flags, about);
     return read === undefined ? made : made.argParser(read as (text: string) => unknown);
 }
 
-/** A whole number within bounds. */
+/** Returns a parser for a whole number within bounds. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
     return (text) => {
         const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
@@ -49,7 +48,7 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
     };
 }
 
-/** A number above 0, such as 0.5, and at most `most`. */
+/** Returns a parser for a number above 0, such as 0.5, and at most `most`. */
 export function positiveNumber(most: number): (text: string) => number {
     return (text) => {
         const value = /^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
@@ -58,12 +57,12 @@ export function positiveNumber(most: number): (text: string) => number {
     };
 }
 
-/** `default` takes a setting back; everything else is read by `read`. */
+/** Returns a parser that accepts `default`, which resets a setting, and otherwise uses `read`. */
 export function orDefault(read: (text: string) => number): (text: string) => number | 'default' {
     return (text) => (text === 'default' ? text : read(text));
 }
 
-/** An id of one kind; whether there is such a thing is looked up later. */
+/** Returns a parser for ids with one of these prefixes. It does not check that the id exists. */
 export function idOf(...prefixes: ('usr' | 'wsp' | 'key' | 'srq')[]): (text: string) => string {
     return (text) => {
         if (new RegExp(`^(${prefixes.join('|')})_[0-9A-Za-z_]{1,64}$`).test(text)) return text;
@@ -71,7 +70,7 @@ export function idOf(...prefixes: ('usr' | 'wsp' | 'key' | 'srq')[]): (text: str
     };
 }
 
-/** One line of text for people. */
+/** Returns a parser for one line of text. @param most the most characters */
 export function line(most: number): (text: string) => string {
     return (text) => {
         const trimmed = text.trim();
@@ -84,7 +83,7 @@ export function line(most: number): (text: string) => string {
 
 type Cell = string | number | boolean | null;
 
-/** Columns of equal width; null is a dash. */
+/** Formats a table. Null is shown as a dash. */
 export function table(heads: readonly string[], rows: readonly (readonly Cell[])[]): string[] {
     const cells = [heads, ...rows.map((row) => row.map((cell) => String(cell ?? '-')))];
     const widths = heads.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
@@ -94,18 +93,18 @@ export function table(heads: readonly string[], rows: readonly (readonly Cell[])
     });
 }
 
-/** Names and values below each other. */
+/** Formats one line for each name and value, with the values aligned. */
 export function fields(values: Readonly<Record<string, Cell>>): string[] {
     const width = Math.max(...Object.keys(values).map((name) => name.length));
     return Object.entries(values).map(([name, value]) => `${name.padEnd(width)}  ${value ?? '-'}`);
 }
 
-/** A result that is shown as it is. */
+/** A result that is shown as its names and values. */
 export function done(result: Readonly<Record<string, Cell>>): Done {
     return { result: { ...result }, lines: fields(result) };
 }
 
-/** Names of hosts with commas between; `none` is an empty list. */
+/** Parses host names with commas between. `none` is an empty list. */
 export function hostNames(text: string): string[] {
     if (text === 'none') return [];
     const names = text.split(',').map((name) => name.trim().toLowerCase());

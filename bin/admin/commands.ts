@@ -44,7 +44,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
     audit: 'what operators did',
 };
 
-/** A century: longer is a slip of the finger. */
+/** About a century. A longer time is probably a typing error. */
 const LONGEST_SECONDS = 3_155_760_000;
 const BILLION = 1_000_000_000;
 

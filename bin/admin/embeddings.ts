@@ -6,7 +6,7 @@ import { AdminFault, type Operator } from './operator.ts';
 
 const TIMEOUT_MS = 30_000;
 
-/** `embeddings rebuild`: asks the model for the size of its vectors, makes their table, and puts every site in line. */
+/** `embeddings rebuild`: asks the model for the size of its vectors, creates their table, and queues every site for indexing. */
 export async function rebuild({ db, embeddings, actor, command }: Operator): Promise<Done> {
     if (embeddings === undefined)
         throw new AdminFault('VALIDATION_ERROR', 'EMBEDDINGS_URL is not set: set it and EMBEDDINGS_MODEL as for the services.');

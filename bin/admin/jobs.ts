@@ -11,19 +11,19 @@ interface Which {
     reason?: string;
 }
 
-/** `jobs pause`: nothing of it begins any more, within a second; what runs ends. */
+/** `jobs pause`: within a second, no new attempt of these jobs starts. Running attempts continue to their end. */
 export async function pause(operator: Operator, which: Which): Promise<Done> {
     return change(operator, which, pauseJobs);
 }
 
-/** `jobs resume`: ends the pause that was made with the same options. */
+/** `jobs resume`: ends the pause that was created with the same options. */
 export async function resume(operator: Operator, which: Which): Promise<Done> {
     return change(operator, which, async (trx, paused) => {
         if (!(await resumeJobs(trx, paused))) throw new AdminFault('NOT_FOUND', 'There is no pause with just these options.');
     });
 }
 
-/** `jobs list`: what is paused. */
+/** `jobs list`: lists the pauses. */
 export async function list({ db }: Operator): Promise<Done> {
     return present(await pauses(db));
 }

@@ -9,7 +9,7 @@ export async function rotate({ db, secrets, secretKeyId, actor, command }: Opera
         throw new AdminFault('VALIDATION_ERROR', 'SECRET_KEYS is not set: there is no key to encrypt with. Set it as for the services.');
     }
     const tables = (await rewrapAll(db, secrets)).map((counts) => ({ ...counts }));
-    // Not in one transaction with the change: it would lock every row, so that nobody could sign in with a code meanwhile.
+    // Not in the transaction of the change: that one would lock every row, so nobody could sign in with a code meanwhile.
     await recordChange(db, { actor, command, target: secretKeyId, reason: null, before: null, after: { tables } });
     const unreadable = tables.reduce((sum, counts) => sum + counts.unreadable, 0);
     return {

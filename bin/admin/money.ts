@@ -18,7 +18,7 @@ export interface LimitOptions {
     monitors?: number;
 }
 
-/** The limits that were given on the command line, and no others. */
+/** Only the limits that were given on the command line. */
 export function readLimits({ perMinute, perHour, perDay, allowance, concurrency, monitors }: LimitOptions): Overrides {
     const limits = { perMinute, perHour, perDay, allowance, concurrency, monitors };
     return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined));

@@ -20,13 +20,13 @@ export class AdminFault extends Error {
     }
 }
 
-/** Who works, and on which database. */
+/** The operator, the database and the settings of a command. */
 export interface Operator {
     db: Db;
     secrets: Secrets;
-    /** Of the first key of SECRET_KEYS, with which this encrypts; undefined if the ring is in the database. */
+    /** The id of the first key of SECRET_KEYS, which encrypts. Undefined if the key ring is in the database. */
     secretKeyId: string | undefined;
-    /** Addresses beyond public https; packages are checked against them. */
+    /** Addresses besides public https that packages may use. */
     egressAllow: Config['egressAllow'];
     embeddings: Config['embeddings'];
     /** For the audit log: the operator and the name of the command. */
@@ -36,7 +36,7 @@ export interface Operator {
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Opens DATABASE_URL, or the embedded database that runs on DATA_DIR; close `db` afterwards. */
+/** Opens DATABASE_URL, or the embedded database that runs on DATA_DIR. The caller has to close `db`. */
 export async function openOperator(command: string, env?: Env): Promise<Operator> {
     const { databaseUrl, dataDir, secretKeys, egressAllow, embeddings } = readConfig(env);
     const url = databaseUrl ?? findRunning(dataDir);
@@ -45,12 +45,12 @@ export async function openOperator(command: string, env?: Env): Promise<Operator
     }
     const db = openDb({ url, poolSize: 2, acquireTimeoutMs: 5000, name: 'routebook-admin' });
     const keys = secretKeys.length > 0 ? secretKeys : readSecretKeys(dataDir);
-    // The services warn of a ring in the database at each start; a command need not.
+    // The services warn at each start if the key ring is in the database. A command does not repeat this.
     const secrets = createSecrets({ db, keys, log: { warn: () => undefined } });
     return { db, secrets, secretKeyId: keys[0]?.id, egressAllow, embeddings, actor: `operator ${loginName()}`, command };
 }
 
-/** A change and its entry in the audit, both or neither. `before` and `after` never hold a key. */
+/** Makes a change and its entry in the audit log in one transaction. `before` and `after` never contain a key. */
 export async function audited<Result>(
     { db, actor, command }: Operator,
     change: (trx: Db) => Promise<{ target: string; before: JsonObject | null; after: JsonObject | null; result: Result }>,
@@ -70,7 +70,7 @@ export async function workspaceOrFault(db: Db, workspaceId: string): Promise<Wor
     return workspace;
 }
 
-/** Containers may run under a number that has no name. */
+/** The user's name, or its number: in containers the number may have no name. */
 function loginName(): string {
     try {
         return userInfo().username;

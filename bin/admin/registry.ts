@@ -63,7 +63,7 @@ async function recordLoad({ actor, command }: Operator, trx: Db, loaded: LoadedP
     await recordChange(trx, { actor, command, target: `${site} ${version}`, reason: null, before, after: { version } });
 }
 
-/** Whether its latest version is ours to verify. */
+/** Whether Routebook published the latest version and may verify it. */
 function isOurs({ outcome }: LoadedPackage): boolean {
     return outcome === 'published' || outcome === 'unchanged';
 }
@@ -93,7 +93,7 @@ function documentsAt(...order: Parameters<typeof readPackages>): ReturnType<type
     }
 }
 
-/** `registry status`: what Routebook maintains, the state of its verification, and who else maintains it. */
+/** `registry status`: lists the sites that Routebook maintains, the state of their verification, and their other maintainers. */
 export async function status({ db }: Operator): Promise<Done> {
     const [sites, shared] = [await listStarterSites(db), await listShared(db)];
     const others = new Map(shared.map((one) => [one.registrable, one.others]));

@@ -5,9 +5,9 @@ import { COMMANDS, GROUPS } from './commands.ts';
 import { AdminFault, type Env, openOperator } from './operator.ts';
 
 export interface Terminal {
-    /** A line on stdout. */
+    /** Prints a line to stdout. */
     print(line: string): void;
-    /** A line on stderr. */
+    /** Prints a line to stderr. */
     complain(line: string): void;
 }
 
@@ -60,7 +60,7 @@ export async function runAdmin(args: readonly string[], terminal: Terminal, env?
 function add(group: Command, entry: AdminCommand, run: (entry: AdminCommand, given: unknown[]) => Promise<void>): void {
     const command = group.command(entry.name.split(' ')[1] ?? '').description(entry.about ?? '');
     for (const part of entry.takes) part instanceof Option ? command.addOption(part) : command.addArgument(part);
-    // Commander gives the arguments in their order, the options and the command.
+    // Commander passes the arguments in order, then the options, then the command.
     command.action((...given: unknown[]) => {
         const options = given.at(-2) as never;
         const problem = entry.problemOf?.(options);
@@ -69,7 +69,7 @@ function add(group: Command, entry: AdminCommand, run: (entry: AdminCommand, giv
     });
 }
 
-/** Help that was asked for is no fault; commander has printed what it has to say. */
+/** The exit code of a commander error. Requested help is not an error. Commander has already printed the message. */
 function usageExit({ exitCode, code, message }: CommanderError, isJson: boolean, terminal: Terminal): number {
     if (exitCode === 0) return 0;
     const text = code === 'commander.help' ? 'a command is missing' : message.replace(/^error: /, '');

@@ -17,7 +17,7 @@ interface PolicyOptions extends PolicyOrder {
     reason?: string;
 }
 
-/** Options of `site policy` that are no use together. */
+/** Why options of `site policy` cannot be combined; undefined if they can. */
 export function contradiction({ show, ...options }: PolicyOptions): string | undefined {
     const { clear, clearOwner: _clearOwner, reason, ...order } = options;
     const isChange = Object.keys(order).length > 0;
@@ -28,7 +28,7 @@ export function contradiction({ show, ...options }: PolicyOptions): string | und
     return undefined;
 }
 
-/** `site policy`: what the operator allows on a domain, beside its owner. */
+/** `site policy`: shows or changes what the operator allows on a domain. The owner's policy is separate. */
 export async function changeOrShow(
     operator: Operator,
     { registrable }: SiteName,
@@ -95,7 +95,7 @@ export function readHours(text: string): { from: string; to: string } {
     throw new InvalidArgumentError('It is two different times of day, such as 22:00-06:00.');
 }
 
-/** Reads one more `--block-path` or `--unblock-path`. */
+/** Reads a `--block-path` or `--unblock-path` and adds it to the earlier ones. */
 export function collectPaths(text: string, before: readonly BlockedPath[] = []): BlockedPath[] {
     const path = readBlockedPath(text);
     if (path !== undefined) return [...before, path];

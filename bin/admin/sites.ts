@@ -8,7 +8,7 @@ import * as sites from '../../shared/store/registry/sites.ts';
 import { type Done, done, fields, table } from './command.ts';
 import { AdminFault, audited, type Operator, workspaceOrFault } from './operator.ts';
 
-/** A site, and the registrable domain that it is on. */
+/** A site and its registrable domain. */
 export interface SiteName {
     site: string;
     registrable: string;
@@ -147,7 +147,7 @@ async function changeMaintainers(
     };
 }
 
-/** `schema yank`, and without a reason `schema unyank` */
+/** `schema yank`. Without a reason: `schema unyank`. */
 export async function yank(
     operator: Operator,
     { site, registrable }: SiteName,

@@ -8,13 +8,13 @@ import { type Done, fields, table } from './command.ts';
 import { AdminFault, audited, type Operator } from './operator.ts';
 import type { SiteName } from './sites.ts';
 
-/** A worker looks once a second; where none has taken the run for so long, none is there to do it. */
+/** Workers look for runs once a second. If none takes the run within this time, no worker is running. */
 const TAKEN_MS = 10_000;
 const LOOK_AGAIN_MS = 100;
 
 /**
- * `schema verify`: has a worker call the examples of a site's latest version, and tells what it found. A domain is called once in ten
- * minutes, by operators too: where this very version was called within them, its findings are printed again.
+ * `schema verify`: a worker calls the examples of a site's latest version, and the command prints the findings. A domain is verified at
+ * most once in ten minutes, also by operators. If this version was verified within that time, its earlier findings are printed again.
  */
 export async function verify(operator: Operator, name: SiteName): Promise<Done> {
     const { db } = operator;
@@ -60,7 +60,7 @@ async function waitForRun(db: Db, name: SiteName, run: number): Promise<verifica
     }
 }
 
-/** A block, or a run of another site of the domain, may have come in between. */
+/** Explains why the run did not start: meanwhile the domain may have been blocked, or another of its sites may have been verified. */
 async function explainNotStarted(db: Db, name: SiteName, { domainWaitS }: verification.VerificationState): Promise<AdminFault> {
     await latestOrFault(db, name);
     return domainWaitS > 0

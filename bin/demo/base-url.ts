@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Where a program on this machine reaches what listens on this host (HOST), every interface or the usual loopback. */
+/** The URL at which a program on this machine reaches a server on HOST. Every interface and the usual loopback become localhost. */
 export function baseUrl(host: string | undefined, port: number): string {
     if (host === undefined || isWildcard(host)) return `http://localhost:${port}`;
     return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }
 
-/** `0.0.0.0` and `::` in all their spellings. */
+/** Whether a host is `0.0.0.0` or `::`, in any spelling. */
 function isWildcard(host: string): boolean {
     return ipaddr.isValid(host) && ipaddr.process(host).range() === 'unspecified';
 }

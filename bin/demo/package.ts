@@ -1,7 +1,7 @@
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { DEMO_SITE } from './site.ts';
 
-/** The demo site's schema, for the port that the site got. */
+/** The demo site's package, with the port on which the site listens. */
 export function demoPackage(port: number): PackageDocument {
     const base = `http://${DEMO_SITE}:${port}`;
     return {

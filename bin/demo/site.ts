@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The name under which the workers know the demo site; it resolves to loopback by EGRESS_HOSTS alone. */
+/** The name that workers use for the demo site. Only EGRESS_HOSTS resolves it, to loopback. */
 export const DEMO_SITE = 'demo-shop.example';
 
 interface Product {
@@ -31,10 +31,10 @@ const PRODUCTS: readonly Product[] = [
     stock: Number(stock),
 }));
 
-/** The demo site while it listens. */
+/** The running demo site. */
 export interface DemoSite {
     port: number;
-    /** The port that it was to have and something else had; undefined if it has its own. */
+    /** The wanted port, if another program uses it. Undefined if the site got the wanted port. */
     taken: number | undefined;
     close(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export async function openDemoSite(port: number): Promise<DemoSite> {
     };
 }
 
-/** The wished port, or a free one where it is taken. */
+/** Listens on the wanted port, or on a free one if the port is in use. */
 async function listen(server: Server, port: number): Promise<void> {
     const tryPort = (wished: number) =>
         new Promise<void>((resolve, reject) => {

@@ -5,20 +5,20 @@ import { loadPackages, readPackages, requireValidPackage, STARTER_FOLDER } from 
 import { demoPackage } from './package.ts';
 import { DEMO_SITE } from './site.ts';
 
-/** Publishes every package of `schemas/`, unverified. None is called automatically. An unchanged package costs one look-up. */
+/** Publishes every package of `schemas/`, unverified. Nothing calls these sites automatically. An unchanged package costs one look-up. */
 export async function loadStarterRegistry({ db, config }: App): Promise<void> {
     await loadPackages(db, readPackages(STARTER_FOLDER, config.egressAllow));
 }
 
 /**
- * Publishes the demo shop's package for the demo account's workspace. It names the port, and may get one again that it had before.
+ * Publishes the demo shop's package for the demo account's workspace. The package contains the port, which may return to an earlier value.
  */
 export async function publishDemo(app: App, port: number, workspaceId: string): Promise<void> {
     await adoptDomain(app.db, DEMO_SITE, workspaceId);
     await publishAsStarter(app, demoPackage(port), { mayReturn: true, loadedFor: workspaceId });
 }
 
-/** Publishes a package of our own, by the rules that hold for everybody. */
+/** Publishes a package for the workspace Routebook, by the same rules as for everybody. */
 export async function publishAsStarter(
     { db, config }: App,
     document: unknown,
