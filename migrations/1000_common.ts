@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
 
-/** What all tables use: the clock, the guard of append-only tables, and revisions of rows. */
+/** What all tables use: the clock, the trigger that protects append-only tables, and revisions of rows. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(FUNCTIONS);
 }
 
-/** Of the whole baseline: there is nothing before it. */
+/** Fails: the baseline is the first state, so there is none to return to. */
 export async function down(): Promise<void> {
     throw new Error('the baseline cannot be taken back: drop the database instead');
 }
@@ -17,7 +17,7 @@ export const FUNCTIONS = `
     create or replace function refuse_change() returns trigger language plpgsql
         as $$ begin raise exception '% is append-only', tg_table_name using errcode = 'restrict_violation'; end $$;
 
-    -- Anyone who read a row can tell later whether it is still the same.
+    -- Raises the revision of a changed row, so that a reader can tell later whether the row is still the same.
     create or replace function raise_revision() returns trigger language plpgsql
         as $$ begin new.revision := old.revision + 1; return new; end $$;
 `;

@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 export { down } from './1000_common.ts';
 
 /**
- * People, the workspaces they share, and API keys. Ids compare byte by byte (`collate "C"`): locks are taken in the order of ids, which
- * JavaScript sorts in the same way.
+ * People, the workspaces they share, and API keys. Ids compare byte by byte (`collate "C"`), as in JavaScript. So JavaScript can sort ids
+ * to take locks in the same order.
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
@@ -16,23 +16,24 @@ export async function up(knex: Knex): Promise<void> {
             verified_at timestamptz,
             suspended_at timestamptz,
             deleted_at timestamptz,
-            -- Raised by everything that ends sessions: a sign-in that was checked at an earlier one begins no session.
+            -- Raised by each change that ends sessions. A sign-in that was checked at an earlier revision cannot start a session.
             sign_in_revision bigint not null default 0,
             invite_code text unique,
             invited_by text collate "C" references users (id),
-            -- False: too many signed up that day from one range of addresses or one mail domain.
+            -- False: too many people signed up that day from the same address range or mail domain.
             earns_inviter boolean not null default true,
-            -- A charge from then on pays the inviter; null: no charge does.
+            -- From this time on a charge pays the inviter. Null: no charge does.
             referral_from timestamptz,
             first_charged_at timestamptz,
             first_charged_operation text collate "C",
             created_at timestamptz not null default app_now(),
             check (invited_by <> id)
         );
-        -- Each charge asks whether it earns something. This index has few users, and almost never the one who is charged.
+        -- Each charge checks whether it earns a bonus. This index has few users, and almost never the charged one.
         create index users_awaiting_bonus on users (id) where first_charged_at is null or referral_from is not null;
 
-        -- What a deleted account had used, by the SHA-256 of its normalised address: it earns nothing a second time.
+        -- What deleted accounts had used, by the SHA-256 of their normalised address, so that a new account of the same address earns
+        -- nothing a second time.
         create table former_users (
             address_hash bytea primary key check (octet_length(address_hash) = 32),
             allowance_left bigint not null check (allowance_left >= 0),
@@ -41,7 +42,7 @@ export async function up(knex: Knex): Promise<void> {
             deleted_at timestamptz not null default app_now()
         );
 
-        -- Sign-ups of a day from one origin, a hash of a range of addresses or a mail domain. Kept for that day.
+        -- Sign-ups per day and origin. An origin is the hash of an address range or of a mail domain. Kept for that day.
         create table sign_ups_of_a_day (
             day date not null,
             origin bytea not null check (octet_length(origin) = 32),
@@ -53,7 +54,7 @@ export async function up(knex: Knex): Promise<void> {
             id text collate "C" primary key check (id like 'wsp\\_%'),
             name text not null,
             plan text not null default 'free' check (plan in ('free', 'starter', 'pro', 'enterprise')),
-            -- Its members need a second factor.
+            -- Whether its members need a second factor.
             demands_factor boolean not null default false,
             created_at timestamptz not null default app_now()
         );
@@ -72,7 +73,7 @@ export async function up(knex: Knex): Promise<void> {
         );
         create index memberships_of_user on memberships (user_id);
 
-        -- Used once, by the holder of the link, or only by the address it was mailed to.
+        -- An invitation works once: for the holder of the link, or only for the address it was mailed to.
         create table workspace_invitations (
             id text collate "C" primary key check (id like 'inv\\_%'),
             token_hash bytea not null unique check (octet_length(token_hash) = 32),
@@ -101,7 +102,7 @@ export async function up(knex: Knex): Promise<void> {
                 "effects": ["read", "write"], "sites": null, "endpoints": null, "connections": [],
                 "routes": ["fetch", "catalog", "jobs", "publish", "account"], "ip_allow": null
             }',
-            -- Credits that it may spend a day (UTC); null: no cap.
+            -- The most credits that the key may spend a day (UTC); null: no cap.
             day_cap integer check (day_cap >= 0),
             created_at timestamptz not null default app_now(),
             expires_at timestamptz,

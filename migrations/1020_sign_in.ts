@@ -2,23 +2,23 @@ import type { Knex } from 'knex';
 
 export { down } from './1000_common.ts';
 
-/** Signing in: sessions, mailed links, counted attempts, second factors, and where people are signed in. Of tokens only hashes are stored. */
+/** Signing in: sessions, mailed links, counted attempts, second factors, and known browsers. Only hashes of tokens are stored. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table web_sessions (
             id text collate "C" primary key check (id like 'ses\\_%'),
             token_hash bytea not null unique check (octet_length(token_hash) = 32),
             user_id text collate "C" not null references users (id) on delete cascade,
-            -- The workspace that was looked at last.
+            -- The workspace that the user opened last.
             workspace_id text collate "C" references workspaces (id) on delete set null,
             browser text not null,
-            -- The client address that used it last.
+            -- The client address of the last request.
             address text,
             created_at timestamptz not null default app_now(),
             seen_at timestamptz not null default app_now(),
-            -- When the person last proved who they are: some pages demand that it was a moment ago.
+            -- When the person last confirmed their identity. Some pages need a recent confirmation.
             confirmed_at timestamptz not null default app_now(),
-            -- A mailed code that proves it.
+            -- A mailed code that confirms the identity.
             code_hash bytea check (octet_length(code_hash) = 32),
             code_expires_at timestamptz,
             expires_at timestamptz not null
@@ -26,7 +26,7 @@ export async function up(knex: Knex): Promise<void> {
         create index web_sessions_of_user on web_sessions (user_id);
         create index web_sessions_by_expiry on web_sessions (expires_at);
 
-        -- Opening the link proves that its holder reads this address.
+        -- Links that were mailed. Opening one proves that its holder reads this address.
         create table mail_links (
             token_hash bytea primary key check (octet_length(token_hash) = 32),
             purpose text not null check (purpose in ('verify', 'reset', 'change')),
@@ -50,7 +50,7 @@ export async function up(knex: Knex): Promise<void> {
             sealed bytea not null,
             -- Null until the first code was entered.
             confirmed_at timestamptz,
-            -- The time step of the last code: each works once.
+            -- The time step of the last code, so that each code works only once.
             last_step bigint,
             created_at timestamptz not null default app_now()
         );
@@ -76,18 +76,18 @@ export async function up(knex: Knex): Promise<void> {
 
         create table passkey_challenges (
             challenge_hash bytea primary key check (octet_length(challenge_hash) = 32),
-            -- Null before anybody is signed in.
+            -- Null before sign-in.
             user_id text collate "C" references users (id) on delete cascade,
             expires_at timestamptz not null
         );
         create index passkey_challenges_by_expiry on passkey_challenges (expires_at);
         create index passkey_challenges_of_user on passkey_challenges (user_id, expires_at);
 
-        -- A right password, before the second factor.
+        -- Sign-ins with a correct password that still need the second factor.
         create table sign_in_tickets (
             token_hash bytea primary key check (octet_length(token_hash) = 32),
             user_id text collate "C" not null references users (id) on delete cascade,
-            -- users.sign_in_revision when the password was checked.
+            -- users.sign_in_revision at the time of the password check.
             revision bigint not null default 0,
             expires_at timestamptz not null
         );
@@ -105,7 +105,7 @@ export async function up(knex: Knex): Promise<void> {
         );
         create index sign_ins_of_user on sign_ins (user_id, id);
 
-        -- Browsers with a cookie that outlives sessions.
+        -- Browsers with a cookie that lasts longer than sessions.
         create table known_browsers (
             user_id text collate "C" not null references users (id) on delete cascade,
             token_hash bytea not null check (octet_length(token_hash) = 32),
@@ -117,8 +117,8 @@ export async function up(knex: Knex): Promise<void> {
 }
 
 export const FUNCTIONS = `
-    -- Counts one attempt under each name, or under none where one of them is full: then the seconds until it is not. Rows are locked in the
-    -- order of their names.
+    -- Counts one attempt under each name. If one of the names has reached its limit, counts none, and returns the seconds until the attempt
+    -- is possible. Rows are locked in the order of their names.
     create or replace function attempts_take(p_names text[], p_limits integer[], p_seconds integer[]) returns double precision
     language plpgsql as $$
     declare

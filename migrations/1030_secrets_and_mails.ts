@@ -2,10 +2,10 @@ import type { Knex } from 'knex';
 
 export { down } from './1000_common.ts';
 
-/** Keys of an installation, and mails that wait to be sent. */
+/** Keys of an installation, and mails that are still to be sent. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
-        -- The key ring (shared/platform/secret-ring.ts) of an installation without SECRET_KEYS; empty where that is set.
+        -- The key ring (shared/platform/secret-ring.ts) of an installation without SECRET_KEYS. Empty if SECRET_KEYS is set.
         create table secret_ring (
             is_only boolean primary key default true check (is_only),
             id text not null,
@@ -13,17 +13,17 @@ export async function up(knex: Knex): Promise<void> {
             made_at timestamptz not null default app_now()
         );
 
-        -- Seals the cursors of lists, the same for all processes.
+        -- Encrypts the cursors of lists. All processes use the same key.
         create table cursor_key (
             is_only boolean primary key default true check (is_only),
             key bytea not null
         );
-        -- Hashes the addresses of callers without a key, so that they can be counted and not be told.
+        -- Hashes the addresses of callers without a key: they can be counted, but the addresses stay unknown.
         create table caller_key (
             is_only boolean primary key default true check (is_only),
             key bytea not null
         );
-        -- Two random UUIDs have 244 random bits; not every server has pgcrypto.
+        -- Two random UUIDs have 244 random bits. pgcrypto is not available on every server.
         insert into cursor_key (key) values (sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')));
         insert into caller_key (key) values (sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')));
         analyze cursor_key, caller_key;

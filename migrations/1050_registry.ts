@@ -3,26 +3,26 @@ import type { Knex } from 'knex';
 export { down } from './1000_common.ts';
 
 /**
- * The registry: registrable domains (credits, blocks, policies and maintainers belong to them), the sites on them, their versions, and
- * when each site is verified.
+ * The registry: registrable domains with their credits, blocks, policies and maintainers; the sites on them; the versions of sites; and the
+ * schedule of verification.
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table domains (
             registrable text collate "C" primary key,
-            -- What its name looks like (shared/domain/site/look-alike.ts), to find one that could be taken for another.
+            -- The form of its name that look-alike names share (shared/domain/site/look-alike.ts).
             skeleton text collate "C",
             credits integer not null default 1 check (credits >= 1),
             concurrency integer check (concurrency >= 1),
             rate double precision check (rate > 0),
             blocked_at timestamptz,
             block_reason text,
-            -- What its proven owner allows, and what the operator does; the stricter one applies.
+            -- The rules of its proven owner and those of the operator. The stricter one applies.
             policy jsonb,
             operator_policy jsonb,
             is_blocked boolean generated always as
                 (blocked_at is not null or coalesce(policy @> '{"blocked": true}'::jsonb, false)) stored,
-            -- Keeps two workers from verifying sites of one domain at once: a run ends within ten minutes.
+            -- Prevents two workers from verifying sites of one domain at the same time. A run ends within ten minutes.
             verification_began_at timestamptz,
             created_at timestamptz not null default app_now(),
             revision bigint not null default 1,
@@ -34,11 +34,11 @@ export async function up(knex: Knex): Promise<void> {
             registrable text collate "C" not null references domains,
             workspace_id text collate "C" not null references workspaces (id),
             added_at timestamptz not null default app_now(),
-            -- By an operator: as one more maintainer, or as the only one.
+            -- Set by an operator: added as one more maintainer, or as the only one.
             granted text check (granted in ('added', 'transferred')),
-            -- Since when it has proved that it owns the domain; null where it never did, or the proof is gone.
+            -- The time since which its proof of owning the domain is valid. Null: never proven, or the proof is gone.
             proven_at timestamptz,
-            -- A removal by another workspace, which takes effect at removal_at unless the owners stop it.
+            -- A removal that another workspace ordered. It takes effect at removal_at unless the owners stop it.
             removal_id text collate "C" unique check (removal_id like 'rmv\\_%'),
             removal_by text collate "C" references workspaces (id),
             removal_at timestamptz,
@@ -49,7 +49,7 @@ export async function up(knex: Knex): Promise<void> {
         create index maintainers_workspace on maintainers (workspace_id);
         create index maintainers_removals on maintainers (removal_at) where removal_at is not null;
 
-        -- From title to verified_at the latest version is repeated, so that lists of cards read one table.
+        -- The columns from title to verified_at repeat the latest version, so that lists of cards read only one table.
         create table sites (
             site text collate "C" primary key,
             registrable text collate "C" not null references domains,
@@ -61,7 +61,7 @@ export async function up(knex: Knex): Promise<void> {
             parent_category text not null generated always as (split_part(intent_category, '/', 1)) stored,
             published_at timestamptz,
             verified_at timestamptz,
-            -- What it is found by (shared/domain/search/search-text.ts). search_rules 0: not indexed yet, the sweeper does it.
+            -- The words that find it (shared/domain/search/search-text.ts). search_rules 0: the sweeper has not indexed it yet.
             label text collate "C" not null default '',
             search tsvector not null default '',
             search_rules smallint not null default 0,
@@ -69,7 +69,7 @@ export async function up(knex: Knex): Promise<void> {
             revision bigint not null default 1
         );
         create index sites_registrable on sites (registrable);
-        -- Without a list of pending entries, which each search would read too.
+        -- Without fastupdate: each search would also read the list of pending entries.
         create index sites_search on sites using gin (search) with (fastupdate = off);
         create index sites_by_label on sites (label, site) where latest_version_id is not null;
         create index sites_by_leaf on sites (intent_category, site) where latest_version_id is not null;
@@ -79,7 +79,8 @@ export async function up(knex: Knex): Promise<void> {
         create index sites_verified on sites (site) where latest_version_id is not null and verified_at is not null;
         create index sites_unverified on sites (site) where latest_version_id is not null and verified_at is null;
 
-        -- Versions only change by being verified or yanked. document is json and not jsonb, which would reorder the keys of a package.
+        -- Versions change only when they are verified or yanked. document is json and not jsonb, since jsonb would reorder the keys of a
+        -- package.
         create table versions (
             id bigint generated always as identity primary key,
             site text collate "C" not null references sites,
@@ -87,7 +88,7 @@ export async function up(knex: Knex): Promise<void> {
             version_hash text not null,
             document json not null,
             summary json not null,
-            -- The hosts that it calls (shared/domain/package/hosts.ts), so that cards need not read whole packages.
+            -- The hosts that it calls (shared/domain/package/hosts.ts), so that cards do not read whole packages.
             hosts text[] not null,
             change text not null check (change in ('major', 'minor', 'patch')),
             changes json not null,
@@ -102,7 +103,7 @@ export async function up(knex: Knex): Promise<void> {
             drifted_at timestamptz,
             yanked_at timestamptz,
             yank_reason text check (yank_reason in ('broken', 'security', 'legal')),
-            -- A maintainer cannot restore it then.
+            -- If true, a maintainer cannot restore it.
             yanked_by_operator boolean not null default false,
             revision bigint not null default 1,
             check ((yanked_at is null) = (yank_reason is null)),
@@ -120,7 +121,7 @@ export async function up(knex: Knex): Promise<void> {
         create trigger sites_revision before update on sites for each row execute function raise_revision();
         create trigger versions_revision before update on versions for each row execute function raise_revision();
 
-        -- When which version was the latest: a call that names none is charged by the versions of the last 24 hours.
+        -- The times during which a version was the latest. A call that names no version is charged by the versions of the last 24 hours.
         create table latest_spells (
             id bigint generated always as identity primary key,
             site text collate "C" not null references sites,
@@ -131,7 +132,7 @@ export async function up(knex: Knex): Promise<void> {
         create unique index latest_spells_open on latest_spells (site) where ended_at is null;
         create index latest_spells_ended on latest_spells (site, ended_at);
 
-        -- run numbers the runs of a site; attempts are those since the last verdict. due_at null: no run is planned.
+        -- run counts the runs of a site; attempts counts those since the last verdict. due_at null: no run is planned.
         create table verifications (
             site text collate "C" primary key references sites,
             due_at timestamptz,

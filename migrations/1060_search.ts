@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './1000_common.ts';
 
-/** The words of all sites, for words that were mistyped, and how many sites each category has. */
+/** The words of all sites, to correct mistyped words, and the number of sites in each category. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(FUNCTIONS);
     await knex.raw(`
@@ -12,8 +12,8 @@ export async function up(knex: Knex): Promise<void> {
         );
         create index search_words_slips on search_words using gin (search_slips(array[word])) with (fastupdate = off);
 
-        -- Each change is a row of its own, so that publishers do not wait for each other; the sweeper adds them up. Each list reads
-        -- them, hence the early vacuum.
+        -- Each change adds a row, so that publishers do not wait for each other. The sweeper sums the rows. Each list reads this table, so
+        -- it is vacuumed early.
         create table site_tallies (
             intent_category text not null,
             is_verified boolean not null,
@@ -28,8 +28,8 @@ export async function up(knex: Knex): Promise<void> {
 }
 
 export const FUNCTIONS = `
-    -- The beginnings of words, whole and with each character left out: two words that are one slip apart (a character more, less, changed, or
-    -- swapped with its neighbour) share one of them. An index finds that, in every locale.
+    -- The beginnings of words, whole and with each character left out. Two words that differ by one slip (an added, missing, changed or
+    -- swapped character) share one of them. An index finds shared ones in every locale.
     create or replace function search_slips(p_words text[]) returns text[] language sql immutable parallel safe as $$
         select coalesce(array_agg(distinct left(head, place - 1) || substr(head, place + 1)), '{}')
         from (select left(word, 6) as head from unnest(p_words) as w (word)) as heads,

@@ -2,7 +2,10 @@ import type { Knex } from 'knex';
 
 export { down } from './1000_common.ts';
 
-/** Requests for schemas, and the history of each. A status only moves forward. The requester is kept for the operator; an anonymous one leaves no address. */
+/**
+ * Requests for schemas and their history. A status only moves forward. The requester is stored for the operator; no address of an anonymous
+ * requester is stored.
+ */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table schema_requests (

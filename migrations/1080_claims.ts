@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 export { down } from './1000_common.ts';
 
 /**
- * Claims: a workspace says that a registrable domain is its own, and proves it by DNS or by a file. A worker looks up what is due;
- * `began_at` keeps two workers from the same claim, and expires after 20 seconds.
+ * Claims: a workspace says that it owns a registrable domain, and proves it by DNS or by a file. A worker checks claims that are due.
+ * `began_at` prevents two workers from checking the same claim, and expires after 20 seconds.
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
@@ -17,7 +17,7 @@ export async function up(knex: Knex): Promise<void> {
             status text not null default 'pending' check (status in ('pending', 'proven', 'failed')),
             reason text,
             method text check (method in ('dns', 'file')),
-            -- Look-ups that ended: a caller who asked for one waits for the next number.
+            -- The number of finished checks. A caller who asked for a check waits until it rises.
             checks integer not null default 0,
             -- Failed rechecks in a row.
             failures integer not null default 0,

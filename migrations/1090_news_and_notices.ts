@@ -2,10 +2,11 @@ import type { Knex } from 'knex';
 
 export { down } from './1000_common.ts';
 
-/** What people are told by mail, and on the dashboard. */
+/** Messages to people, by mail and on the dashboard. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
-        -- For the owners of a workspace, about the sites it maintains: news of one domain or one topic share a mail, at most one an hour.
+        -- News for the owners of a workspace about the sites it maintains. News of one domain or one topic share a mail, at most one an
+        -- hour.
         create table workspace_news (
             id bigint generated always as identity primary key,
             workspace_id text collate "C" not null references workspaces (id),
@@ -14,7 +15,7 @@ export async function up(knex: Knex): Promise<void> {
             topic text collate "C" not null,
             subject text not null,
             line text not null,
-            -- The mail ends with the link that stops this removal of a maintainer.
+            -- If set, the mail ends with the link that stops this removal of a maintainer.
             removal_id text collate "C",
             at timestamptz not null default app_now(),
             mailed_at timestamptz
@@ -27,9 +28,9 @@ export async function up(knex: Knex): Promise<void> {
             kind text not null check (kind in ('allowance_80', 'allowance_100', 'failing', 'payment_failed', 'plan_ended')),
             account_id text collate "C" not null,
             workspace_id text collate "C",
-            -- The only user it concerns; null: all who manage the workspace.
+            -- The only user it concerns; null: everybody who manages the workspace.
             user_id text collate "C",
-            -- Each is told once: a period of the account; a key, site and endpoint; a billing date.
+            -- Each subject is reported once. It is a period of the account; a key, site and endpoint; or a billing date.
             subject text not null,
             facts jsonb not null,
             at timestamptz not null default app_now(),

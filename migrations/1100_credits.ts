@@ -3,11 +3,11 @@ import type { Knex } from 'knex';
 export { down } from './1000_common.ts';
 
 /**
- * Credits: accounts, holds for calls in flight, the append-only ledger, and bonuses. For each account the ledger's available_delta sums to
- * allowance_available + bonus_available, and its held_delta to held.
+ * Credits: accounts, holds for running calls, the append-only ledger, and bonuses. For each account, the sum of the ledger's
+ * available_delta is allowance_available + bonus_available, and the sum of held_delta is held.
  *
- * Locks are taken in one order by all functions: domains, holds (by operation), users, owed_contributions, credit_accounts (by id),
- * day_spending, idempotency, idempotency_bytes (by workspace).
+ * All functions take locks in one order: domains, holds (by operation), users, owed_contributions, credit_accounts (by id), day_spending,
+ * idempotency, idempotency_bytes (by workspace).
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
@@ -15,30 +15,30 @@ export async function up(knex: Knex): Promise<void> {
             id text collate "C" primary key check (id like 'usr\\_%' or id like 'wsp\\_%')
                 constraint credit_accounts_not_routebook check (id <> 'wsp_routebook'),
             plan text not null check (plan in ('free', 'starter', 'pro', 'enterprise')),
-            -- What an operator set for this account; null: as the plan says.
+            -- Values that an operator set for this account; null: those of the plan.
             per_minute integer check (per_minute >= 0),
             per_hour integer check (per_hour >= 0),
             per_day integer check (per_day >= 0),
             allowance_override integer check (allowance_override >= 0),
             concurrency integer check (concurrency >= 0),
-            -- Credits that the account may spend a day (UTC); null: no cap.
+            -- The most credits that the account may spend a day (UTC); null: no cap.
             day_cap integer check (day_cap >= 0),
-            -- Months are counted from anchored_at, where the period anchored_period began. Numbers of periods only grow: a hold never meets
-            -- another period of its number.
+            -- Months are counted from anchored_at, when the period anchored_period began. Numbers of periods only grow, so a hold never
+            -- meets another period with the same number.
             anchored_at timestamptz not null,
             anchored_period integer not null default 1,
             period_number integer not null check (period_number >= anchored_period),
             period_start timestamptz not null,
-            -- Then the next month begins, or, under a subscription, what is left of the allowance expires.
+            -- At this time the next month begins. With a subscription, the rest of the allowance expires instead.
             resets_at timestamptz not null,
-            -- Under a subscription: the end of its period. The next one begins when its invoice is paid.
+            -- With a subscription: the end of its period. The next period begins when its invoice is paid.
             billing_date timestamptz,
-            -- Of this period and the next ones.
+            -- The allowance of this period and the next ones.
             allowance integer not null check (allowance >= 0),
             allowance_available bigint not null check (allowance_available >= 0),
             bonus_available bigint not null check (bonus_available >= 0),
             held bigint not null check (held >= 0),
-            -- This account is no longer used; bonus that comes back to it belongs to that one.
+            -- Set if this account is no longer used. Bonus credits that return to it go to the account named here.
             moved_to text collate "C" references credit_accounts (id) check (moved_to <> id),
             created_at timestamptz not null default app_now(),
             check (period_start < resets_at),
@@ -48,8 +48,8 @@ export async function up(knex: Knex): Promise<void> {
         create index credit_accounts_by_billing_date on credit_accounts (billing_date) where billing_date is not null;
         create index credit_accounts_moved on credit_accounts (id) where moved_to is not null;
 
-        -- Without foreign keys: each would lock a row more per call, and the account is locked already.
-        -- Connections keep their plans. The thresholds let no statistics say that this table is so small that reading all of it is cheap.
+        -- No foreign keys: each would lock one more row per call, and the account is already locked. Connections keep their plans. The
+        -- vacuum thresholds keep the statistics from saying that the table is so small that a full scan is cheap.
         create table holds (
             operation text collate "C" primary key,
             account_id text collate "C" not null,
@@ -68,12 +68,13 @@ export async function up(knex: Knex): Promise<void> {
             state text not null default 'held' check (state in ('held', 'sent', 'charged', 'released')),
             created_at timestamptz not null,
             expires_at timestamptz not null,
-            -- A worker marked it before the first byte. Stays when the hold ends, so that the second one to end it learns of the mark.
+            -- When and by which worker it was marked, before the first byte was sent. The mark stays after the hold has ended, so that a
+            -- second call that ends it learns about the mark.
             sent_at timestamptz,
             sent_by text,
             settled_at timestamptz,
             charged bigint check (charged between 0 and amount),
-            -- Its whole amount is part of day_spending; false again when what it did not spend was given back there.
+            -- True: its whole amount is counted in day_spending. False again after the unspent part was subtracted there.
             is_capped boolean not null default false,
             check (from_allowance + from_bonus = amount),
             check ((settled_at is null) = (state in ('held', 'sent'))),
@@ -94,12 +95,12 @@ export async function up(knex: Knex): Promise<void> {
             at timestamptz not null,
             primary key (account_id, id)
         );
-        -- An operation ends once: by a charge or by a release. (That it begins once is the primary key of holds.)
+        -- An operation ends once, by a charge or by a release. (The primary key of holds ensures that it begins once.)
         create unique index ledger_entries_settlement on ledger_entries (operation) where kind in ('charge', 'release');
         create trigger ledger_entries_append_only before update or delete or truncate on ledger_entries
             for each statement execute function refuse_change();
 
-        -- What an account or a key with a cap has spent on a day: charged, or still held of what was held that day.
+        -- The credits that an account or a key with a cap has spent on a day: charged, or still held of that day's holds.
         create table day_spending (
             subject text collate "C" primary key,
             day date not null,
@@ -113,17 +114,18 @@ export async function up(knex: Knex): Promise<void> {
             beneficiary text collate "C" not null,
             credits integer not null check (credits >= 0),
             at timestamptz not null,
-            -- Credits that an operator took back, at most what was left; null: nobody tried.
+            -- Credits that an operator took back, at most the remaining bonus; null: not tried.
             reclaimed integer check (reclaimed between 0 and credits),
             primary key (kind, subject)
         );
         create index earned_bonuses_of_beneficiary on earned_bonuses (kind, beneficiary, at);
 
-        -- Contributions that pay when a verification run of the domain passes or, where nothing can be verified, when another account calls.
+        -- Contributions that are paid when a verification run of the domain passes. If nothing can be verified, they are paid when another
+        -- account calls.
         create table owed_contributions (
             registrable text collate "C" primary key references domains,
             account_id text collate "C" not null references credit_accounts (id),
-            -- Their own calls do not pay it.
+            -- The account that published it. Its own calls do not pay the contribution.
             published_by text collate "C",
             credits integer not null default 50 check (credits > 0),
             a_month integer not null default 10 check (a_month > 0),
@@ -131,7 +133,7 @@ export async function up(knex: Knex): Promise<void> {
         );
         create index owed_contributions_of_account on owed_contributions (account_id);
 
-        -- Sites of owed contributions whose latest package has nothing to verify.
+        -- Sites of owed contributions with a latest package that has nothing to verify.
         create table contributions_by_call (
             site text collate "C" primary key references sites,
             registrable text collate "C" not null references owed_contributions on delete cascade,

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './1000_common.ts';
 
-/** Periods of accounts: how they begin, are changed, renewed and end. */
+/** Periods of accounts: how they begin, change, renew and end. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(FUNCTIONS);
 }
@@ -16,11 +16,11 @@ export const FUNCTIONS = `
         end if;
     end $$;
 
-    -- Months are counted from the anchor in UTC: the 31st becomes a short month's last day, and the 31st again after it.
+    -- Months are counted from the anchor in UTC. The 31st becomes the last day of a short month, and the 31st again after it.
     create or replace function credit_period_end(anchor timestamptz, months integer) returns timestamptz language sql immutable
         as $$ select (anchor at time zone 'UTC' + make_interval(months => months)) at time zone 'UTC' $$;
 
-    -- The account, locked. A new one has no credits, and no period yet: number 0.
+    -- Locks and returns the account. A new one has no credits and period number 0, which is no period yet.
     create or replace function credits_lock(p_id text, p_plan text) returns credit_accounts language plpgsql as $$
     declare
         account credit_accounts;
@@ -32,7 +32,7 @@ export const FUNCTIONS = `
         return account;
     end $$;
 
-    -- The next period of a locked account: what is left of the allowance expires, and a whole one is granted.
+    -- Begins the next period of a locked account: the rest of the allowance expires, and a whole allowance is granted.
     create or replace function credits_begin_period(
         account credit_accounts, p_allowance integer, p_from timestamptz, p_billing_date timestamptz, p_resets_at timestamptz
     ) returns void language plpgsql as $$
@@ -46,8 +46,8 @@ export const FUNCTIONS = `
             where c.id = account.id;
     end $$;
 
-    -- The caller has locked the account and found that resets_at is past. Months during which nothing happened are skipped: one expiry,
-    -- one grant. Under a subscription nothing is granted: the next period begins with its invoice.
+    -- The caller has locked the account and seen that resets_at is past. Months without activity are skipped: one expiry, one grant. With a
+    -- subscription nothing is granted, since the next period begins with its invoice.
     create or replace function credits_turn_period(account credit_accounts) returns credit_accounts language plpgsql as $$
     declare
         months integer := account.period_number - account.anchored_period + 1;
@@ -76,8 +76,8 @@ export const FUNCTIONS = `
         return account;
     end $$;
 
-    -- Opens the account, or changes it. p_restart begins a new period at once; without it the period goes on, and what was used of the old
-    -- limit counts as used of the new one. p_limits holds overrides; what is absent follows the plan.
+    -- Opens the account or changes it. With p_restart a new period begins at once. Without it the period continues, and usage of the old
+    -- limit counts as usage of the new one. p_limits contains overrides; absent ones follow the plan.
     create or replace function credits_open(p_id text, p_plan text, p_plan_allowance integer, p_limits jsonb, p_restart boolean)
     returns void language plpgsql as $$
     declare
@@ -103,8 +103,8 @@ export const FUNCTIONS = `
             where c.id = p_id;
     end $$;
 
-    -- The period that an invoice paid for; the caller does this once per invoice. Overrides stay while the plan stays. What is left of its
-    -- allowance may be used for three days past p_until.
+    -- Begins the period that an invoice paid for. The caller calls this once per invoice. Overrides stay if the plan stays the same. The
+    -- rest of the allowance may be used until three days after p_until.
     create or replace function credits_renew(p_id text, p_plan text, p_plan_allowance integer, p_from timestamptz, p_until timestamptz)
     returns void language plpgsql as $$
     declare
@@ -120,7 +120,7 @@ export const FUNCTIONS = `
             where c.id = p_id;
     end $$;
 
-    -- The account with its period up to date, whether or not a sweeper runs.
+    -- Returns the account with its current period, even if no sweeper runs.
     create or replace function credits_refresh(p_id text) returns setof credit_accounts language plpgsql as $$
     declare
         account credit_accounts;
@@ -132,7 +132,7 @@ export const FUNCTIONS = `
         return query select c.* from credit_accounts c where c.id = p_id;
     end $$;
 
-    -- Periods that ended, of accounts that nobody else has locked; how many.
+    -- Ends periods that are over, of accounts that no other transaction has locked. Returns how many.
     create or replace function credits_turn_due(p_limit integer) returns integer language plpgsql as $$
     declare
         account credit_accounts;

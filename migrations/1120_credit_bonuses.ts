@@ -11,8 +11,8 @@ export const FUNCTIONS = `
     create or replace function credit_month_of(moment timestamptz) returns timestamptz language sql immutable
         as $$ select date_trunc('month', moment at time zone 'UTC') at time zone 'UTC' $$;
 
-    -- One bonus, once for its subject; 0 credits where the month's share is used up. The caller has locked the account and the beneficiary's
-    -- own, and writes the account back.
+    -- Pays one bonus, once per subject; 0 credits if the limit of the month is reached. The caller has locked the account and the
+    -- beneficiary's own account, and writes the account back.
     create or replace function credits_earn(
         account credit_accounts, p_kind text, p_beneficiary text, p_subject text, p_credits integer, p_a_month integer
     ) returns credit_accounts language plpgsql as $$
@@ -32,8 +32,8 @@ export const FUNCTIONS = `
         return account;
     end $$;
 
-    -- Where the bonus of an account is spent now, both locked; null where there is no such account. If its plan changes meanwhile, it looks
-    -- again.
+    -- Locks an account and the account that now spends its bonus. Returns the id of the latter; null if the account does not exist. Tries
+    -- again if that relation changes meanwhile.
     create or replace function credits_lock_home(p_account text) returns text language plpgsql as $$
     declare
         home text;
@@ -47,7 +47,7 @@ export const FUNCTIONS = `
         end loop;
     end $$;
 
-    -- Credits earned: p_credits, or 0 where somebody contributed to this domain before or the month's share is used up.
+    -- Returns the credits earned: p_credits, or 0 if somebody contributed to this domain before or the limit of the month is reached.
     create or replace function credits_earn_contribution(p_account text, p_domain text, p_credits integer, p_a_month integer)
     returns integer language plpgsql as $$
     declare
@@ -65,8 +65,8 @@ export const FUNCTIONS = `
         return after.bonus_available - before.bonus_available;
     end $$;
 
-    -- Takes back what a domain's schema earned, once, at most what is left of the bonus; what is owed for it is never paid. The caller has
-    -- locked the domain. Credits taken.
+    -- Takes back the bonus that a domain's schema earned, once, at most the remaining bonus. Owed bonuses of the domain are never paid. The
+    -- caller has locked the domain. Returns the credits taken.
     create or replace function credits_reclaim(p_domain text) returns integer language plpgsql as $$
     declare
         earned earned_bonuses;
@@ -89,7 +89,7 @@ export const FUNCTIONS = `
         return back;
     end $$;
 
-    -- Moves the whole bonus of p_from; how much it was.
+    -- Moves the whole bonus of p_from to p_to. Returns its amount.
     create or replace function credits_move_bonus(p_from text, p_to text) returns bigint language plpgsql as $$
     declare
         moved bigint;

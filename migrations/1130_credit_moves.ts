@@ -9,7 +9,7 @@ export async function up(knex: Knex): Promise<void> {
 }
 
 export const TYPES = `
-    -- A hold that begins: what is ordered, and what is decided.
+    -- A hold that begins: the order, and the decision.
     create type credit_order as (
         operation text collate "C", account_id text collate "C", user_id text collate "C", workspace_id text collate "C",
         key_id text collate "C", site text, endpoint text, version_id bigint, effect text,
@@ -18,22 +18,22 @@ export const TYPES = `
         limited_by text, cap bigint, spent bigint
     );
 
-    -- A hold that ends: how it was, and what follows.
+    -- A hold that ends: its earlier state, and the result.
     create type credit_settlement as (
         operation text collate "C", account_id text collate "C", user_id text collate "C", site text,
         amount bigint, from_allowance bigint, period_number integer, is_sent boolean, is_release boolean, charged bigint,
         lapsed bigint, first_fetch integer, available bigint
     );
 
-    -- A bonus for somebody else than the account that is charged, to be paid to the account \`home\`.
+    -- A bonus for somebody other than the charged account. It is paid to the account \`home\`.
     create type credit_bonus as (
         home text collate "C", kind text, beneficiary text collate "C", subject text collate "C", credits integer, a_month integer
     );
 `;
 
 export const FUNCTIONS = `
-    -- What a cap's subject has spent today. The caller has locked the account. A day begins at 0; a cap that was set during the day counts
-    -- what was spent before.
+    -- Returns what the subject of a cap has spent today. The caller has locked the account. A day begins at 0. A cap that was set during
+    -- the day includes what was spent before.
     create or replace function credits_spent_today(p_subject text, p_account text, p_key text, p_today date) returns bigint language plpgsql as $$
     declare
         known day_spending;
@@ -66,8 +66,8 @@ export const FUNCTIONS = `
         return before;
     end $$;
 
-    -- Cuts an order to what the caps of its account and key leave, and counts it. What ended since is given back first, so that settlements
-    -- need not know of caps. The caller has locked the account.
+    -- Cuts an order to what the caps of its account and key leave, and counts it. First subtracts what ended holds did not spend, so that
+    -- settlements need not know about caps. The caller has locked the account.
     create or replace function credits_cap(ordered credit_order, p_account_cap integer, p_today date) returns credit_order language plpgsql as $$
     declare
         ended record;
@@ -105,8 +105,8 @@ export const FUNCTIONS = `
         return ordered;
     end $$;
 
-    -- What charges earn: \`settlements\` gets the bonuses of first fetches, \`bonuses\` what others are paid. Users and owed contributions are
-    -- locked from here on, before any account.
+    -- Computes what charges earn: \`settlements\` gets the bonuses of first fetches, \`bonuses\` those of others. Locks users and owed
+    -- contributions before any account is locked.
     create or replace function credits_earned(
         inout settlements credit_settlement[], p_first_fetch integer, p_referral integer, p_referrals_a_month integer,
         out bonuses credit_bonus[]
@@ -361,7 +361,7 @@ export const FUNCTIONS = `
         end if;
     end $$;
 
-    -- Releases holds whose time is over, but those that another call works on; how many.
+    -- Releases expired holds, except those that another call works on. Returns how many.
     create or replace function credits_sweep(p_limit integer) returns integer language plpgsql as $$
     declare
         forgotten text[] := array(

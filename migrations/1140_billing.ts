@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 export { down } from './1000_common.ts';
 
 /**
- * Payment by Stripe: checkouts that we began, each workspace's subscription as it was last read, paid invoices, and handled events. Plans
- * never follow from an event, only from these rows.
+ * Payment by Stripe: checkouts that we started, the last known state of each workspace's subscription, paid invoices, and handled events.
+ * Plans follow only from these rows, never directly from an event.
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
@@ -13,12 +13,12 @@ export async function up(knex: Knex): Promise<void> {
             workspace_id text collate "C" not null references workspaces (id),
             user_id text collate "C" not null,
             plan text not null check (plan in ('starter', 'pro')),
-            -- Stripe's. By it a subscription is known to belong to this workspace.
+            -- Stripe's id. It shows that a subscription belongs to this workspace.
             session_id text collate "C" unique,
             state text not null default 'open' check (state in ('open', 'done', 'closed')),
             created_at timestamptz not null default app_now()
         );
-        -- Nobody pays twice: a workspace has one checkout that can be paid.
+        -- Nobody pays twice: a workspace has at most one open checkout.
         create unique index checkouts_open on checkouts (workspace_id) where state = 'open';
 
         create table subscriptions (
@@ -27,14 +27,14 @@ export async function up(knex: Knex): Promise<void> {
             subscription_id text collate "C" unique,
             item_id text collate "C",
             status text,
-            -- By its price now: what the next invoice is for. Null for a price that is not ours.
+            -- The plan of its current price, which the next invoice bills. Null for a price that is not ours.
             plan text check (plan in ('starter', 'pro')),
             period_end timestamptz,
-            -- It was cancelled and ends then.
+            -- Set if it was cancelled: the time when it ends.
             ends_at timestamptz,
-            -- Why we ended it. It is cancelled at Stripe until that says so too.
+            -- Why we ended it. We cancel it at Stripe until Stripe confirms that.
             ended_by text check (ended_by in ('refund', 'dispute', 'unpaid', 'deletion')),
-            -- A read of Stripe is written only by the process that began the last one.
+            -- Only the process that began the latest read of Stripe may write its result.
             reads_begun bigint not null default 0,
             reads_applied bigint not null default 0,
             checked_at timestamptz not null default app_now(),
@@ -42,7 +42,7 @@ export async function up(knex: Knex): Promise<void> {
         );
         create index subscriptions_to_cancel on subscriptions (workspace_id) where ended_by is not null;
 
-        -- Each grants the allowance of its period once, or nothing where a later one was granted before.
+        -- Each invoice grants the allowance of its period once. It grants nothing if a later period was granted before.
         create table paid_invoices (
             id text collate "C" primary key,
             workspace_id text collate "C" not null references workspaces (id),

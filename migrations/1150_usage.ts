@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 export { down } from './1000_common.ts';
 
 /**
- * The request log, what is rolled up from it, and look-ups in the catalog with what they led to. The log has few indexes, since it grows
- * with each call; its roll-ups are written together with it.
+ * The request log, its roll-ups, and catalog look-ups with their outcomes. The log has few indexes, since it grows with each call. Its
+ * roll-ups are written together with it.
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
@@ -17,7 +17,7 @@ export async function up(knex: Knex): Promise<void> {
             workspace_id text,
             user_id text,
             key_id text,
-            -- Of callers without a key (caller_key).
+            -- For callers without a key: their address, hashed with caller_key.
             address_hash text,
             session_id text,
             site text not null,
@@ -39,7 +39,7 @@ export async function up(knex: Knex): Promise<void> {
         create index usage_workspace on usage (workspace_id, at, id);
         create index usage_at on usage using brin (at);
 
-        -- For charts: a month of millions of calls is read in a moment.
+        -- Hourly sums for charts: a month with millions of calls is read quickly.
         create table usage_hours (
             workspace_id text collate "C" not null,
             hour timestamptz not null,
@@ -47,9 +47,9 @@ export async function up(knex: Knex): Promise<void> {
             account_id text collate "C" not null,
             key_id text collate "C" not null,
             site text collate "C" not null,
-            -- '' for look-ups in the catalog, and for calls that were refused before their endpoint was known.
+            -- '' for catalog look-ups, and for calls that were refused before their endpoint was known.
             endpoint text collate "C" not null,
-            -- How long a success took, as in endpoint_durations; -1 for a failure.
+            -- The duration of a success, as in endpoint_durations; -1 for a failure.
             bucket smallint not null,
             calls bigint not null,
             credits bigint not null,
@@ -68,7 +68,7 @@ export async function up(knex: Knex): Promise<void> {
             primary key (site, day, endpoint)
         );
 
-        -- How many successes took how long: bucket n holds durations up to 1.2 ^ n milliseconds (shared/store/usage/durations.ts).
+        -- The number of successes by duration. Bucket n has durations up to 1.2 ^ n milliseconds (shared/store/usage/durations.ts).
         create table endpoint_durations (
             site text not null,
             endpoint text not null,
@@ -78,7 +78,7 @@ export async function up(knex: Knex): Promise<void> {
             primary key (site, day, endpoint, bucket)
         );
 
-        -- The same of whole sites, for lists of cards.
+        -- The same for whole sites, for lists of cards.
         create table site_durations (
             site text not null,
             day date not null,
@@ -91,13 +91,14 @@ export async function up(knex: Knex): Promise<void> {
             id text primary key,
             site text not null,
             account_id text,
-            -- Of the caller's intent, never the intent itself.
+            -- Words of the caller's intent. The intent itself is never stored.
             words text[],
             at timestamptz not null
         );
         create index catalog_sessions_at on catalog_sessions using brin (at);
 
-        -- Which endpoint of a site was fetched with success by callers whose intent had this word, of sessions that a fetch named.
+        -- Which endpoint of a site was fetched successfully by callers with this word in their intent. Counts only sessions that a fetch
+        -- named.
         create table intent_outcomes (
             site text collate "C" not null,
             word text collate "C" not null,

@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 export { down } from './1000_common.ts';
 
 /**
- * What is used most: each hour the request log is rolled up by day and site, then into ranks. Ranks of a day stay, so that a reader who
- * walks through a list keeps the order in which it began.
+ * What is used most. Each hour the request log is summed by day and site, then ranked. Ranks of a day stay, so that a reader who pages
+ * through a list keeps its order.
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
@@ -20,7 +20,7 @@ export async function up(knex: Knex): Promise<void> {
         create table trending_rollups (
             id bigint generated always as identity primary key,
             hour timestamptz not null unique,
-            -- Outcomes of the request log are learnt up to here.
+            -- Outcomes of the request log until this time are counted.
             learnt_until timestamptz not null
         );
 
@@ -29,7 +29,7 @@ export async function up(knex: Knex): Promise<void> {
             period text not null check (period in ('24h', '7d', '30d')),
             rank integer not null,
             site text collate "C" not null,
-            -- Repeated here, so that the best of a category are found without all the others.
+            -- Repeated here, so that the best sites of a category are found without reading all others.
             intent_category text not null default '',
             fetches integer not null,
             lookups integer not null,

@@ -3,13 +3,13 @@ import type { Knex } from 'knex';
 export { down } from './1000_common.ts';
 
 /**
- * Remembered answers (docs/api.md, "Idempotency"): one row for each workspace, route and key. Without a status the first call is still
- * running, until running_until at the latest. What a workspace keeps is summed in idempotency_bytes, since summing its rows would cost
- * more with each of them.
+ * Stored answers (docs/api.md, "Idempotency"): one row for each workspace, route and key. Without a status the first call is still running,
+ * until running_until at the latest. idempotency_bytes has the sum per workspace, since summing the rows would take longer with each of
+ * them.
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
-        -- The thresholds are those of holds (1100), for the same reason.
+        -- The vacuum thresholds are those of holds (1100), for the same reason.
         create table idempotency (
             workspace_id text not null,
             route text not null,
@@ -19,9 +19,9 @@ export async function up(knex: Knex): Promise<void> {
             status smallint,
             -- Headers and body, encrypted by the key ring.
             sealed bytea,
-            -- What the account could spend after the charge: part of the body.
+            -- The credits that were left after the charge; part of the body.
             remaining bigint,
-            -- Bytes of the answer and its key; 0 while the call runs.
+            -- Bytes of the answer and its key; 0 while the call is running.
             size integer not null default 0 check (size >= 0),
             created_at timestamptz not null default app_now(),
             running_until timestamptz not null,
@@ -40,7 +40,7 @@ export async function up(knex: Knex): Promise<void> {
     await knex.raw(FUNCTIONS);
 }
 
-/** With `limit cardinality(…)` the planner expects one row, so that it looks rows up by key and never reads a whole table. */
+/** With `limit cardinality(…)` the planner expects one row, so it looks rows up by key and never reads the whole table. */
 export const FUNCTIONS = `
     create or replace function idempotency_count(p_workspace text[], p_bytes bigint[]) returns void language sql as $$
         insert into idempotency_bytes as kept (workspace_id, bytes)
@@ -49,9 +49,9 @@ export const FUNCTIONS = `
             on conflict (workspace_id) do update set bytes = kept.bytes + excluded.bytes;
     $$;
 
-    -- A verdict for each order: \`new\` (the key is this operation's now), \`running\`, \`abandoned\` (its time is over and its outcome unknown),
-    -- \`replay\`, \`conflict\` (another body) or \`full\`. The first order of a key takes it. Expired rows are deleted here too, so that nothing
-    -- depends on the sweeper.
+    -- Returns a verdict for each order: \`new\` (this operation now has the key), \`running\`, \`abandoned\` (its time is over and its
+    -- outcome unknown), \`replay\`, \`conflict\` (another body) or \`full\`. The first order of a key gets it. Expired rows are deleted
+    -- here too, so that nothing depends on the sweeper.
     create or replace function idempotency_begin(
         p_workspace text[], p_route text[], p_key text[], p_hash text[], p_operation text[], p_lasts_ms integer[], p_max_bytes bigint
     ) returns table (operation text, verdict text, holder text) language plpgsql as $$
@@ -95,7 +95,7 @@ export const FUNCTIONS = `
             left join idempotency_bytes b on b.workspace_id = g.workspace;
     end $$;
 
-    -- Only the call that has the key may keep an answer under it, and only once. p_sealed is base64, which a driver sends as it is.
+    -- Stores the answer of a call, once, and only if the call still has the key. p_sealed is base64, which a driver sends unchanged.
     create or replace function idempotency_keep(
         p_workspace text[], p_route text[], p_key text[], p_operation text[], p_status smallint[], p_sealed text[], p_remaining bigint[]
     ) returns integer language plpgsql set lock_timeout = '1s' as $$
@@ -121,7 +121,7 @@ export const FUNCTIONS = `
         return coalesce(cardinality(workspaces), 0);
     end $$;
 
-    -- Milliseconds until a workspace keeps less than p_max_bytes, by what expires first; 0: it does now.
+    -- Returns the milliseconds until enough answers of a workspace expire that it stores less than p_max_bytes; 0: it does now.
     create or replace function idempotency_room(p_workspace text, p_max_bytes bigint) returns bigint language plpgsql as $$
     declare
         moment timestamptz := app_now();

@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 export { down } from './1000_common.ts';
 
 /**
- * Results that may be served again to the account that paid for them (docs/api.md, "Hosted fetch"). `question` is a hash of version,
- * endpoint, bound values and max_results. What an account keeps is summed in kept_result_bytes, whose row everything locks first.
+ * Stored results that may be returned again to the account that paid for them (docs/api.md, "Hosted fetch"). `question` is a hash of
+ * version, endpoint, bound values and max_results. kept_result_bytes has the sum per account; its row is always locked first.
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
@@ -31,7 +31,8 @@ export async function up(knex: Knex): Promise<void> {
 }
 
 export const FUNCTIONS = `
-    -- Keeps one result in the place of an earlier one; the account's oldest go until it keeps at most p_max_bytes. p_sealed is base64.
+    -- Stores one result and replaces an earlier one. Deletes the account's oldest results until at most p_max_bytes are stored. p_sealed is
+    -- base64.
     create or replace function kept_results_keep(p_account text, p_question text, p_sealed text, p_results integer, p_max_bytes bigint)
     returns void language plpgsql as $$
     declare
@@ -57,7 +58,7 @@ export const FUNCTIONS = `
         update kept_result_bytes b set bytes = kept where b.account_id = p_account;
     end $$;
 
-    -- Accounts that another process works on are left to the next sweep.
+    -- Skips accounts that another process works on; the next sweep handles them.
     create or replace function kept_results_sweep(p_max_age integer, p_limit integer) returns integer language plpgsql as $$
     declare
         swept integer;

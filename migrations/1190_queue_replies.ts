@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './1000_common.ts';
 
-/** Where workers leave outcomes for the API process that waits, where the queue lives in PostgreSQL. Unlogged: after a crash no caller waits. */
+/** Outcomes that workers write for the waiting API process, if the queue is in PostgreSQL. Unlogged: after a crash no caller waits. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create unlogged table queue_replies (

@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 export { down } from './1000_common.ts';
 
 /**
- * Rate windows, leases and heartbeats of workers, where there is no Redis. Unlogged: after a crash windows begin again, which forgets some
- * calls and refuses none.
+ * Rate limits, leases and heartbeats of workers, for installations without Redis. Unlogged: after a crash windows begin again, which
+ * forgets some calls and refuses none.
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
@@ -38,11 +38,12 @@ export async function up(knex: Knex): Promise<void> {
 }
 
 export const FUNCTIONS = `
-    -- Real time, which tests do not move: a heartbeat says that a process lives.
+    -- Real time, which tests do not change: a heartbeat says that a process lives.
     create or replace function fleet_now() returns timestamptz language sql stable as $$ select now() $$;
 
-    -- One step over all limits. Locks are taken in one order (identity, account, site), and never a row lock that another call could hold while
-    -- it waits for one of these: no deadlock. Each statement after a lock sees what the last holder committed.
+    -- Checks and counts all limits in one step. Locks are taken in one order (identity, account, site). No row lock is taken that another
+    -- call could hold while it waits for one of these locks, so there is no deadlock. Each statement after a lock sees what the last holder
+    -- committed.
     create or replace function limits_take(
         p_identity text, p_names text[], p_limits int[], p_seconds int[],
         p_operation text, p_account text, p_concurrency int, p_site text, p_share int, p_lease_ms bigint,
@@ -115,7 +116,7 @@ export const FUNCTIONS = `
           left join limit_windows w on w.identity = p_identity and w.name = n.name and w.ends_at > app_now()
     $$;
 
-    -- Takes only rows that no call holds: it never waits, and no call waits for it.
+    -- Deletes only rows that no call has locked, so neither waits for the other.
     create or replace function limits_sweep() returns void language sql as $$
         delete from limit_windows where ctid = any (array(
             select ctid from limit_windows where ends_at < app_now() - interval '1 minute' limit 5000 for update skip locked));

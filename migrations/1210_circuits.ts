@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './1000_common.ts';
 
-/** What may hold up a call: circuits and turns of hosts, and endpoints that kill workers. */
+/** What may delay or refuse a call: circuits and turns of hosts, and endpoints that kill workers. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         ${STATES}
@@ -18,8 +18,8 @@ export async function up(knex: Knex): Promise<void> {
 }
 
 /**
- * Ended fetches of the last seconds, circuits that are not closed, and turns. Unlogged: after a crash every circuit is closed. Deaths of
- * workers are logged, since a quarantine lasts an hour.
+ * Fetches that ended in the last seconds, circuits that are not closed, and turns. Unlogged: after a crash every circuit is closed. Deaths
+ * of workers are logged, since a quarantine lasts an hour.
  */
 export const STATES = `
     create unlogged table circuits (
@@ -48,7 +48,7 @@ export const STATES = `
 
 /**
  * A circuit without a probe for ten minutes counts as closed. Tallies are locked in the order of their hosts. A report that waits for
- * another's row sees what that one committed, so of two reports that meet the second one opens the circuit.
+ * another report's row sees what the other has committed. So of two concurrent reports, the second one opens the circuit.
  */
 export const FUNCTIONS = `
     -- Returns the hosts whose circuit this report opened.
@@ -76,7 +76,7 @@ export const FUNCTIONS = `
                 returning kept.host;
     end $$;
 
-    -- -1 closed, 0 this operation is the probe, otherwise milliseconds to wait.
+    -- Returns -1: closed; 0: this operation is the probe; otherwise milliseconds to wait.
     create or replace function circuit_take_probe(p_host text, p_operation text, p_life_ms float8, p_patience_ms int) returns float8
     language plpgsql as $$
     declare v circuits;
@@ -116,7 +116,7 @@ export const FUNCTIONS = `
         end if;
     end $$;
 
-    -- Takes only rows that no call holds: it never waits, and no call waits for it.
+    -- Deletes only rows that no call has locked, so neither waits for the other.
     create or replace function circuit_sweep() returns void language sql as $$
         delete from circuit_tallies where ctid = any (array(select ctid from circuit_tallies
             where second < extract(epoch from app_now()) - 60 limit 5000 for update skip locked));
@@ -128,7 +128,7 @@ export const FUNCTIONS = `
             where died_at < app_now() - interval '2 hours' limit 5000 for update skip locked));
     $$;
 
-    -- One turn that suits all keys. Without an interval, only requests that wait for the end of a pause keep a distance.
+    -- Grants one turn that suits all keys. Without an interval, only requests that wait for the end of a pause keep a distance.
     create or replace function site_turn(p_keys text[], p_intervals_ms float8[], p_distance_ms float8, p_patience_ms float8,
         out granted boolean, out wait_ms float8)
     language plpgsql as $$
@@ -146,7 +146,7 @@ export const FUNCTIONS = `
         end if;
     end $$;
 
-    -- False: the request that was answered was sent before the last pause ended, so it belongs to the same burst.
+    -- Returns false if the answered request was sent before the last pause ended, since it belongs to the same burst.
     create or replace function site_pause(p_host text, p_pause_ms float8, p_age_ms float8) returns boolean language plpgsql as $$
     declare
         v_paused timestamptz;
@@ -161,7 +161,7 @@ export const FUNCTIONS = `
         return true;
     end $$;
 
-    -- True: with this death the endpoint is quarantined. Jobs that a dead worker had at the same time die one death.
+    -- Returns true if this death puts the endpoint into quarantine. Jobs that a dead worker ran at the same time count as one death.
     create or replace function worker_death(p_version bigint, p_endpoint text, p_age_ms float8, p_success timestamptz,
         p_remember_ms float8, p_quarantine_ms float8)
     returns boolean language plpgsql as $$

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './1000_common.ts';
 
-/** Who changed what: operators in `audit`, everybody else in the audit of a workspace. */
+/** Who changed what: operators in `audit`, everybody else in a workspace's audit. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table audit (
@@ -18,8 +18,8 @@ export async function up(knex: Knex): Promise<void> {
         create trigger audit_append_only before update or delete or truncate on audit
             for each statement execute function refuse_change();
 
-        -- Partitioned by month: a month past its time is dropped and not deleted row by row. Rows whose partition is not there yet go to
-        -- workspace_audit_rest; the upkeep moves them. An actor is the operator, the system, a user, a key, or another workspace.
+        -- Partitioned by month: an old month is dropped as a whole instead of row by row. Rows without a partition yet go to
+        -- workspace_audit_rest, and the upkeep moves them. An actor is the operator, the system, a user, a key, or another workspace.
         create sequence workspace_audit_id;
         create table workspace_audit (
             id bigint not null default nextval('workspace_audit_id'),
@@ -41,7 +41,7 @@ export async function up(knex: Knex): Promise<void> {
 }
 
 export const FUNCTIONS = `
-    -- Makes the partitions of this month and the next two, drops months that ended p_days ago, and forgets addresses after p_ip_days.
+    -- Creates the partitions of this month and the next two, drops months that ended p_days ago, and deletes addresses after p_ip_days.
     create or replace function workspace_audit_upkeep(p_days integer, p_ip_days integer) returns void language plpgsql
         set lock_timeout = '1s' as $$
     declare

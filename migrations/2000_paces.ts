@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * The pace that a package asks for, in requests a minute to each of its hosts. A domain repeats the lowest pace of each host over the
- * latest versions of its sites, so that a look-up reads one row; its revision tells that it changed.
+ * The pace that a package asks for, in requests a minute to each of its hosts. The domain's row repeats the lowest pace of each host over
+ * the latest versions of its sites, so that a look-up reads one row. A change raises the domain's revision.
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
@@ -11,7 +11,7 @@ export async function up(knex: Knex): Promise<void> {
     `);
 }
 
-/** The versions keep what they say of their pace. */
+/** Packages still contain their pace. */
 export async function down(knex: Knex): Promise<void> {
     await knex.raw('alter table domains drop column paces; alter table versions drop column pace');
 }

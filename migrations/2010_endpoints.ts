@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * The endpoints of the latest version of each site, to be found by what somebody wants to do. A site waits in `sites_to_index` from the
- * moment that another version is its latest until a worker has written its rows.
+ * Search index of the endpoints of each site's latest version. A site waits in `sites_to_index` from the time when its latest version
+ * changes until a worker has written its rows.
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
@@ -11,27 +11,28 @@ export async function up(knex: Knex): Promise<void> {
             site text collate "C" not null references sites,
             registrable text collate "C" not null references domains,
             version_id bigint not null references versions (id),
-            -- In its package.
+            -- Its position in the package.
             place integer not null,
             name text collate "C" not null,
             kind text not null,
             effect text not null check (effect in ('read', 'write')),
             intent_category text collate "C" not null,
             is_verified boolean not null,
-            -- 0: one of 64 and the most used ones, 1: one of 8, 2: the others. A search that many endpoints fit looks at the first tiers alone.
+            -- 0: a sample of one in 64, and the most used endpoints; 1: a sample of one in 8; 2: the others. A search with many matches
+            -- reads only the first tiers.
             tier smallint not null check (tier in (0, 1, 2)),
             -- Words, ideas and marks, each in its class (shared/domain/find/endpoint-words.ts).
             search tsvector not null,
             brevity real not null,
             needs_id boolean not null,
-            -- What lists show, as JSON (shared/domain/find/entry.ts).
+            -- The JSON that lists show (shared/domain/find/entry.ts).
             entry json not null,
-            -- Of 7 days, as of the last roll-up.
+            -- Of the 7 days before the last roll-up.
             success_rate real,
             p95_ms integer,
             unique (site, place)
         ) with (fillfactor = 90);
-        -- Read for hundreds of rows by each search, while the entry is read for those that are shown.
+        -- Each search reads this column for hundreds of rows, but the entry only for the rows that are shown.
         alter table endpoints alter search set storage main;
         create index endpoints_search_0 on endpoints using gin (search) with (fastupdate = off) where tier = 0;
         create index endpoints_search_1 on endpoints using gin (search) with (fastupdate = off) where tier = 1;
@@ -40,7 +41,7 @@ export async function up(knex: Knex): Promise<void> {
         create index endpoints_writes on endpoints (site, place) where effect = 'write';
         create index domains_blocked on domains (registrable) where is_blocked;
 
-        -- What a mistyped word may have been meant to be.
+        -- Words to correct mistyped words.
         create table endpoint_words (
             id bigint generated always as identity,
             word text collate "C" primary key
@@ -61,14 +62,14 @@ export async function up(knex: Knex): Promise<void> {
         create trigger sites_updated_to_index after update of latest_version_id on sites
             for each row when (new.latest_version_id is distinct from old.latest_version_id) execute function site_to_index();
 
-        -- By which rules endpoints are indexed (FIND_RULES); sites of older ones are indexed again.
+        -- The rules by which endpoints are indexed (FIND_RULES). Sites of older rules are indexed again.
         create table endpoint_rules (is_only boolean primary key default true check (is_only), rules integer not null);
         insert into endpoint_rules (rules) values (0);
         analyze endpoint_rules;
     `);
 }
 
-/** Nothing is lost: all of it is made from the versions. */
+/** Nothing is lost, since all of it can be computed from the versions. */
 export async function down(knex: Knex): Promise<void> {
     await knex.raw(`
         drop trigger sites_inserted_to_index on sites;

@@ -1,17 +1,17 @@
 import type { Knex } from 'knex';
 
 /**
- * Calls that are answered later (docs/api.md, "Jobs"). A job moves together with its credits: the end of a running one locks its row, then
- * its hold, and writes both in one transaction.
+ * Calls that are answered later (docs/api.md, "Jobs"). A job and its credits change together: to end a running job, one transaction locks
+ * its row, then its hold, and writes both.
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table jobs (
             job_id text collate "C" primary key check (job_id like 'job\\_%'),
-            -- The order in which jobs were made.
+            -- The order of creation.
             number bigint generated always as identity,
             workspace_id text collate "C" not null,
-            -- Whose rights it has, and who pays: as of its order, then as of its last begin.
+            -- The key whose rights it has, and the account that pays: as of its order, later as of its last start.
             key_id text collate "C" not null,
             account_id text collate "C" not null,
             site text collate "C" not null,
@@ -20,17 +20,18 @@ export async function up(knex: Knex): Promise<void> {
             version_id bigint not null,
             version integer not null,
             effect text not null check (effect in ('read', 'write')),
-            -- What a key needs to see it: write also for a POST that only its author calls a read.
+            -- The right that a key needs to see it: write also for a POST that only its author calls a read.
             needs text not null check (needs in ('read', 'write')),
-            -- JSON as it was written.
+            -- JSON in its original text.
             metadata text not null,
             session_id text,
-            -- The credential that it is sent with, and the only user who sees such a job; null where others may use it too.
+            -- The connection that sends its credential. If owner_id is set, only this user sees the job; null: others may use the
+            -- connection too.
             connection_id text collate "C",
             owner_id text collate "C",
-            -- What was asked, encrypted; null once it was deleted.
+            -- The request, encrypted; null after it was deleted.
             request bytea,
-            -- Credits of a unit and units that may be billed at most, as of the order.
+            -- Credits per unit, and the most units that may be billed, as of the order.
             unit integer not null,
             units_cap integer,
             status text not null default 'queued' check (status in ('queued', 'running', 'succeeded', 'failed', 'cancelled', 'expired')),
@@ -39,22 +40,22 @@ export async function up(knex: Knex): Promise<void> {
             started_at timestamptz,
             finished_at timestamptz,
             expires_at timestamptz not null,
-            -- When it may be looked at next.
+            -- The earliest time of the next attempt.
             due_at timestamptz not null default app_now(),
             attempts smallint not null default 0,
             -- Attempts whose worker died.
             deaths smallint not null default 0,
-            -- Of the attempt that a worker prepares or runs, and until when that worker counts as alive (real time).
+            -- The attempt that a worker prepares or runs, and until when this worker counts as alive (real time).
             operation text collate "C",
             lease_until timestamptz,
             credits_used bigint not null default 0,
-            -- Of the last failed attempt; what the code alone does not say is encrypted.
+            -- The error of the last failed attempt. Details beyond the code are encrypted.
             code text,
             error bytea,
-            -- Encrypted, in two parts: between them goes what the account could spend after the charge.
+            -- Encrypted, in two parts. The account's remaining credits after the charge are inserted between them.
             result bytea,
             remaining bigint,
-            -- The copy for max_age that was kept with it.
+            -- The stored copy for max_age.
             question text,
             result_expired boolean not null default false
         ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
@@ -67,7 +68,7 @@ export async function up(knex: Knex): Promise<void> {
         create index jobs_kept on jobs (finished_at) where request is not null;
         create index jobs_finished on jobs (finished_at) where finished_at is not null;
 
-        -- What an account has open and stored, kept by the trigger alone; and when a job of it last had its turn (real time).
+        -- The open and stored jobs of an account, updated only by the trigger; and when one of its jobs last had its turn (real time).
         create table job_accounts (
             account_id text collate "C" primary key,
             open_items bigint not null default 0 check (open_items >= 0),

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 
 /**
- * What happened, for webhooks and GET /v1/events. A row is written in the transaction of the change, without a position. A worker then
- * spreads it: it gives it the next position and makes its deliveries. Only one worker spreads at a time, so that no reader of positions
- * misses an event that commits late.
+ * Events for webhooks and GET /v1/events. An event is written in the transaction of the change, without a position. Later a worker gives it
+ * the next position and creates its deliveries ("spreads" it). Only one worker spreads at a time, so that a reader of positions misses no
+ * event that commits late.
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
@@ -12,16 +12,16 @@ export async function up(knex: Knex): Promise<void> {
             type text collate "C" not null,
             -- Who receives it: one of these four.
             workspace_id text collate "C",
-            -- Who pays: the workspaces of an account.
+            -- All workspaces of an account.
             account_id text collate "C",
             -- The workspaces that maintain or fetched a site.
             site text collate "C",
-            -- One webhook alone.
+            -- Only one webhook.
             webhook_id text collate "C",
             at timestamptz not null default app_now(),
-            -- JSON as it was written: numbers keep their digits.
+            -- JSON in its original text, so that numbers keep their digits.
             data text not null,
-            -- What is read when a body is built, such as a job for its result.
+            -- The id of the row that is read when a body is built, such as a job for its result.
             about text collate "C",
             position bigint,
             has_deliveries boolean not null default false,
@@ -39,7 +39,7 @@ export async function up(knex: Knex): Promise<void> {
     `);
 }
 
-/** Events that were not delivered yet are lost. */
+/** Undelivered events are lost. */
 export async function down(knex: Knex): Promise<void> {
     await knex.raw(`
         drop table events;

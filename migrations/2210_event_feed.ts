@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
 
-/** What GET /v1/events needs beside the events: the end of the feed, and which workspaces the events of a site concern. */
+/** What GET /v1/events needs in addition: the end of the feed, and the workspaces that the events of a site concern. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create unique index events_position on events (position) where position is not null;
 
-        -- Who fetched a site with success, and on which day last: its events concern them for 30 days.
+        -- Who fetched a site successfully, and the last day of it. The site's events concern them for 30 days.
         create table site_callers (
             site text collate "C" not null,
             workspace_id text collate "C" not null,
@@ -20,7 +20,7 @@ export async function up(knex: Knex): Promise<void> {
     `);
 }
 
-/** Events stay, but are listed for nobody. */
+/** Events stay, but no list shows them. */
 export async function down(knex: Knex): Promise<void> {
     await knex.raw('drop table site_callers; drop index events_position');
 }

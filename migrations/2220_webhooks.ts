@@ -1,19 +1,19 @@
 import type { Knex } from 'knex';
 
 /**
- * Webhooks and their deliveries. A host has a row while deliveries to it wait; a worker holds the row while it sends them, so that the
- * bounds of a webhook and of a host hold in all processes. Deliveries name no foreign keys: they are made and deleted in bulk.
+ * Webhooks and their deliveries. A host has a row while deliveries to it wait. A worker holds this row while it sends them, so that the
+ * limits of a webhook and of a host hold across all processes. Deliveries have no foreign keys, since they are created and deleted in bulk.
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table webhooks (
             id text collate "C" primary key check (id like 'whk\\_%'),
             workspace_id text collate "C" not null references workspaces (id),
-            -- On Free this user's credits are told.
+            -- On the plan Free, the credits are this user's.
             made_by text collate "C" not null references users (id),
             url text not null,
             host text collate "C" not null,
-            -- Null for an address.
+            -- Null if the host is an IP address.
             registrable text collate "C",
             events text[] not null,
             description text,
@@ -21,10 +21,10 @@ export async function up(knex: Knex): Promise<void> {
             disabled_at timestamptz,
             disabled_reason text check (disabled_reason in ('caller', 'gone', 'failing', 'backlog')),
             sealed bytea not null,
-            -- Signs beside the other until then.
+            -- The former secret also signs until former_until.
             former_sealed bytea,
             former_until timestamptz,
-            -- Attempts that failed since the last one that did not.
+            -- Failed attempts since the last success.
             failures integer not null default 0,
             failing_since timestamptz,
             warned_at timestamptz,
@@ -37,7 +37,7 @@ export async function up(knex: Knex): Promise<void> {
 
         create table webhook_hosts (
             host text collate "C" primary key,
-            -- When the next delivery is due; null: none waits.
+            -- When the next delivery is due; null: no delivery waits.
             due_at timestamptz,
             holder text,
             held_until timestamptz
@@ -48,15 +48,15 @@ export async function up(knex: Knex): Promise<void> {
             id text collate "C" primary key check (id like 'dlv\\_%'),
             webhook_id text collate "C" not null,
             event_id text collate "C" not null,
-            -- The webhook's, while it waits.
+            -- The webhook's host, while the delivery waits.
             host text collate "C" not null,
             -- stopped: the webhook was disabled meanwhile.
             status text not null default 'pending' check (status in ('pending', 'delivered', 'failed', 'stopped')),
             attempts integer not null default 0,
-            -- Attempts before the last order to deliver it again: from then on the waits begin with the shortest.
+            -- Attempts before the last manual redelivery, which resets the waits to the shortest.
             earlier_attempts integer not null default 0,
             due_at timestamptz,
-            -- Of the last attempt.
+            -- Result of the last attempt.
             code smallint,
             problem text,
             answer text,
@@ -72,7 +72,7 @@ export async function up(knex: Knex): Promise<void> {
     `);
 }
 
-/** Events stay, and are sent nowhere. */
+/** Events stay, but are not sent. */
 export async function down(knex: Knex): Promise<void> {
     await knex.raw('drop table webhook_deliveries, webhook_hosts, webhooks');
 }

@@ -2,22 +2,23 @@ import type { Knex } from 'knex';
 
 /**
  * Batches (docs/api.md, "Batches"): many jobs that are ordered at once. Their items are rows of `jobs`. Rows are locked in one order: jobs,
- * what a movement of credits locks, batches, job_accounts; each by its id.
+ * the rows that a change of credits locks, batches, job_accounts; each by id.
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table batches (
             batch_id text collate "C" primary key check (batch_id like 'bat\\_%'),
-            -- The order in which batches were made.
+            -- The order of creation.
             number bigint generated always as identity,
             workspace_id text collate "C" not null,
-            -- Whose rights its items have: who made it, or the last one who resumed or retried it. And who paid then.
+            -- The key whose rights its items have (of the person who created, or last resumed or retried it), and the account that paid
+            -- then.
             key_id text collate "C" not null,
             account_id text collate "C" not null,
             name text,
-            -- JSON as it was written.
+            -- JSON in its original text.
             metadata text not null,
-            -- What a key needs to see it: what its items need in all.
+            -- The right that a key needs to see it: the highest that an item needs.
             needs text not null check (needs in ('read', 'write')),
             sites text[] not null,
             endpoints text[] not null,
@@ -29,19 +30,19 @@ export async function up(knex: Knex): Promise<void> {
             waiting_for text check (waiting_for in ('credits', 'limits', 'site', 'storage')),
             created_at timestamptz not null default app_now(),
             finished_at timestamptz,
-            -- Seconds; a retry begins them again.
+            -- Seconds. A retry starts them again.
             expires_in integer not null,
             expires_at timestamptz not null,
-            -- No item of it begins before; and when one of them was last chosen (real time).
+            -- No item starts before due_at. served_at: when an item was last chosen (real time).
             due_at timestamptz not null default app_now(),
             served_at timestamptz not null default '-infinity',
-            -- Credits: what its items cost at most, and the caller's own limit.
+            -- The most credits that its items can cost, and the caller's own limit.
             greatest_cost bigint not null,
             max_credits bigint,
             stop_after_failures integer,
-            -- The place of the last end in the results. Its row stays locked until that end is committed, so no reader passes one unseen.
+            -- The number of the last ended item. This row stays locked until the end is committed, so no reader skips an item.
             ends bigint not null default 0,
-            -- Kept by the trigger of jobs alone, but for failures, which a resume or a retry sets to 0.
+            -- Updated only by the trigger of jobs. Exception: a resume or a retry sets failures to 0.
             credits_used bigint not null default 0,
             credits_held bigint not null default 0,
             failures integer not null default 0,
@@ -59,11 +60,11 @@ export async function up(knex: Knex): Promise<void> {
         alter table jobs
             add batch_id text collate "C",
             add custom_id text,
-            -- Its place among the ends of its batch.
+            -- Its number among the ended items of its batch.
             add end_number bigint,
-            -- Credits that are held while it runs.
+            -- Credits that are held while it is running.
             add held bigint not null default 0,
-            -- It is a write that may have been sent.
+            -- True: it is a write and may have been sent.
             add was_sent boolean not null default false;
         create index jobs_of_batch on jobs (batch_id, number) where batch_id is not null;
         create index jobs_ended on jobs (batch_id, end_number) where end_number is not null;
@@ -72,7 +73,7 @@ export async function up(knex: Knex): Promise<void> {
         create index jobs_due_of_batch on jobs (batch_id, due_at, number)
             where status = 'queued' and operation is null and batch_id is not null;
 
-        -- Items of bodies that still arrive. What a body that broke off leaves is swept.
+        -- Items of request bodies that are still arriving. The sweeper deletes those of aborted bodies.
         create unlogged table batch_drafts (
             batch_id text collate "C" not null,
             place integer not null,
@@ -83,7 +84,7 @@ export async function up(knex: Knex): Promise<void> {
         );
         create index batch_drafts_age on batch_drafts (created_at);
 
-        -- What an operator stopped: jobs of an account, of a site, of both together, or with neither all.
+        -- Pauses by an operator: jobs of an account, of a site, of both together, or all if neither is set.
         create table job_pauses (
             account_id text collate "C" not null default '',
             site text collate "C" not null default '',
@@ -93,7 +94,7 @@ export async function up(knex: Knex): Promise<void> {
 
         drop trigger jobs_counted on jobs;
         drop function jobs_counted;
-        -- Counts for whole statements: a batch is thousands of rows.
+        -- Counts per statement, since a batch has thousands of rows.
         create function jobs_added() returns trigger language plpgsql as $$
         declare
             c record;
@@ -160,7 +161,7 @@ export async function up(knex: Knex): Promise<void> {
             for each statement execute function jobs_changed();
         create trigger jobs_deleted after delete on jobs referencing old table as old_jobs
             for each statement execute function jobs_deleted();
-        -- Sums are numeric.
+        -- The parameters become numeric, since sums are.
         drop function jobs_count;
         create function jobs_count(p_account text, p_items numeric, p_bytes numeric, p_results numeric) returns void language sql as $$
             -- A row that is proposed has to satisfy the checks as well: the difference may be negative.
@@ -171,7 +172,7 @@ export async function up(knex: Knex): Promise<void> {
     `);
 }
 
-/** Batches are lost, and their items become jobs of their own. */
+/** Batches are lost. Their items become separate jobs. */
 export async function down(knex: Knex): Promise<void> {
     await knex.raw(`
         drop trigger jobs_added on jobs;

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * Calls on a schedule (docs/api.md, "Monitors"). A monitor that is due and a run whose job ended are claimed for seconds of real time by
- * one worker; each write that follows asks whether the claim still holds.
+ * Scheduled calls (docs/api.md, "Monitors"). One worker claims a due monitor, or a run with an ended job, for seconds of real time. Each
+ * later write checks that the claim is still valid.
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
@@ -12,16 +12,16 @@ export async function up(knex: Knex): Promise<void> {
             monitor_id text collate "C" primary key check (monitor_id like 'mon\\_%'),
             number bigint generated always as identity,
             workspace_id text collate "C" not null,
-            -- Whose rights its runs have.
+            -- The key and user whose rights its runs have.
             key_id text collate "C" not null,
             user_id text collate "C" not null,
             name text,
             site text collate "C" not null,
             endpoint text collate "C" not null,
-            -- What a key needs to see it: write for a POST that only its author calls a read.
+            -- The right that a key needs to see it: write also for a POST that only its author calls a read.
             needs text not null check (needs in ('read', 'write')),
             connection_id text collate "C",
-            -- The only user who sees it; null where others may use the connection too.
+            -- The only user who sees it; null: others may use the connection too.
             owner_id text collate "C",
             -- The call, encrypted.
             request bytea not null,
@@ -36,14 +36,14 @@ export async function up(knex: Knex): Promise<void> {
             metadata text not null,
             status text not null default 'active' check (status in ('active', 'paused', 'failing')),
             paused_reason text check (paused_reason in ('key', 'site_blocked', 'yanked', 'plan')),
-            -- From when "every" counts.
+            -- The time from which "every" counts.
             since timestamptz not null default app_now(),
             next_run_at timestamptz,
             claim text collate "C",
             claimed_until timestamptz,
-            -- In a row.
+            -- Failures in a row.
             failures integer not null default 0,
-            -- Runs of other bases are not compared.
+            -- Only runs with the same base are compared.
             base integer not null default 1,
             created_at timestamptz not null default app_now(),
             check (num_nonnulls(every, cron) = 1 and (cron is null) = (timezone is null)),
@@ -60,7 +60,7 @@ export async function up(knex: Knex): Promise<void> {
             base integer not null,
             status text not null check (status in ('running', 'succeeded', 'failed', 'skipped')),
             skipped_reason text check (skipped_reason in ('unfinished', 'max_credits_per_day', 'cancelled')),
-            -- When the schedule wanted it; null: by hand.
+            -- The scheduled time; null: started by hand.
             due_at timestamptz,
             started_at timestamptz not null default app_now(),
             finished_at timestamptz,
@@ -70,10 +70,10 @@ export async function up(knex: Knex): Promise<void> {
             code text,
             -- Encrypted.
             error bytea,
-            -- Whether it differs from the run before; null: it was not compared.
+            -- Whether the value differs from that of the run before; null: not compared.
             changed boolean,
             change_id text collate "C",
-            -- The watched value, encrypted: of the latest two that have one.
+            -- The watched value, encrypted. Only the latest two runs with a value keep it.
             value bytea,
             claim text collate "C",
             claimed_until timestamptz

@@ -1,14 +1,14 @@
 import type { Knex } from 'knex';
 
-/** Each step is its own transaction: the log is looked through while calls go on being written. */
+/** Each step is its own transaction, so that calls can be logged while the table is scanned. */
 export const config = { transaction: false };
 
 /** How often the exchange of the tables is tried, for two seconds each, while others read the log. */
 const TRIES = 30;
 
 /**
- * The request log by day (UTC), so that a day past its time is dropped and not deleted row by row. The table of before becomes the partition
- * of all days up to tomorrow: its rows stay where they are, and a checked constraint spares PostgreSQL to look through them under a lock.
+ * Partitions the request log by day (UTC), so that an old day is dropped instead of deleted row by row. The old table becomes the partition
+ * of all days up to tomorrow, so its rows stay in place. With a validated constraint, PostgreSQL need not scan them under a lock.
  */
 export async function up(knex: Knex): Promise<void> {
     const { rows } = await knex.raw<{ rows: [{ day: string }] }>(
@@ -23,7 +23,7 @@ export async function up(knex: Knex): Promise<void> {
     await whenUnlocked(knex, (trx) => trx.raw(`${EXCHANGE} ${ATTACH(until)} ${FUNCTIONS} select usage_make_days(app_now());`));
 }
 
-/** One table again. */
+/** Makes it one table again. */
 export async function down(knex: Knex): Promise<void> {
     await whenUnlocked(knex, (trx) =>
         trx.raw(`
@@ -43,7 +43,7 @@ export async function down(knex: Knex): Promise<void> {
     );
 }
 
-/** Who waits for the lock keeps all others waiting: so it is let go after two seconds, and asked for again. */
+/** A transaction that waits for the lock blocks all others. So it gives up after two seconds and tries again. */
 async function whenUnlocked(knex: Knex, change: (trx: Knex.Transaction) => Knex.Raw): Promise<void> {
     for (let left = TRIES; ; left--) {
         try {
@@ -58,7 +58,7 @@ async function whenUnlocked(knex: Knex, change: (trx: Knex.Transaction) => Knex.
     }
 }
 
-/** Gives the new table the rights of another one, and the use of its sequence to those who insert. */
+/** Gives the new table the rights of another one, and the use of its sequence to those who may insert. */
 const KEEP_RIGHTS = (before: string) => `
     do $$
     declare
@@ -77,7 +77,7 @@ const KEEP_RIGHTS = (before: string) => `
     end $$;
 `;
 
-/** A sequence, since PostgreSQL 15 takes no identity column into partitions; rights go on to the new table. */
+/** Uses a sequence, since PostgreSQL 15 does not allow an identity column in partitions. The rights are copied to the new table. */
 const EXCHANGE = `
     alter table usage rename to usage_before;
     alter index usage_pkey rename to usage_before_pkey;
@@ -103,7 +103,7 @@ const EXCHANGE = `
     alter sequence usage_id owned by usage.id;
 `;
 
-/** A new database has no table of before. */
+/** Attaches the old table. A new database has none. */
 const ATTACH = (until: string) => `
     do $$
     begin
@@ -116,7 +116,7 @@ const ATTACH = (until: string) => `
     end $$;
 `;
 
-/** With the rights of the owner: APIs and workers may create and drop nothing else. */
+/** These functions run with the rights of the owner, since APIs and workers may not create or drop anything else. */
 export const FUNCTIONS = `
     create or replace function usage_partitions() returns table (part regclass, since timestamptz, until timestamptz)
         language sql stable as $$
@@ -127,8 +127,8 @@ export const FUNCTIONS = `
         where i.inhparent = 'usage'::regclass
     $$;
 
-    -- Makes the days from p_since on that are not there yet, to three days ahead. There is no partition for the rest: rows of it would have
-    -- to be looked through under a lock for each new day.
+    -- Creates the missing days from p_since to three days ahead. There is no default partition: each new day would have to scan its rows
+    -- under a lock.
     create or replace function usage_make_days(p_since timestamptz) returns void language plpgsql security definer
         set lock_timeout = '1s' as $$
     declare
@@ -149,7 +149,7 @@ export const FUNCTIONS = `
         end loop;
     end $$;
 
-    -- Drops the partitions that ended p_days ago; returns how many. While somebody reads the log for long they stay.
+    -- Drops the partitions that ended p_days ago, and returns how many. They stay while a long read of the log is running.
     create or replace function usage_drop_days(p_days integer) returns integer language plpgsql security definer
         set lock_timeout = '200ms' as $$
     declare

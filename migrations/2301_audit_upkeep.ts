@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { FUNCTIONS } from './1220_audit.ts';
 
-/** The upkeep of the audit makes and drops months with the rights of the owner, as that of the request log does. */
+/** The upkeep of the audit creates and drops months with the rights of the owner, like that of the request log. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         alter function workspace_audit_upkeep(integer, integer) rename to workspace_audit_months;

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Credentials that callers have for sites, sealed by a data key of their workspace, which the key ring of the installation seals. */
+/** Callers' credentials for sites. A data key of the workspace encrypts them, and the installation's key ring encrypts the data key. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table connection_keys (
@@ -10,13 +10,13 @@ export async function up(knex: Knex): Promise<void> {
         create table connections (
             id text collate "C" primary key check (id like 'con\\_%'),
             workspace_id text collate "C" not null references workspaces (id) on delete cascade,
-            -- Who made it; null where a shared one outlived its owner's membership.
+            -- The user who created it. Null if a shared one has outlived its owner's membership.
             owner_id text collate "C",
             shared boolean not null,
             site text collate "C" not null,
             auth_id text not null,
             name text not null,
-            -- What the owner agreed to: the entry of the package's auth, and the hosts that may get the value.
+            -- What the owner agreed to: the entry of the package's auth, and the hosts that may receive the value.
             entry jsonb not null,
             hosts text[] not null,
             sealed bytea not null,
@@ -28,7 +28,7 @@ export async function up(knex: Knex): Promise<void> {
         );
         create index connections_of_workspace on connections (workspace_id, created_at, id);
         create index connections_for_calls on connections (workspace_id, site, id);
-        -- Uses by the hour; the first of an hour adds a row to the workspace's audit.
+        -- Uses per hour. The first use in an hour adds a row to the workspace's audit.
         create table connection_uses (
             workspace_id text collate "C" not null references workspaces (id) on delete cascade,
             connection_id text collate "C" not null,

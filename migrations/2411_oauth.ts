@@ -1,13 +1,13 @@
 import type { Knex } from 'knex';
 
-/** OAuth: clients of workspaces, consents under way, grants to be revoked, and hosts that operators allow for sign-in. */
+/** OAuth: clients of workspaces, running consents, grants to be revoked, and hosts that operators allow for sign-in. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table oauth_clients (
             workspace_id text collate "C" not null references workspaces (id) on delete cascade,
             site text collate "C" not null,
             client_id text not null,
-            -- The secret, by the data key of the workspace; null: a public client.
+            -- The secret, encrypted by the data key of the workspace; null: a public client.
             sealed bytea,
             updated_at timestamptz not null default app_now(),
             primary key (workspace_id, site)
@@ -17,7 +17,7 @@ export async function up(knex: Knex): Promise<void> {
             state_hash bytea primary key,
             workspace_id text collate "C" not null references workspaces (id) on delete cascade,
             user_id text collate "C" not null,
-            -- Of the connection that it leads to.
+            -- The id of the connection that the consent leads to.
             connection_id text collate "C" not null,
             site text collate "C" not null,
             entry jsonb not null,
@@ -25,7 +25,7 @@ export async function up(knex: Knex): Promise<void> {
             scopes text[] not null,
             client_id text not null,
             redirect_url text,
-            -- The verifier, and from the consent on the URL that the site sent the browser to.
+            -- The verifier, encrypted. After the consent also the URL to which the site sent the browser.
             sealed bytea not null,
             status text not null default 'open' check (status in ('open', 'due', 'running', 'done', 'failed')),
             problem text,

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 
-/** Which grants are being renewed: no transaction stays open while a site answers. */
+/** Which grants are being renewed. Without this column a transaction would stay open while a site answers. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
-        -- Until then one process alone asks the site for the next token.
+        -- Until this time only one process asks the site for the next token.
         alter table connections add column renewing_until timestamptz;
     `);
 }

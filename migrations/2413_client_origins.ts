@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Where the secret of an OAuth client may go: another version of the schema cannot send it elsewhere. */
+/** Where the secret of an OAuth client may be sent. Another version of the schema cannot send it elsewhere. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         -- Origins of token_url and revocation_url; null: those of the first consent.

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** What callers report of endpoints, for those who maintain the site. Kept for 90 days. */
+/** Problems that callers report to the maintainers of a site. Kept for 90 days. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table problem_reports (
@@ -10,7 +10,7 @@ export async function up(knex: Knex): Promise<void> {
             endpoint text collate "C",
             kind text collate "C" not null,
             text text not null,
-            -- Who reported it; shown to nobody but the operator.
+            -- The workspace that reported it. Only the operator sees it.
             workspace_id text collate "C" not null references workspaces (id) on delete cascade,
             created_at timestamptz not null default app_now()
         );

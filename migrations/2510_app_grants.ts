@@ -1,19 +1,22 @@
 import type { Knex } from 'knex';
 
-/** Apps, such as clients of the Model Context Protocol, that people let act for them (api/oauth). A grant is a key with a token that changes. */
+/**
+ * Apps, such as clients of the Model Context Protocol, that people allow to act for them (api/oauth). A grant is a key with tokens that
+ * change.
+ */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
-        -- A grant's: the hash is that of its access token. resource: the path that tokens open; null: an ordinary key.
+        -- For the key of a grant, the hash is that of its access token. resource: the path that its tokens may use; null: an ordinary key.
         alter table api_keys add column token_expires_at timestamptz, add column resource text;
 
         create table apps (
-            -- The URL of its document, or app_…, where it registered itself.
+            -- The URL of its document, or app_… if it registered itself.
             id text primary key,
             name text,
             redirect_uris text[] not null default '{}',
             -- Why its document cannot be used.
             problem text,
-            -- Of a document: when it was last asked for and read, and when a worker began to read it.
+            -- When its document was last requested, when it was last read, and when a worker began to read it.
             asked_at timestamptz,
             began_at timestamptz,
             read_at timestamptz,
@@ -51,7 +54,7 @@ export async function up(knex: Knex): Promise<void> {
 
 export async function down(knex: Knex): Promise<void> {
     await knex.raw(`
-        -- Their tokens would open everything.
+        -- Delete the keys of grants: without the column resource their tokens would be valid for everything.
         delete from api_keys where resource is not null;
         drop table app_refresh_tokens, app_codes, app_grants, apps;
         alter table api_keys drop column token_expires_at, drop column resource;

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** The price of a write, in credits, above which a key wants a person to confirm; null: none. */
+/** The price of a write, in credits, above which a key requires the confirmation by a person; null: never. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw('alter table api_keys add column confirm_above integer check (confirm_above >= 0)');
 }

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 
-/** What was chosen from lists of endpoints and succeeded, by the words of the task. */
+/** Endpoints that were chosen from lists and called successfully, by the words of the task. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
-        -- Null: the session of a search among all sites.
+        -- Null: the session of a search over all sites.
         alter table catalog_sessions alter column site drop not null;
 
         -- An account counts once a day and endpoint. Words are kept for 90 days, tasks never.
@@ -17,7 +17,7 @@ export async function up(knex: Knex): Promise<void> {
         );
         create index find_choices_day on find_choices (day);
 
-        -- As of the last roll-up, where at least five accounts chose.
+        -- Counts of the last roll-up, for choices of at least five accounts.
         create table find_choice_counts (
             site text collate "C" not null,
             endpoint text collate "C" not null,
@@ -28,7 +28,7 @@ export async function up(knex: Knex): Promise<void> {
     `);
 }
 
-/** What was learnt is lost. */
+/** The learnt choices are lost. */
 export async function down(knex: Knex): Promise<void> {
     await knex.raw(`
         drop table find_choice_counts, find_choices;

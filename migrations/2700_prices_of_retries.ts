@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /**
- * What an item of a batch costs at most, when it is ordered and when it is retried: its unit times the least of `units`, its cap and what
+ * The highest cost of an item of a batch, for its order and for retries: the unit price times the lowest of `units`, its cap and what
  * `max_credits` buys. Null: ordered before this migration.
  */
 export async function up(knex: Knex): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** How many monitors an operator allows one account; null: as many as its plan. Kept and cleared as the other limits of an account are. */
+/** The most monitors that an operator allows an account; null: those of its plan. Set and cleared like the other limits of an account. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw('alter table credit_accounts add monitors integer check (monitors >= 0)');
     await knex.raw(functions({ opened: OPENED, renewed: RENEWED }));
@@ -14,7 +14,7 @@ export async function down(knex: Knex): Promise<void> {
 const OPENED = ", monitors = (p_limits ->> 'monitors')::integer";
 const RENEWED = ', monitors = case when keeps_limits then c.monitors end';
 
-/** As in 1110_credit_periods.ts, with these settings more. */
+/** As in 1110_credit_periods.ts, with more settings. */
 const functions = ({ opened, renewed }: { opened: string; renewed: string }) => `
     create or replace function credits_open(p_id text, p_plan text, p_plan_allowance integer, p_limits jsonb, p_restart boolean)
     returns void language plpgsql as $$

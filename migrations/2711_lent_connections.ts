@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Maintainers may lend a connection to the verification runs of their packages. */
+/** Maintainers may lend a connection to the verification of their packages. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         alter table connections add column verifies boolean not null default false;

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * When a job of an account, or an item of a batch, was last claimed (real time). Only claims write this table. As columns of job_accounts
- * and batches, a claim waited for a long order of one account, and all other claims waited for that claim.
+ * When a job of an account, or an item of a batch, was last claimed (real time). Only claims write this table. Before, these were columns
+ * of job_accounts and batches. Then a claim had to wait for a long order of one account, and all other claims waited for that claim.
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`

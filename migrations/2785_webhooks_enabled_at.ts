@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** When a webhook was created or last enabled. Events from before are not sent to it, even if they are spread later. */
+/** When a webhook was created or last enabled. It does not get earlier events, even if they are spread later. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         alter table webhooks add enabled_at timestamptz not null default app_now();

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Whether the present URL of a webhook ever answered 2xx. Webhooks without it share a slower pace at their host. */
+/** Whether the current URL of a webhook ever answered 2xx. Webhooks that did not share a slower pace per host. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         alter table webhooks add has_delivered boolean not null default false;

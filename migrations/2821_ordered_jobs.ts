@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** What an account ordered on one day (UTC): jobs that end early, such as cancelled ones, stay stored and must be bounded too. */
+/** What an account ordered per day (UTC). Jobs that end early, such as cancelled ones, stay stored and need a limit too. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         alter table job_accounts

@@ -1,6 +1,9 @@
 import type { Knex } from 'knex';
 
-/** From migration 0097 to 0156: the tables of 0100 to 0156, one after the other. Their functions follow with the baseline's (from-0156.ts). */
+/**
+ * Updates from migration 0097 to 0156: creates the tables of 0100 to 0156 in order. Their functions follow with those of the baseline
+ * (from-0156.ts).
+ */
 export async function updateFrom0097(knex: Knex): Promise<void> {
     await knex.raw(`
         -- 0100

@@ -12,8 +12,8 @@ import * as circuits from '../1210_circuits.ts';
 import * as audit from '../1220_audit.ts';
 
 /**
- * From migration 0156 to the baseline. What was kept in clear before the key ring goes: results are fetched again, an answer under an
- * Idempotency-Key counts as one that cannot be opened any more (its call is not repeated), and mails that still wait are not sent.
+ * Updates from migration 0156 to the baseline. Deletes what was stored unencrypted before the key ring. Results are fetched again, a stored
+ * answer of an Idempotency-Key counts as unreadable (its call is not repeated), and waiting mails are not sent.
  */
 export async function updateFrom0156(knex: Knex): Promise<void> {
     await knex.raw(DROP_FUNCTIONS);
@@ -27,7 +27,7 @@ export async function updateFrom0156(knex: Knex): Promise<void> {
     await knex.raw('select workspace_audit_upkeep(400, 90)');
 }
 
-/** Those that the baseline has otherwise, or no more. */
+/** Drops the functions that the baseline replaces or no longer has. */
 const DROP_FUNCTIONS = `
     do $$
     declare
