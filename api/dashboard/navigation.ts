@@ -40,13 +40,13 @@ interface MenuEntry {
     isCurrent: boolean;
 }
 
-/** The dashboard's menu for this person, with the page's own place marked. */
+/** The dashboard's menu for this person, with the current entry marked. */
 export function dashboardMenu(me: SignedIn, isOperator: boolean, path: string): MenuEntry[] {
     const place = placeOf(DASHBOARD, path);
     return DASHBOARD.filter(({ audience }) => mayOpen(audience, me.current?.role, isOperator)).map((entry) => mark(entry, place));
 }
 
-/** The menu of pages for everybody. */
+/** The menu of the public pages. */
 export function publicMenu(path: string): MenuEntry[] {
     const place = placeOf(PUBLIC, path);
     return PUBLIC.map((entry) => mark(entry, place));
@@ -57,7 +57,7 @@ function mayOpen(audience: Audience, role: Role | undefined, isOperator: boolean
     return typeof audience === 'string' || (role !== undefined && (audience === MEMBERS || audience.includes(role)));
 }
 
-/** The longest entry that the path lies in. */
+/** The path of the current entry: the longest one that contains the page. */
 function placeOf(entries: readonly Entry[], path: string): string | undefined {
     const around = entries.filter((entry) => path === entry.path || path.startsWith(`${entry.path}/`));
     return around.toSorted((a, b) => b.path.length - a.path.length)[0]?.path;

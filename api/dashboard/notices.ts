@@ -1,4 +1,4 @@
-/** Lines that a page shows once, after a form was sent. A cookie carries their names, not their texts, so that nobody can inject a text. */
+/** Messages that a page shows once after a form was sent. The cookie contains only a name, so that nobody can inject a text. */
 export const NOTICES = {
     welcome: 'Your account is ready. Create an API key to make your first call.',
     'signed-out': 'You are signed out.',
@@ -80,7 +80,7 @@ export const NOTICES = {
 
 export type Notice = keyof typeof NOTICES;
 
-/** The line behind a name that a cookie carries. */
+/** The message for a name from the cookie. */
 export function noticeText(name: unknown): string | undefined {
     return typeof name === 'string' && Object.hasOwn(NOTICES, name) ? NOTICES[name as Notice] : undefined;
 }

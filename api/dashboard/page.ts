@@ -8,32 +8,32 @@ import type { Fields } from './fields.ts';
 import type { Ask } from './internal-api.ts';
 import type { Notice } from './notices.ts';
 
-/** Who may see a page: everybody; anyone who is signed in; these roles of the workspace; operators. */
+/** Who may open a page: anyone, signed-in users, operators, or these roles of the workspace. */
 export type Audience = 'anyone' | 'signed-in' | 'operator' | readonly Role[];
 
-/** Roles by what they may do. */
+/** Groups of roles, by what they may do. */
 export const MEMBERS: readonly Role[] = ROLES;
 export const USERS: readonly Role[] = ['owner', 'admin', 'member'];
 export const MANAGERS: readonly Role[] = ['owner', 'admin'];
 export const PAYERS: readonly Role[] = ['owner', 'billing'];
-/** Who sees what is paid. */
+/** Roles that may see payments. */
 export const BILLING_VIEWERS: readonly Role[] = ['owner', 'admin', 'billing'];
 
-/** One row of the table of pages: routes, tenant tests and screenshots are made from it. */
+/** One row of the table of pages. Routes, tests of tenant isolation and screenshots are generated from it. */
 export interface Page {
     method: 'GET' | 'POST';
-    /** With `{placeholders}`. */
+    /** May contain `{placeholders}`. */
     path: `/${string}`;
     audience: Audience;
-    /** A part of a page, for htmx: no layout around it. */
+    /** A part of a page for htmx. It is sent without the layout. */
     isPart?: true;
-    /** Demands that the visitor signed in, or confirmed it, within the last 15 minutes. */
+    /** Requires that the visitor signed in or confirmed their identity within the last 15 minutes. */
     needsRecentSignIn?: true;
-    /** Somebody sees it who has yet to set up a second factor that is demanded. */
+    /** Also open to users who have not set up a required second factor yet. */
     worksWithoutFactor?: true;
-    /** Bytes of its form at most, for anyone who is signed in; a few thousand letters otherwise. */
+    /** The most bytes of its form, for signed-in users. Otherwise the limit is `FORM_BYTES`. */
     formBytes?: number;
-    /** Its form is not queued here: it calls the API, or runs its own queue. */
+    /** Its form does not wait in the queue of forms, since it calls the API or has its own queue. */
     queuesElsewhere?: true;
     respond(visit: Visit): Promise<Answer>;
 }
@@ -42,33 +42,33 @@ export interface Page {
 export interface Visit {
     app: App;
     passwords: Passwords;
-    /** Path parameters; well-formed text, of any content. */
+    /** Path parameters. They are well-formed text, but not validated otherwise. */
     params: Readonly<Record<string, string>>;
-    /** A query parameter that appears once and is clean text; otherwise undefined. */
+    /** A query parameter. Undefined if it is missing, repeated or contains invalid characters. */
     query(name: string): string | undefined;
-    /** Submitted form fields; empty for GET. */
+    /** The fields of the form; empty for GET. */
     fields: Fields;
-    /** The path and query asked for. */
+    /** The requested path and query. */
     path: string;
-    /** A tab goes to this page, now; neither another page nor a program ahead of its reader (`opened-by-person.ts`). */
+    /** Whether a person may have opened the page in a tab, and not a script or a prefetch (`opened-by-person.ts`). */
     isOpenedByPerson: boolean;
-    /** As limits count it. */
+    /** The client as rate limits count it. */
     client: string;
-    /** A User-Agent header. */
+    /** The User-Agent header. */
     browser: string;
-    /** The cookie that names this browser beyond sessions. */
+    /** The cookie that identifies this browser across sessions. */
     browserToken: string | undefined;
-    /** The client's whole address. */
+    /** The client's complete address. */
     address: string;
     me: SignedIn | undefined;
     isOperator: boolean;
     /** Calls a route of the API. */
     ask: Ask;
-    /** Aborted when the visitor hangs up. */
+    /** Aborted when the visitor disconnects. */
     gone: AbortSignal;
-    /** Sends soon what was put into the box of mails. */
+    /** Makes the mailer send queued mails at once. */
     hurryMail(): void;
-    /** Runs work after the answer, so that the time of the answer does not reveal it. */
+    /** Runs work after the answer, so that the response time does not reveal it. */
     later(work: () => Promise<void>): void;
 }
 
@@ -77,48 +77,48 @@ export interface PersonalVisit extends Visit {
 }
 
 export interface WorkspaceVisit extends PersonalVisit {
-    /** The workspace that the page is about: the form's own, or the one looked at last. */
+    /** The workspace of the page: the one that the form was shown for, or else the selected one. */
     workspace: Membership;
 }
 
 export type Answer = Shown | Sent | Download;
 
-/** A page that is shown. */
+/** An answer that is rendered as a page. */
 export interface Shown {
-    /** A file in `views/`, without its ending. */
+    /** A file in `views/`, without its extension. */
     view: string;
     title: string;
-    /** Description for search engines, one line. */
+    /** A description in one line, for search engines. */
     description?: string;
-    /** The fields of the view's `it`, beside `it.page`. */
+    /** The properties of the view's `it`, in addition to `it.page`. */
     model: object;
     /** HTML rendered in a thread. The view inserts it as `it.page.large`. */
     large?: Uint8Array;
-    /** 200 unless said otherwise. */
+    /** The HTTP status; 200 by default. */
     status?: number;
     /** Whether the page uses htmx. */
     usesHtmx?: boolean;
-    /** The workspace that the forms of this page act in, where it is another than the one looked at last. */
+    /** The workspace in which the forms of this page act, if it is not the selected one. */
     actsIn?: Membership;
-    /** Other origins that a form of this page may lead to, by redirect. */
+    /** Other origins to which a form of this page may redirect. */
     formsLeadTo?: readonly string[];
     retryAfter?: number;
     /** The new identifier of this browser. */
     browserToken?: string;
 }
 
-/** A redirect (303), with a line that the next page shows once. */
+/** A redirect (303), with a notice that the next page shows once. */
 export interface Sent {
     to: string;
     notice?: Notice;
-    /** The token of a session that begins. */
+    /** The token of a new session. */
     signIn?: string;
     /** The new identifier of this browser. */
     browserToken?: string;
     signOut?: boolean;
 }
 
-/** A page for everybody. */
+/** A page that anyone may open. */
 export function openPage(page: Omit<Page, 'audience'>): Page {
     return { ...page, audience: 'anyone' };
 }
@@ -131,17 +131,17 @@ interface PersonalRow {
     respond(visit: PersonalVisit): Promise<Answer>;
 }
 
-/** A page about the person who is signed in, in whatever workspace. */
+/** A page about the signed-in user, in any workspace. */
 export function personalPage(page: PersonalRow): Page {
     return { ...page, audience: 'signed-in', respond: (visit) => page.respond(personal(visit)) };
 }
 
-/** A page for operators; for everybody else it does not exist. */
+/** A page for operators. Everybody else gets 404. */
 export function operatorPage(page: PersonalRow): Page {
     return { ...page, audience: 'operator', respond: (visit) => page.respond(personal(visit)) };
 }
 
-/** A page about one workspace, for these roles there. */
+/** A page about one workspace, for some of its roles. */
 export function workspacePage(page: {
     method: Page['method'];
     path: Page['path'];
@@ -167,7 +167,7 @@ function personal(visit: Visit): PersonalVisit {
     return { ...visit, me: visit.me };
 }
 
-/** The refusal for a page that does not exist or is not for this visitor: both look the same. */
+/** The refusal for a page that does not exist and for one that the visitor may not know about. Both look the same. */
 export function pageNotFound(): Refusal {
     return new Refusal('NOT_FOUND');
 }

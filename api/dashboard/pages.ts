@@ -21,7 +21,7 @@ import { usagePages } from './usage/pages.ts';
 import { webhookPages } from './webhooks/pages.ts';
 import { workspacePages } from './workspace/pages.ts';
 
-/** Every page, and every form a page sends. Routes, the tenant matrix and the screenshots are made from this table. */
+/** All pages and all forms. Routes, tests of tenant isolation and screenshots are generated from this table. */
 export const PAGES: readonly Page[] = [
     ...startPages,
     ...docsPages,

@@ -5,27 +5,27 @@ import { pageNotFound, type WorkspaceVisit } from './page.ts';
 
 const ABSENT = ['JOB_NOT_FOUND', 'BATCH_NOT_FOUND', 'MONITOR_NOT_FOUND', 'WEBHOOK_NOT_FOUND'];
 
-/** A read of the API for this member. @throws Refusal what the API says, as a page; NOT_FOUND where there is no such thing */
+/** Reads from the API as this member. @throws Refusal the API's error; NOT_FOUND if the job, batch, monitor or webhook does not exist */
 export async function read(visit: WorkspaceVisit, path: string): Promise<ApiAnswer & { ok: true }> {
     const answer = await visit.ask({ method: 'GET', path, as: memberCaller(visit) });
     if (answer.ok) return answer;
     throw refusalOf(answer.refused);
 }
 
-/** Shows an API error as a page. */
+/** Converts an API error to a refusal, which is shown as a page. */
 export function refusalOf({ code, message, retry_after: retryAfter }: ApiError): Refusal {
     if (ABSENT.includes(code)) return pageNotFound();
     return new Refusal(code as RefusalCode, message, retryAfter === undefined ? {} : { retryAfter });
 }
 
-/** A page of a list. */
+/** One page of a list. */
 export interface ListPage<Item> {
     items: Item[];
     total: number;
     next: string | null;
 }
 
-/** @param query without what is undefined or empty */
+/** Reads one page of a list. @param query undefined and empty values are left out */
 export async function readList<Item>(
     visit: WorkspaceVisit,
     path: string,
@@ -36,7 +36,7 @@ export async function readList<Item>(
     return { items: body['data'] as Item[], total: pagination.total, next: pagination.next_cursor };
 }
 
-/** A path with a query. */
+/** Appends a query to a path. Undefined and empty values are left out. */
 export function addressOf(path: string, query: Readonly<Record<string, string | undefined>>): string {
     const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '');
     return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
@@ -46,7 +46,7 @@ export function dateOf(time: string | null): Date | null {
     return time === null ? null : new Date(time);
 }
 
-/** One of a closed list; undefined for anything else. */
+/** Returns the text if it is one of the choices, or else undefined. */
 export function parseChoice<const T extends string>(choices: readonly T[], text: string | undefined): T | undefined {
     return choices.find((choice) => choice === text);
 }

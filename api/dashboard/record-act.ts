@@ -6,12 +6,15 @@ import { actorOfUser, type NewAct, recordAct } from '../../shared/store/accounts
 import { waitText } from './account/fields.ts';
 import type { PersonalVisit } from './page.ts';
 
-/** They end what was made before, so they are as bounded as that. Somebody with a stolen session must not stop them. */
+/**
+ * These acts remove what earlier, limited acts created, so they need no limit of their own. A stolen session must not be able to block them
+ * by using up the limit.
+ */
 const ENDS: readonly Act[] = ['key.revoked', 'member.removed', 'member.left', 'invitation.withdrawn'];
 
 /**
- * Records what a visitor did in a workspace; call it in the transaction that does it.
- * @throws Refusal RATE_LIMITED, and nothing is done: a form that is sent all the time fills the audit log
+ * Records in the audit log what a visitor did in a workspace. Call it in the transaction of the change.
+ * @throws Refusal RATE_LIMITED, which also rolls the change back: otherwise repeated forms could fill the audit log
  */
 export async function recordVisit(db: Db, { me, address }: PersonalVisit, act: Omit<NewAct, 'actor' | 'ip'>): Promise<void> {
     const wait = ENDS.includes(act.action) ? 0 : await takeAttempts(db, [['change by user', me.userId]]);

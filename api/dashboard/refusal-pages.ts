@@ -6,10 +6,10 @@ import { recordRefusal, toRefusal } from '../answers/refusal.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { show } from './render.ts';
 
-/** Paths that always answer machines, never with a page. */
+/** Paths for programs. They are never answered with a page. */
 const MACHINES = /^\/(v1|mcp|webhooks|metrics|livez|readyz|assets)(\/|$)/;
 
-/** People who ask for a page get refusals as one, too; who takes JSON gets the envelope. */
+/** Shows refusals as a page if the client accepts HTML. Other clients get the JSON envelope. */
 export const refusalPages: AppPlugin = {
     name: 'refusal-pages',
     register(server, { app }) {
@@ -23,7 +23,7 @@ export const refusalPages: AppPlugin = {
                 try {
                     return refusalPage(app, request, h, refusal);
                 } catch (error) {
-                    // The envelope is always there to fall back on.
+                    // Fall back to the JSON envelope.
                     app.log.error({ request_id: request.app.requestId, err: error }, 'a bug: a refusal could not be shown as a page');
                     return h.continue;
                 }

@@ -10,7 +10,7 @@ import { noticeText } from './notices.ts';
 import { isOperator } from './operators.ts';
 import type { Shown } from './page.ts';
 
-/** Values are escaped unless a view says otherwise (`<%~`): includes, layouts, `it.page.secrets()`, and `it.page.large`. */
+/** Values are escaped, except in `<%~`. Views use that only for includes, layouts, `it.page.secrets()` and `it.page.large`. */
 const eta = new Eta({
     views: fileURLToPath(new URL('views', import.meta.url)),
     cache: true,
@@ -20,7 +20,7 @@ const eta = new Eta({
 
 const NOTICE_COOKIE = 'routebook_notice';
 
-/** A page as it goes out: the view in its layout, with the headers that keep a browser from doing anything else with it. */
+/** Renders the view in its layout, and sets the security headers. */
 export function show(app: App, request: Request, h: ResponseToolkit, shown: Shown, isPart = false): ResponseObject {
     const { view, title, description, model, large, status = 200, usesHtmx = false, actsIn, formsLeadTo = [], retryAfter } = shown;
     const notice = isPart ? undefined : noticeText(cookiesOf(request)[NOTICE_COOKIE]);
@@ -36,17 +36,17 @@ export function show(app: App, request: Request, h: ResponseToolkit, shown: Show
     return response;
 }
 
-/** Stands for HTML that was made beforehand. No value has it: they are escaped. */
+/** The placeholder for HTML that was built in a thread. Values cannot contain it, since they are escaped. */
 const LARGE = '<!--large-->';
 
-/** Puts the bytes where the view wants them: as a text, 16 MB of them would hold up all other requests for 0.3 s. */
+/** Inserts the bytes at the placeholder. They stay bytes, since 16 MB of text would block the event loop for 0.3 s. */
 function withLarge(html: string, large: Uint8Array | undefined): string | Buffer {
     if (large === undefined) return html;
     const [before = '', after = ''] = html.split(LARGE);
     return Buffer.concat([Buffer.from(before), large, Buffer.from(after)]);
 }
 
-/** The cookie that carries a notice over a redirect. */
+/** The cookie that keeps a notice until the redirect's target page shows it. @param seconds its lifetime */
 export function noticeCookie(notice: string, seconds = 60): string {
     return `${NOTICE_COOKIE}=${notice}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax`;
 }
@@ -82,7 +82,10 @@ function frame(
         needsVerifying: me !== undefined && !me.isVerified && app.config.mail.smtpUrl !== undefined,
         asset: assetUrl,
         large: LARGE,
-        /** The hidden fields that every form needs. The only markup that is made outside of views: base64url and an id. */
+        /**
+         * The hidden fields that every form needs. This is the only HTML built outside of the views; its values contain only base64url and
+         * an id.
+         */
         secrets() {
             const workspace = me?.current === undefined ? '' : `<input type="hidden" name="_workspace" value="${me.current.workspaceId}">`;
             return `<input type="hidden" name="_form" value="${formToken(app, request)}">${workspace}`;
@@ -108,7 +111,7 @@ function securityHeaders(app: App, formsLeadTo: readonly string[]): [string, str
         ['cross-origin-opener-policy', 'same-origin'],
         ['cross-origin-resource-policy', 'same-origin'],
         ['permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=()'],
-        // Pages say who is signed in and carry the tokens of their forms.
+        // Pages say who is signed in and contain form tokens, so they must not be cached.
         ['cache-control', 'no-store'],
         ...(app.publicUrl().startsWith('https:') ? ([['strict-transport-security', 'max-age=31536000']] as [string, string][]) : []),
     ];

@@ -8,7 +8,7 @@ import { DOCUMENTS } from './docs/documents.ts';
 import { libraryOf } from './docs/library.ts';
 import type { Page } from './page.ts';
 
-/** Pages that search engines may list. Of pages with a placeholder, those of sites are also in a sitemap. */
+/** Pages that search engines may list. The sitemaps contain all of them except the pages of versions. */
 export const LISTED: readonly Page['path'][] = [
     '/',
     '/docs',
@@ -29,12 +29,12 @@ export const LISTED: readonly Page['path'][] = [
 ];
 
 const KEPT_SECONDS = 3600;
-/** Sites of one sitemap; the protocol allows ten times as many, but each sitemap is made at once. */
+/** The most sites in a sitemap. The protocol allows 50,000, but each sitemap is built in memory at once. */
 const SITES = 5000;
 const TEXT = 'text/plain; charset=utf-8';
 const XML = 'application/xml; charset=utf-8';
 
-/** `/robots.txt` and the sitemaps: which pages search engines may list, by the table of pages. */
+/** Serves `/robots.txt` and the sitemaps, generated from the table of pages. */
 export function searchEngines(server: Server, app: App, pages: readonly Page[]): void {
     const url = (path: string) => app.publicUrl() + path;
     const ranges = new LRUCache<'all', string[]>({
@@ -84,7 +84,7 @@ export function searchEngines(server: Server, app: App, pages: readonly Page[]):
     });
 }
 
-/** Rules of RFC 9309: what is not forbidden is allowed, and of two rules that fit the longer one counts. */
+/** Writes the rules (RFC 9309). A path without a rule is allowed. If two rules match, the longer one applies. */
 function robots(pages: readonly Page[], sitemap: string): string {
     const hidden = pages
         .filter(({ method, path }) => method === 'GET' && !LISTED.includes(path))
@@ -94,7 +94,7 @@ function robots(pages: readonly Page[], sitemap: string): string {
     return [
         'User-agent: *',
         ...[...new Set(prefixes), '/v1/'].map((path) => `Disallow: ${path}`),
-        // The description of the API is public.
+        // The OpenAPI document is public.
         'Allow: /v1/openapi.json',
         '',
         `Sitemap: ${sitemap}`,

@@ -28,7 +28,7 @@ interface PageParts {
     later(work: () => Promise<void>): void;
 }
 
-/** A row of the table of pages becomes a hapi route. */
+/** Builds a hapi route from a row of the table of pages. */
 export function servePage(parts: PageParts, page: Page): ServerRoute {
     const { app } = parts;
     return {
@@ -44,7 +44,7 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
                 if ('sent' in first) return go(app, h, first.sent);
                 const answer = await inTurn(page, first.visit, async () => {
                     if (page.method === 'GET' || first.visit.me === undefined) return respond(page, first.visit);
-                    // Anyone who was put out while the form was on its way, or waited for its turn, is refused.
+                    // Check again: the user may have been signed out or removed while the form arrived or waited in the queue.
                     setSignedIn(request, await whoIsSignedIn(app, request));
                     const now = enter(parts, request, form);
                     return 'sent' in now ? now.sent : respond(page, now.visit);
@@ -59,7 +59,7 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
     };
 }
 
-/** The visit, where the page is for this visitor; otherwise where the visitor goes first. */
+/** Returns the visit if the visitor may open the page, or else a redirect to the page that must be visited first. */
 function enter(
     parts: PageParts,
     request: Request,
@@ -76,12 +76,12 @@ function enter(
     return unconfirmed === undefined ? { visit } : { sent: unconfirmed };
 }
 
-/** For what comes after: the layout of the page, the log. */
+/** Stores the user for the layout and the log. */
 function setSignedIn(request: Request, user: SignedIn | undefined): void {
     request.auth.credentials = user === undefined ? {} : { user };
 }
 
-/** Who was signed out while the page worked has to sign in again; nothing was changed. */
+/** Redirects to the sign-in page if the session ended during the work. Then nothing was changed. */
 async function respond(page: Page, visit: Visit): Promise<Answer> {
     try {
         return await page.respond(visit);
@@ -93,13 +93,13 @@ async function respond(page: Page, visit: Visit): Promise<Answer> {
 
 const NO_FIELDS: Fields = new Map();
 
-/** Forms of one person that wait for the running one, and of everybody in one process. */
+/** How many forms of one person, and of all people in one process, may wait for running ones. */
 const FORMS_WAITING = 4;
 const FORMS_WAITING_IN_ALL = 256;
 
 const formsOf = perApp(() => createKeyedQueue({ waitingPerKey: FORMS_WAITING, room: { places: FORMS_WAITING_IN_ALL, taken: 0 } }));
 
-/** Strangers may not make us keep much in memory. */
+/** Reads a form. Only signed-in users may send large ones, to bound the memory that strangers can take. */
 async function readForm(request: Request, { formBytes = FORM_BYTES }: Page): Promise<Fields> {
     const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.raw.req.headers;
     const isForm = /^application\/x-www-form-urlencoded\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i.test(type.trim());
@@ -111,7 +111,7 @@ async function readForm(request: Request, { formBytes = FORM_BYTES }: Page): Pro
     return readLargeForm(request, { userId: signedIn.userId, formBytes });
 }
 
-/** By person: large forms that are on their way. Each may take 12 MiB of memory before it waits for its turn. */
+/** The number of large forms that are arriving, by user. Each may take 12 MiB of memory before it waits in the queue. */
 const arriving = new Map<string, number>();
 
 /** @throws Refusal RATE_LIMITED */
@@ -131,8 +131,8 @@ async function readLargeForm(request: Request, { userId, formBytes }: { userId: 
 }
 
 /**
- * A form acts on the workspace that its page showed, whatever another tab switched to meanwhile.
- * @throws Refusal NOT_FOUND for a workspace that is not (or no longer) the visitor's.
+ * Selects the workspace for which the form was shown, even if another tab has switched to another one since.
+ * @throws Refusal NOT_FOUND if the visitor is not (or no longer) a member of the workspace
  */
 function inWorkspace(me: SignedIn | undefined, workspaceId: string | undefined): SignedIn | undefined {
     if (me === undefined || workspaceId === undefined) return me;
@@ -143,7 +143,7 @@ function inWorkspace(me: SignedIn | undefined, workspaceId: string | undefined):
 
 function visitOf(parts: PageParts, request: Request, { fields, me, gone }: Pick<Visit, 'fields' | 'me' | 'gone'>): Visit {
     const params = request.params as Record<string, string>;
-    // No row has such an id, and the database must not be asked for it.
+    // No id contains such characters, and PostgreSQL rejects some of them, such as NUL.
     if (Object.values(params).some((value) => textProblem(value) !== undefined)) throw pageNotFound();
     return {
         ...parts,
@@ -166,7 +166,7 @@ function visitOf(parts: PageParts, request: Request, { fields, me, gone }: Pick<
     };
 }
 
-/** Forms of one person, or of one client without a session, are served one after another: what they change is locked meanwhile. */
+/** Handles the forms of one person, or of one client without a session, one after another, since they would wait for each other's locks. */
 function inTurn(page: Page, { app, me, client, gone }: Visit, work: () => Promise<Answer>): Promise<Answer> {
     if (page.method === 'GET' || page.queuesElsewhere === true) return work();
     return formsOf(app).run({ keys: [me?.userId ?? client], gone, full: formsFull }, work);

@@ -1,11 +1,11 @@
 import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 
-/** Days that the file says it holds; RFC 9116 wants less than a year. */
+/** The file expires after this many days. RFC 9116 recommends less than a year. */
 const HOLDS_DAYS = 180;
 const DAY_MS = 86_400_000;
 
-/** `/.well-known/security.txt` (RFC 9116) and `/.well-known/change-password`, which password managers ask for. */
+/** Serves `/.well-known/security.txt` (RFC 9116), and `/.well-known/change-password` for password managers. */
 export function wellKnown(server: Server, app: App): void {
     server.route({
         method: 'GET',

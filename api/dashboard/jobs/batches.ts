@@ -27,7 +27,7 @@ export async function listBatches(visit: WorkspaceVisit): Promise<Shown> {
     };
 }
 
-/** GET /dashboard/jobs/batches/{batch_id}. @param problem why a form did nothing */
+/** GET /dashboard/jobs/batches/{batch_id}. @param problem the reason why a form had no effect */
 export async function showBatch(visit: WorkspaceVisit, problem?: string): Promise<Shown> {
     const model = await progressOf(visit, problem);
     const { batch } = model;
@@ -54,7 +54,7 @@ async function readBatch(visit: WorkspaceVisit): Promise<Batch> {
     return body['data'] as Batch;
 }
 
-/** GET …/items: the items of a batch, by state. */
+/** GET …/items: the items of a batch, filtered by state. */
 export async function showItems(visit: WorkspaceVisit): Promise<Shown> {
     const batch = await readBatch(visit);
     const status = parseChoice(JOB_STATUSES, visit.query('status'));
@@ -77,7 +77,7 @@ export async function showItems(visit: WorkspaceVisit): Promise<Shown> {
     };
 }
 
-/** The actions of the forms, and the notice on the next page. `resume` and `retry` use the rights of the chosen key. */
+/** The forms' actions, each with the notice of the next page. `resume` and `retry` use the rights of the chosen key. */
 const ACTS = {
     pause: { method: 'POST', path: '/pause', needsKey: false, notice: 'batch-paused' },
     resume: { method: 'POST', path: '/resume', needsKey: true, notice: 'batch-resumed' },
@@ -113,7 +113,7 @@ function bodyOf({ fields }: WorkspaceVisit, act: keyof typeof ACTS): object | un
     return Object.fromEntries(numbers.filter(([, value]) => value !== undefined));
 }
 
-/** Parses a number. Any other text is passed to the API, which rejects it. */
+/** Parses a number. Any other text goes to the API unchanged, which rejects it. */
 function numberIn(text = ''): number | string | undefined {
     if (text.trim() === '') return undefined;
     return /^\d{1,13}$/.test(text.trim()) ? Number(text) : text;

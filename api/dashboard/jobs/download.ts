@@ -8,10 +8,10 @@ import type { Download } from '../download.ts';
 import type { WorkspaceVisit } from '../page.ts';
 import { read } from '../read-api.ts';
 
-/** Items of one query; fewer if their results are large. */
+/** The most items per query. The query returns fewer if their results are large. */
 const STEP = 200;
 
-/** GET …/results.ndjson: each ended item once, as a line of the API. */
+/** GET …/results.ndjson: each ended item once, in the format of the API. */
 export async function downloadLines(visit: WorkspaceVisit): Promise<Download> {
     const id = await batchIdOf(visit);
     return { file: `${id}.ndjson`, type: 'application/x-ndjson', lines: inLines(visit, id) };
@@ -26,7 +26,7 @@ async function* inLines(visit: WorkspaceVisit, batchId: string): AsyncGenerator<
     if (isEmpty) yield '';
 }
 
-/** GET …/results.csv: the same as a table; one column has the site's answer as JSON. */
+/** GET …/results.csv: the same items as a table. One column contains the site's answer as JSON. */
 export async function downloadCsv(visit: WorkspaceVisit): Promise<Download> {
     const id = await batchIdOf(visit);
     return { file: `${id}.csv`, type: 'text/csv; charset=utf-8', lines: asTable(visit, id) };

@@ -10,9 +10,9 @@ import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 import { addressOf, dateOf, parseChoice, read, readList, refusalOf } from '../read-api.ts';
 
 const PATH = '/dashboard/jobs';
-/** Rows of one page. */
+/** How many jobs a page shows. */
 export const ROWS = '12';
-/** The most characters of params and of a result on a page. */
+/** The most characters that a page shows of params and of a result. */
 const SHOWN = 100_000;
 
 /** GET /dashboard/jobs: all jobs, newest first. */
@@ -42,7 +42,7 @@ export async function listJobs(visit: WorkspaceVisit): Promise<Shown> {
     };
 }
 
-/** GET /dashboard/jobs/{job_id}. @param refused why a form did nothing */
+/** GET /dashboard/jobs/{job_id}. @param refused the API's error if a form had no effect */
 export async function showJob(visit: WorkspaceVisit, refused?: ApiError): Promise<Shown> {
     const { body, isCut } = await read(visit, `/v1/jobs/${encodeURIComponent(visit.params['job_id'] ?? '')}`);
     const job = body['data'] as Job;
@@ -81,7 +81,7 @@ async function remove(visit: WorkspaceVisit, what: string, notice: Notice): Prom
     throw refusalOf(answer.refused);
 }
 
-/** A job with its times as dates. */
+/** Converts the times of a job to dates, for the view. */
 export function forView(job: Job) {
     return {
         ...job,

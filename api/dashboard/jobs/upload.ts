@@ -13,12 +13,12 @@ import type { ApiError } from '../internal-api.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 
 const PATH = '/dashboard/jobs/batches/new';
-/** The most characters of a file. Encoded as a form it may be three times as long. */
+/** The most characters of a file. The form's encoding may need three bytes for each. */
 const CSV_CHARACTERS = 4 * 1024 * 1024;
 export const UPLOAD_BYTES = 3 * CSV_CHARACTERS;
-/** The most problems that a page lists; it has the number of all. */
+/** The most problems that a page lists. It also shows their total number. */
 const SHOWN_PROBLEMS = 20;
-/** The most characters of a cell on the page. */
+/** The most characters that the page shows of a cell. */
 const CELL = 80;
 
 const FIELDS = {
@@ -28,7 +28,7 @@ const FIELDS = {
     max_credits: line({ least: 0, most: 13 }),
 };
 
-/** The order of a valid form. */
+/** The batch that a valid form orders. */
 interface Order {
     endpoint: Endpoint;
     as: Caller;
@@ -37,15 +37,16 @@ interface Order {
     body: string;
 }
 
-/** GET /dashboard/jobs/batches/new: an empty form, or a form for the endpoint of the link. */
+/** GET /dashboard/jobs/batches/new: a form that is empty or filled with the endpoint from the link. */
 export async function showUpload(visit: WorkspaceVisit): Promise<Shown> {
     const { query } = visit;
     return form(visit, { typed: { site: query('site') ?? '', endpoint: query('endpoint') ?? '' } });
 }
 
 /**
- * POST: with `step` check the file is read, each call checked and all priced; with `order` what was priced is ordered, under a token of its
- * own, so that it is ordered once however often the form is sent. Another file, column or key is priced first.
+ * POST: the step `check` reads the file, validates each call and shows the price. The step `order` orders what was priced. Its idempotency
+ * key ensures that the batch is ordered only once, even if the form is sent again. If the file, a column or the key has changed, it is
+ * priced first.
  */
 export async function orderByForm(visit: WorkspaceVisit): Promise<Answer> {
     const { fields } = visit;
@@ -116,12 +117,12 @@ async function findEndpoint(
     return { site: site.site, endpoint };
 }
 
-/** Identifies the checked order: a changed file, column or key is priced again before it is ordered. */
+/** Identifies the checked batch. If the file, a column or the key changes, it is priced again before it is ordered. */
 function hashOf({ keyId }: Caller, body: string): string {
     return createHash('sha256').update(`${keyId}\n${body}`).digest('hex');
 }
 
-/** A refusal with its problems by line and column of the file. */
+/** Maps the API's error to lines and columns of the file. */
 function refusal({ rows }: Order, { message, details = [], problems = details.length }: ApiError) {
     const wrong = details.slice(0, SHOWN_PROBLEMS).map(({ path, message: text }) => {
         const [, where, item = '', field, param] = path.split('/');
@@ -144,7 +145,7 @@ interface FormParts {
     count?: number;
 }
 
-/** The file goes into the page as it was escaped beside the event loop: large ones take that long. */
+/** Shows the form. The file's text is escaped in a thread, since a large file would block the event loop. */
 async function form(visit: WorkspaceVisit, { rows, endpoint, problems = {}, ...more }: FormParts): Promise<Shown> {
     const { fields, me } = visit;
     const text = (fields.get('csv') ?? '').toWellFormed().slice(0, CSV_CHARACTERS);

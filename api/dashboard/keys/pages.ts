@@ -45,7 +45,7 @@ const TOO_MANY = `A workspace can have at most ${MOST_KEYS} active keys. Revoke 
 
 const keyName = line({ most: 60 });
 
-/** Presets of the form for a new key. */
+/** Default values of the form for a new key. */
 const PRESETS = {
     program: { scopes: FIRST_SCOPES, cap: '', placeholder: 'laptop' },
     agent: { scopes: AGENT_SCOPES, cap: String(AGENT_CAP), placeholder: 'my agent' },
@@ -56,7 +56,7 @@ function presetOf(name: string | undefined): Preset {
     return name === 'agent' ? 'agent' : 'program';
 }
 
-/** The keys of a workspace: everybody has their own, owners and admins see and revoke all of them. */
+/** Pages of API keys. Members see their own keys. Owners and admins see and revoke all keys of the workspace. */
 export const keyPages = [
     workspacePage({ method: 'GET', path: '/dashboard/keys', audience: USERS, respond: (visit) => list(visit, {}) }),
     workspacePage({
@@ -150,7 +150,7 @@ export const keyPages = [
         audience: USERS,
         respond: async (visit) => {
             const key = await ownKey(visit);
-            // The new key would act, and on Free pay, as somebody else. An app rotates its tokens by itself.
+            // The new key would act, and on Free also pay, as another person. Apps rotate their tokens themselves.
             if (key.userId !== visit.me.userId || key.isGrant) throw pageNotFound();
             if (mayNotHold(visit, key.scopes)) return confirmFirst(`/dashboard/keys/${key.keyId}`);
             const read = readFields(visit.fields, { overlap: oneOf(['now', 'hour', 'day', 'week']) });
@@ -182,7 +182,7 @@ export const keyPages = [
     }),
 ];
 
-/** Whether this visitor would get a key that reaches beyond a first one, without having confirmed a moment ago. */
+/** Whether the visitor must confirm a recent sign-in before they get a key with more rights than a first key. */
 function mayNotHold({ me }: WorkspaceVisit, scopes: Scopes): boolean {
     return !me.isRecent && isWider(scopes, FIRST_SCOPES);
 }
@@ -191,7 +191,7 @@ function confirmFirst(path: string): Sent {
     return { to: `/dashboard/confirm?next=${encodeURIComponent(path)}` };
 }
 
-/** Narrowing is free; anyone who widens confirms that it is them. */
+/** Changes the scopes of a key. Wider scopes require a recent sign-in; narrower ones do not. */
 async function changeByForm(visit: WorkspaceVisit): Promise<Answer> {
     const key = await ownKey(visit);
     const read = readScopeFields(visit.fields, key.scopes);
@@ -216,7 +216,7 @@ function visibleKeys(visit: WorkspaceVisit): Promise<ListedKey[]> {
     return listedKeys(visit.app.db, visit.workspace.workspaceId, seesAll(visit) ? undefined : visit.me.userId);
 }
 
-/** The key that the path names, as far as this member may see it. @throws Refusal NOT_FOUND */
+/** The key of the path, if this member may see it. @throws Refusal NOT_FOUND */
 async function ownKey(visit: WorkspaceVisit): Promise<ListedKey> {
     const key = (await visibleKeys(visit)).find(({ keyId }) => keyId === visit.params['key_id']);
     if (key === undefined) throw pageNotFound();
@@ -263,7 +263,7 @@ async function one(visit: WorkspaceVisit, key: ListedKey, problems: Problems): P
     };
 }
 
-/** Not behind a redirect: the key is in this one answer and nowhere else. */
+/** Shows the new key. This answer is not a redirect, since it is the only one that contains the key. */
 async function showMade({ app }: WorkspaceVisit, made: { apiKey: string; name: string; overlap?: string }): Promise<Answer> {
     return { view: 'keys/made', title: 'Your new key', model: { ...made, call: await curlLine(app, made.apiKey) } };
 }

@@ -10,7 +10,7 @@ import type { Effect, JsonObject } from '../../../shared/domain/types.ts';
 import type { Fields, FormResult } from '../fields.ts';
 
 const LISTS: readonly ListedPart[] = ['sites', 'endpoints', 'ip_allow'];
-/** The word for every connection; an empty list is none, so that no key gets them by an oversight. */
+/** The word that allows all connections. An empty list allows none, so that no key gets connections by accident. */
 const ALL = 'all';
 
 const ROUTE_WORDS: Readonly<Record<RouteScope, string>> = {
@@ -22,7 +22,7 @@ const ROUTE_WORDS: Readonly<Record<RouteScope, string>> = {
     account: 'read the audit log of the workspace',
 };
 
-/** Reads the scopes of a form; one that shows none leaves them as they are. */
+/** Reads the scopes of a form. A form without scope fields keeps the previous scopes. */
 export function readScopeFields(fields: Fields, before: Scopes): FormResult<Scopes> {
     if (!showsScopes(fields)) return { ok: true, values: before };
     const problems: Record<string, string> = {};
@@ -48,7 +48,7 @@ function readConnections(text: string): ReturnType<typeof readScopeList> {
     return read.ok ? { ok: true, values: read.values ?? [] } : read;
 }
 
-/** Values for the form: as sent, else the stored scopes. */
+/** Values for the form: those that were sent, or else the stored scopes. */
 export function shownScopes(fields: Fields, scopes: Scopes) {
     const isSent = showsScopes(fields);
     const isTicked = (name: string, isSet: boolean) => (isSent ? fields.has(name) : isSet);
@@ -73,7 +73,7 @@ export function shownScopes(fields: Fields, scopes: Scopes) {
     };
 }
 
-/** Scopes as the audit keeps them. */
+/** Scopes as details of an audit entry. */
 export function scopeDetails({ effects, sites, endpoints, connections, routes, ip_allow }: Scopes): JsonObject {
     const copy = (names: readonly string[] | null) => (names === null ? null : [...names]);
     return {
@@ -86,7 +86,7 @@ export function scopeDetails({ effects, sites, endpoints, connections, routes, i
     };
 }
 
-/** Whether the form that was sent has the boxes at all. */
+/** Whether the form that was sent has scope fields. */
 function showsScopes(fields: Fields): boolean {
     return fields.get('scopes') === 'shown';
 }

@@ -10,7 +10,7 @@ import { addressOf, dateOf, read, readList, refusalOf } from '../read-api.ts';
 
 const PATH = '/dashboard/monitors';
 const ROWS = '12';
-/** The most changes and runs on a page, entries of a change, and characters of a value. */
+/** How many changes, runs and entries of one change a page shows at most, and the most characters of a value. */
 const CHANGES = '20';
 const RUNS = '20';
 const ENTRIES = 50;
@@ -31,7 +31,7 @@ export async function listMonitors(visit: WorkspaceVisit): Promise<Shown> {
     };
 }
 
-/** GET /dashboard/monitors/{monitor_id}: changes and runs. @param problem why a form did nothing */
+/** GET /dashboard/monitors/{monitor_id}: changes and runs. @param problem the reason why a form had no effect */
 export async function showMonitor(visit: WorkspaceVisit, problem?: string): Promise<Shown> {
     const path = `/v1/monitors/${encodeURIComponent(visit.params['monitor_id'] ?? '')}`;
     const monitor = (await read(visit, path)).body['data'] as Monitor;

@@ -4,11 +4,11 @@ interface SiteJobs {
     site: string;
     state: QueuedJob['state'];
     jobs: number;
-    /** Of the oldest one, whole seconds. */
+    /** Age of the oldest job, in whole seconds. */
     oldestSeconds: number;
 }
 
-/** Jobs by site and state, those with the oldest job first. @param now milliseconds since the epoch, real time */
+/** Groups jobs by site and state. Groups with the oldest job come first. @param now real time, in milliseconds since the epoch */
 export function jobsBySite(jobs: readonly QueuedJob[], now: number): SiteJobs[] {
     const groups = Map.groupBy(jobs, ({ site, state }) => `${state} ${site}`);
     return [...groups.values()]

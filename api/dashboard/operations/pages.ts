@@ -4,11 +4,11 @@ import { driftedSchemas } from '../../../shared/store/registry/verification.ts';
 import { operatorPage } from '../page.ts';
 import { jobsBySite } from './jobs-by-site.ts';
 
-/** Most jobs per state, and most rows of each other list. */
+/** How many jobs per state are read at most, and how many rows each list shows at most. */
 const MOST_JOBS = 500;
 const MOST_ROWS = 100;
 
-/** The state of the service, for operators. Read only; no params are shown. */
+/** The page about the state of the service, for operators. It changes nothing and shows no params of calls. */
 export const operationsPages = [
     operatorPage({
         method: 'GET',
@@ -46,7 +46,7 @@ export const operationsPages = [
     }),
 ];
 
-/** One store that is away must not hide what the others say. */
+/** Returns undefined if a store is unavailable, so that the page still shows what the other stores report. */
 async function orUnavailable<T>({ log }: App, answer: Promise<T>): Promise<T | undefined> {
     try {
         return await answer;
@@ -68,7 +68,7 @@ async function quarantines({ quarantine, browse }: App) {
     return rows.map((row) => ({ ...row, ...(names.get(row.versionId) ?? { site: `version ${row.versionId}`, version: 0 }) }));
 }
 
-/** The gauge sums the ledger at most once a minute, no matter who asks. @throws Error before it could be summed at all */
+/** Reads the gauge, which sums the ledger at most once a minute. @throws Error if the ledger was never summed yet */
 async function readLedgerDrift({ metrics }: App): Promise<number> {
     const { values } = await metrics.ledgerDrift.get();
     const [{ value } = { value: Number.NaN }] = values;

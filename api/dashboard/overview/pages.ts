@@ -8,7 +8,7 @@ import { MANAGERS, type PersonalVisit, personalPage, USERS, type Visit, type Wor
 
 const SHOWN_CALLS = 8;
 
-/** The first page after signing in: next steps, credits left, latest calls. */
+/** The first page after signing in: next steps, remaining credits, and the latest calls. */
 export const overviewPages = [
     personalPage({
         method: 'GET',
@@ -73,7 +73,7 @@ interface Step {
     code?: string;
 }
 
-/** Where the registry has no example to show. */
+/** Texts for the step of the first call. The text depends on whether there are an example call and a key. */
 const PUT_THE_KEY = 'Replace KEY with your API key.';
 const KEY_FIRST = 'The command appears here once you have a key.';
 const FIND_A_SITE = 'Choose a site in the registry. Its page shows the command.';
@@ -102,7 +102,7 @@ async function firstSteps({ app, me, workspace }: WorkspaceVisit): Promise<Step[
     ];
 }
 
-/** Only where mails go out is there anything to wait for. */
+/** The step to confirm the address. Without a mail server there is no link to open, so there is no such step. */
 function confirmStep({ app, me }: Pick<PersonalVisit, 'app' | 'me'> & Pick<Visit, 'app'>): Step[] {
     if (app.config.mail.smtpUrl === undefined) return [];
     return [{ title: 'Confirm your email address', words: `Open the link we sent to ${me.email}.`, isDone: me.isVerified }];

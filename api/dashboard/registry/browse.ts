@@ -9,7 +9,7 @@ import { siteTraffic } from '../../../shared/store/usage/traffic.ts';
 import type { Shown, Visit } from '../page.ts';
 import { findByTask } from './find-by-task.ts';
 
-/** On a phone nine cards fit on three screens. */
+/** Sites per page. Nine cards fill three screens of a phone. */
 const MOST = 9;
 const TRENDING = 5;
 const WANTED = 5;
@@ -22,7 +22,7 @@ const SORT_LABELS: Readonly<Record<ListSort | 'relevance', string>> = {
     name: 'Name',
 };
 
-/** GET /registry: `q`, `category`, `verified`, `sort` and `from`, each of them optional; what makes no sense is left out. */
+/** GET /registry: all of `q`, `category`, `verified`, `sort` and `from` are optional. Invalid values are ignored. */
 export async function browse(visit: Visit): Promise<Shown> {
     const { app } = visit;
     const asked = readAsked(visit);
@@ -45,7 +45,7 @@ export async function browse(visit: Visit): Promise<Shown> {
         description: 'Sites with their endpoints, parameters, responses, prices and success rates.',
         model: {
             ...asked,
-            // A page further on has no address that lasts.
+            // Later pages have no permanent URL, so this is the first page.
             canonical: pathOf(asked),
             sites: cards.map((card) => ({ ...card, fetches: fetches.get(card.site) ?? 0 })),
             total: page.total,
@@ -81,7 +81,7 @@ function readAsked({ query }: Visit): Asked {
     };
 }
 
-/** A place in the list that is too old, or of another list, leads to its beginning. */
+/** Reads a page of the list. If the cursor has expired or belongs to another list, reads the first page. */
 async function readList({ app, query }: Visit, asked: ListQuery): Promise<ListPage> {
     const cursor = query('from');
     const from = cursor === undefined ? undefined : await app.cursors.open(boundTo(asked), cursor);

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import type { Effect, Json, JsonObject } from '../../../shared/domain/types.ts';
 
-/** Copyable code of a fetch for the terminal, programs and agents. */
+/** Code of a fetch to copy, for the terminal, programs and agents. */
 export interface CallCode {
     curl: string;
     javascript: string;
     python: string;
     /** The arguments of the MCP tool. */
     mcp: { tool: string; text: string };
-    /** It sends nothing: the endpoint changes something at the site. */
+    /** Whether the code is only a dry run, since the endpoint changes something at the site. */
     isDryRun: boolean;
 }
 
@@ -22,10 +22,10 @@ export interface CopiedCall {
     maxResults?: number;
 }
 
-/** Longer calls are left out: pages have many. */
+/** The most characters of a request body. Longer calls are left out, since a page has many. */
 const LONGEST = 2000;
 
-/** Undefined if the params are long. */
+/** Builds the code of a call. Undefined if the params are too long. */
 export function copyAs({ base, site, endpoint, effect, params, maxResults }: CopiedCall): CallCode | undefined {
     const isDryRun = effect === 'write';
     const order = { site, endpoint, params, ...(maxResults === undefined ? {} : { max_results: maxResults }) };
@@ -43,19 +43,19 @@ export function copyAs({ base, site, endpoint, effect, params, maxResults }: Cop
     };
 }
 
-/** A program around a call. */
+/** Inserts a call into the program of this language. */
 function programIn(language: keyof typeof PROGRAMS, base: string, call: string): string {
     return PROGRAMS[language].replace('{base}', () => base).replace('{call}', () => call);
 }
 
-/** Programs for callers, with places for our address and the call. */
+/** Program templates, with placeholders for our URL and the call. */
 const PROGRAMS = { javascript: readProgram('javascript'), python: readProgram('python') };
 
 function readProgram(language: string): string {
     return readFileSync(new URL(`../../../shared/data/calls/${language}.txt`, import.meta.url), 'utf8').trimEnd();
 }
 
-/** A value as Python writes it: its strings take what JSON escapes. */
+/** A value as Python code. JSON's string escapes are valid in Python too. */
 function pythonOf(value: Json): string {
     if (value === null) return 'None';
     if (typeof value === 'boolean') return value ? 'True' : 'False';

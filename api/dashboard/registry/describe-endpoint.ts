@@ -5,19 +5,19 @@ import { clip } from '../../../shared/domain/text/clip.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param, ResponseType } from '../../../shared/domain/types.ts';
 import type { TrafficHealth } from '../../../shared/store/usage/traffic.ts';
 
-/** An endpoint as its page shows it; packages may be long, pages may not. */
+/** An endpoint as a page shows it, with long texts cut, since a package may be too large for a page. */
 interface EndpointShown extends Pick<Endpoint, 'name' | 'kind' | 'method' | 'effect' | 'hosted'> {
     description: string;
     url: string;
     params: { name: string; source: string; isRequired: boolean; type: string; fallback: string | undefined; description: string }[];
-    /** Params that are not shown. */
+    /** The number of params that are not shown. */
     moreParams: number;
     answer: string[];
     /** The schema of the answer as text, if there is one. */
     schema: string | undefined;
     price: string;
     health: TrafficHealth | undefined;
-    /** Params that are good for a call. */
+    /** Example params for a call. */
     example: JsonObject;
 }
 
@@ -25,11 +25,11 @@ const PARAMS = 40;
 const WORDS = 1000;
 const SCHEMA = 1500;
 const TYPE = 160;
-/** Of an example: values that each have so many characters. */
+/** The most params of an example. `VALUE` is the most characters of each. */
 const EXAMPLE = 100;
 const VALUE = 500;
 
-/** @param siteCredits credits of one unit */
+/** @param siteCredits price of one unit, in credits */
 export function describeEndpoint(
     endpoint: Endpoint,
     { siteCredits, health }: { siteCredits: number; health: TrafficHealth | undefined },
@@ -75,8 +75,8 @@ export function typeOf(schema: JsonSchema | undefined): string {
 }
 
 /**
- * Params of the first example, or what is required with an example, a default or a placeholder of its type. An example may be as long as
- * a package: values that no page has room for are placeholders too.
+ * The params of the first example. Without an example, the required params, each with its own example, a value of its type or a
+ * placeholder. Values that are too long for a page become placeholders too.
  */
 export function exampleOf({ examples, params }: Endpoint): JsonObject {
     const [example] = examples;
@@ -84,7 +84,7 @@ export function exampleOf({ examples, params }: Endpoint): JsonObject {
     return Object.fromEntries(entries.slice(0, EXAMPLE).map(([name, value]) => [name, isShort(value) ? value : '…']));
 }
 
-/** Whether a page has room for a value as it is. */
+/** Whether a value is short enough to be shown completely. */
 export function isShort(value: Json): boolean {
     return writeJson(value, VALUE).isWhole;
 }
@@ -160,7 +160,7 @@ function priceOf(endpoint: Endpoint, siteCredits: number): string {
         : `${credits(siteCredits)} per page, up to ${most.toLocaleString('en-US')}`;
 }
 
-/** No more choices than are shown are written: a schema has a thousand, each as long as the package. */
+/** Lists the allowed values. Stops at the shown length, since a schema may have a thousand long values. */
 function oneOf(values: readonly Json[]): string {
     let text = 'one of ';
     for (const [place, value] of values.entries()) {
@@ -170,7 +170,7 @@ function oneOf(values: readonly Json[]): string {
     return clip(text, TYPE);
 }
 
-/** JSON of a value as far as it is shown, and written no further. */
+/** Writes a value as JSON, up to the length that is shown. */
 export function writeValue(value: Json, most = TYPE, indent = 0): string {
     const { text, isWhole } = writeJson(value, most, { indent });
     return isWhole ? text : clip(`${text}…`, most);

@@ -1,18 +1,18 @@
 import type { FoundEndpoint } from '../../../shared/contracts/endpoints.ts';
 import type { Visit } from '../page.ts';
 
-/** Endpoints shown above the sites. */
+/** How many endpoints are shown above the sites. */
 const MOST = 6;
-/** A task has at least so many characters (GET /v1/endpoints). */
+/** The fewest characters of a task (GET /v1/endpoints). */
 const LEAST = 3;
 
 interface FoundByTask {
     endpoints: FoundEndpoint[];
-    /** Why there are none: the visitor asked too often, for example. */
+    /** The reason if the search was refused, for example that the visitor searched too often. */
     refused?: string;
 }
 
-/** Endpoints for a typed task, as GET /v1/endpoints finds them: same order, threshold and limit per address. */
+/** Finds endpoints for a task through GET /v1/endpoints, with the same order, threshold and rate limit per address. */
 export async function findByTask(
     { ask }: Visit,
     { q, category, verified }: { q: string; category: string | undefined; verified: boolean },

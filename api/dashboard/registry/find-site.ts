@@ -9,9 +9,9 @@ interface FoundSite {
 }
 
 /**
- * The site that a path names, by its one spelling; otherwise what to show instead: the page of a site that has no schema says where to
- * ask for one.
- * @throws Refusal NOT_FOUND for what is no name of a site
+ * Finds the site of the path. Returns `instead` a redirect if the name is not in its normal form, or a page that offers to request a schema
+ * if the site is unknown.
+ * @throws Refusal NOT_FOUND if the name is invalid
  */
 export async function findSite({ app, params, path }: Visit): Promise<FoundSite | { instead: Shown | Sent }> {
     const written = params['site'] ?? '';
@@ -24,7 +24,7 @@ export async function findSite({ app, params, path }: Visit): Promise<FoundSite 
     return { instead: siteAbsent(site, false) };
 }
 
-/** 404, and what can be done about it. */
+/** A page with status 404 that says what the visitor can do. */
 export function siteAbsent(site: string, wasKnown: boolean): Shown {
     return { view: 'registry/absent', title: `${site} is not in the registry`, status: 404, model: { site, wasKnown } };
 }

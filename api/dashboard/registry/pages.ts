@@ -5,7 +5,7 @@ import { showTrending } from './trending.ts';
 import { showTry, tryIt } from './try-it.ts';
 import { showVersions } from './versions.ts';
 
-/** The registry as people look through it; for everybody, and for search engines. */
+/** Public pages of the registry, for people and search engines. */
 export const registryPages = [
     openPage({ method: 'GET', path: '/registry', respond: browse }),
     openPage({ method: 'GET', path: '/trending', respond: showTrending }),

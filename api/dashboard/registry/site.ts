@@ -12,13 +12,13 @@ import { findSite, siteAbsent } from './find-site.ts';
 
 const ENDPOINTS = 20;
 const VERSIONS = 5;
-/** Characters of code that a page has: endpoints beyond have it once they are tried. */
+/** The most characters of code on a page. For the other endpoints, the page to try them shows the code. */
 const CODE = 8000;
 const MOST_WORDS = 160;
-/** Endpoints that are looked through for one to show a call of: reading all of a large package would take too long. */
+/** How many endpoints are searched for an example call, since reading all of a large package would take too long. */
 const LOOKED_THROUGH = 100;
 
-/** GET /registry/{site}: what a site's latest version offers, what it costs, how well it works, and how to call it. */
+/** GET /registry/{site}: the endpoints of the latest version, their prices, how reliable they are, and how to call them. */
 export async function showSite(visit: Visit): Promise<Answer> {
     const found = await findSite(visit);
     if ('instead' in found) return found.instead;
@@ -37,7 +37,7 @@ export async function showSite(visit: Visit): Promise<Answer> {
         siteWarnings(app.browse, { site, registrable }),
     ]);
     if (card === undefined || loaded === undefined) return siteAbsent(site, true);
-    // A large package is not read as a whole for a page of it.
+    // Read only the endpoints of this page, since a package may be large.
     const names = [...loaded.endpoints.keys()];
     const pages = Math.ceil(names.length / ENDPOINTS);
     const number = Math.min(pages, Math.max(1, Number(/^\d{1,3}$/.exec(visit.query('page') ?? '')?.[0] ?? 1)));
@@ -86,13 +86,13 @@ function firstOf(endpoints: ReadonlyMap<string, Endpoint>, isWanted: (endpoint: 
     return undefined;
 }
 
-/** A call of an example of it; undefined for one that is not hosted. */
+/** Code of an example call. Undefined if the endpoint is not hosted. */
 function codeOf(base: string, site: string, endpoint: Endpoint) {
     const { name, effect, hosted } = endpoint;
     return hosted ? copyAs({ base, site, endpoint: name, effect, params: exampleOf(endpoint) }) : undefined;
 }
 
-/** Lines that work in a terminal once `ROUTEBOOK_API_KEY` contains a key. */
+/** Commands that work in a terminal if `ROUTEBOOK_API_KEY` is set. */
 function callsOf(base: string, site: string, example: Endpoint) {
     return {
         catalog: `curl -s -G ${base}/v1/catalog/${site} --data-urlencode 'intent=what I want to do there, in a few words'`,

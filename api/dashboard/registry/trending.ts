@@ -7,7 +7,7 @@ const WANTED = 10;
 
 const LABELS: Readonly<Record<TrendingWindow, string>> = { '24h': 'Last day', '7d': 'Last 7 days', '30d': 'Last 30 days' };
 
-/** GET /trending: what is used and wished for most; `window` that makes no sense is 7 days. */
+/** GET /trending: the most used sites and the most requested domains. An invalid `window` counts as 7 days. */
 export async function showTrending({ app, query }: Visit): Promise<Shown> {
     const window = TRENDING_WINDOWS.find((one) => one === query('window')) ?? '7d';
     const [sites, wanted] = await Promise.all([trendingSites(app.browse, window, MOST), mostRequested(app.browse, WANTED)]);

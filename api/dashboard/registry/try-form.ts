@@ -15,10 +15,10 @@ interface ParamField {
     isLong: boolean;
 }
 
-/** A form has room for so many; endpoints with more are for programs. */
+/** The most params that the form shows. */
 const MOST = 100;
 
-/** The fields of an endpoint's params, filled with what is good for a first call. */
+/** The form fields for an endpoint's params, filled with example values. */
 export function paramFields(endpoint: Endpoint): ParamField[] {
     const example = exampleOf(endpoint);
     return endpoint.params.slice(0, MOST).map((param, place) => ({
@@ -53,7 +53,7 @@ export function readParams(endpoint: Endpoint, fields: Fields): { params: JsonOb
     return { params: Object.fromEntries(params), problems };
 }
 
-/** Maps problems with params to their fields, and all others to the form as a whole. */
+/** Maps problems with params to their fields. All other problems belong to the whole form. */
 export function toProblems(endpoint: Endpoint, message: string, details: readonly Detail[]): Problems {
     const problems: Record<string, string> = {};
     for (const { path, message: text } of details) {
@@ -99,7 +99,7 @@ function isJson({ schema }: Param): boolean {
     return types.length === 0 || types.includes('array') || types.includes('object');
 }
 
-/** A text that may have several lines: a comment, a message. */
+/** Whether the value may be a text of several lines, such as a comment. */
 function isText({ source, schema }: Param): boolean {
     return (
         source === 'body' &&

@@ -11,7 +11,7 @@ import { describeEndpoint } from './describe-endpoint.ts';
 import { findSite } from './find-site.ts';
 import { paramFields, readParams, toProblems } from './try-form.ts';
 
-/** Characters of a result that are shown. */
+/** The most characters that the page shows of a result. */
 const SHOWN = 100_000;
 
 interface Tried {
@@ -28,8 +28,8 @@ export async function showTry(visit: WorkspaceVisit): Promise<Answer> {
 }
 
 /**
- * POST: with `step` price what the call would send and cost; with `run` the call itself, under a token of its own, so that it is made
- * and charged once however often the form is sent. What changes something at the site has to be asked for twice.
+ * POST: the step `price` shows what the call would send and cost. The step `run` sends it. Its idempotency key ensures that the call is
+ * sent and charged only once, even if the form is sent again. A call that changes something at the site also needs the confirmation `sure`.
  */
 export async function tryIt(visit: WorkspaceVisit): Promise<Answer> {
     const tried = await findTried(visit);
@@ -122,7 +122,7 @@ function refuse(visit: WorkspaceVisit, tried: Tried, { code, message, details = 
     return show(visit, tried, { problems: toProblems(tried.endpoint, message, details) });
 }
 
-/** @throws Refusal NOT_FOUND for an endpoint that the latest version does not have, or that is not hosted */
+/** @throws Refusal NOT_FOUND if the latest version does not have the endpoint, or the endpoint is not hosted */
 async function findTried(visit: WorkspaceVisit): Promise<Tried | { instead: Shown | Sent }> {
     const found = await findSite(visit);
     if ('instead' in found) return found;

@@ -10,7 +10,7 @@ const VERSIONS = 30;
 
 type Compared = { from: number; to: number } & ({ comparison: Comparison } | { problem: string });
 
-/** GET /registry/{site}/versions: all versions, newest first, and with `from` and `to` what differs between two of them. */
+/** GET /registry/{site}/versions: all versions, newest first. With `from` and `to`, also the differences between these two. */
 export async function showVersions(visit: Visit): Promise<Answer> {
     const found = await findSite(visit);
     if ('instead' in found) return found.instead;
@@ -59,7 +59,7 @@ function isUnreadable({ yankReason }: schemas.VersionRef): boolean {
     return yankReason === 'legal';
 }
 
-/** Cache of comparisons, since packages have up to 4 MiB and anyone may compare them. */
+/** Cached comparisons, since packages have up to 4 MiB and anyone may compare them. */
 const comparisons = new LRUCache<string, Comparison>({ maxSize: 4_000_000, sizeCalculation: charactersOf });
 
 const underWay = new Map<string, Promise<Comparison>>();

@@ -6,7 +6,7 @@ import { keepTyped, type Problems } from '../fields.ts';
 import type { ApiError } from '../internal-api.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 
-/** Fields of the form, by the names that they have in the API. */
+/** The form's fields, with the same names as in the API. */
 const FIELDS = [
     'domain',
     'task',
@@ -25,12 +25,15 @@ const words = (value: string) => value.replaceAll('_', ' ');
 const choices = (values: readonly string[]) => [NOT_SAID, ...values.map((value) => ({ value, label: words(value) }))];
 const READ_LABELS: Readonly<Record<(typeof READ_OR_WRITE)[number], string>> = { read: 'read', write: 'write', read_write: 'both' };
 
-/** GET /requests/new; `domain` fills that field in. */
+/** GET /requests/new. The query `domain` fills in that field. */
 export async function askForm(visit: Visit): Promise<Shown> {
     return form(visit, { typed: { domain: (visit.query('domain') ?? '').slice(0, 200) } });
 }
 
-/** POST /requests/new: a request by the rules, and within the window, of the API. Sent twice, it is one for anyone who is signed in. */
+/**
+ * POST /requests/new: creates a request through the API, with its rules and rate limits. For signed-in users, sending the form again
+ * creates no second request.
+ */
 export async function ask(visit: Visit): Promise<Answer> {
     const { fields } = visit;
     const given = FIELDS.map((name) => [name, (fields.get(name) ?? '').replaceAll('\r\n', '\n').trim()] as const).filter(

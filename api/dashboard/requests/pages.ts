@@ -2,7 +2,7 @@ import { openPage } from '../page.ts';
 import { ask, askForm } from './ask-for-schema.ts';
 import { listWanted, showRequest } from './show.ts';
 
-/** Requested schemas: the demand for missing ones, and the state of each request. */
+/** Pages of requested schemas: which ones are in demand, and the state of each request. */
 export const requestPages = [
     openPage({ method: 'GET', path: '/requests', respond: listWanted }),
     openPage({ method: 'GET', path: '/requests/new', respond: askForm }),

@@ -4,7 +4,7 @@ import { pageNotFound, type Shown, type Visit } from '../page.ts';
 const WANTED = 20;
 const OWN = 50;
 
-/** GET /requests: the domains that most people wait for, and the requests of the visitor's own workspace. */
+/** GET /requests: the most requested domains, and the requests of the visitor's workspace. */
 export async function listWanted({ app, me }: Visit): Promise<Shown> {
     const workspaceId = me?.current?.workspaceId;
     const [wanted, own] = await Promise.all([
@@ -19,7 +19,7 @@ export async function listWanted({ app, me }: Visit): Promise<Shown> {
     };
 }
 
-/** GET /requests/{request_id}: for anyone who has the id; who asked is never in it. */
+/** GET /requests/{request_id}: for anyone who has the id. It never shows who sent the request. */
 export async function showRequest({ app, params }: Visit): Promise<Shown> {
     const id = params['request_id'] ?? '';
     const request = /^srq_[0-9A-Za-z]{1,64}$/.test(id) ? await schemaRequests.find(app.browse, id) : undefined;

@@ -16,7 +16,10 @@ export async function addMaintainer(visit: WorkspaceVisit): Promise<Answer> {
     return { to: `/dashboard/schemas/${asked.site}`, notice: 'maintainer-added' };
 }
 
-/** POST …/maintainers/remove: removes one's own workspace at once, another one mostly in 24 hours; the last one stays. */
+/**
+ * POST …/maintainers/remove: removes the visitor's workspace at once, and another one usually after 24 hours. The last maintainer cannot be
+ * removed.
+ */
 export async function removeMaintainer(visit: WorkspaceVisit): Promise<Answer> {
     const asked = await read(visit);
     if ('problem' in asked) return showOwn(visit, { '': asked.problem }, FORM);

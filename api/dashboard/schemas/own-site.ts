@@ -9,7 +9,7 @@ interface OwnSiteFound {
     siteState: SiteState;
 }
 
-/** The site that the path names, where the workspace maintains it. @throws Refusal NOT_FOUND */
+/** The site of the path. @throws Refusal NOT_FOUND if the workspace does not maintain it */
 export async function findOwn({ app, params, workspace }: WorkspaceVisit): Promise<OwnSiteFound> {
     const name = normaliseSite(params['site'] ?? '');
     if (!name.ok || name.site !== params['site']) throw pageNotFound();

@@ -6,10 +6,13 @@ import { listOwn, showOwn } from './show.ts';
 import { showStop, stopByLink, stopOwnRemoval } from './stop-removal.ts';
 import { restoreVersion, yankVersion } from './yank.ts';
 
-/** In a form almost every second letter of a package takes three. */
+/** The form's encoding may need three bytes for each byte of a package. */
 const FORM_BYTES = 3 * PACKAGE_BYTES;
 
-/** A workspace's own schemas. Every member who may call may publish; owners and admins take versions out of use and decide who maintains. */
+/**
+ * Pages of a workspace's own schemas. Every member who may make calls may publish. Only owners and admins may yank versions and change
+ * maintainers.
+ */
 export const schemaPages = [
     workspacePage({ method: 'GET', path: '/dashboard/schemas', audience: USERS, respond: listOwn }),
     workspacePage({ method: 'GET', path: '/dashboard/schemas/new', audience: USERS, respond: publishForm }),

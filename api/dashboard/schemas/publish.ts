@@ -12,7 +12,7 @@ const HASH = /^[0-9a-f]{64}$/;
 
 type Checked = { report: PublishAnswer; follows: string | undefined } | { refused: ApiError };
 
-/** GET /dashboard/schemas/new: an empty form, or with `site` the package of its latest version. */
+/** GET /dashboard/schemas/new: an empty form. With `site`, the form contains the package of its latest version. */
 export async function publishForm(visit: WorkspaceVisit): Promise<Shown> {
     const { app, query } = visit;
     const name = normaliseSite(query('site') ?? '');
@@ -22,8 +22,8 @@ export async function publishForm(visit: WorkspaceVisit): Promise<Shown> {
 }
 
 /**
- * POST /dashboard/schemas/new: with `step` check a dry run, whose report is shown; with `publish` what was checked, if it still is what
- * the form holds and nobody has published another version meanwhile.
+ * POST /dashboard/schemas/new: the step `check` does a dry run and shows its report. The step `publish` publishes the checked package, if
+ * the form still contains the same package and nobody has published another version since.
  */
 export async function sendPackage(visit: WorkspaceVisit): Promise<Answer> {
     const text = (visit.fields.get('package') ?? '').toWellFormed();
@@ -69,7 +69,7 @@ async function refusalOf(
     return details === undefined ? { problem: message } : { problem: message, details };
 }
 
-/** The package goes into the page as it was escaped beside the event loop: large ones take that long. */
+/** Shows the form. The package is escaped in a thread, since a large one would block the event loop. */
 async function form(
     { me }: WorkspaceVisit,
     text: string,

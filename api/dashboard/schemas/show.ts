@@ -64,18 +64,18 @@ export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, ab
             maintainers: maintained.maintainers,
             maintainerCount: maintained.total,
             ownId: workspace.workspaceId,
-            /** When this workspace is removed, where that is pending: until then it changes no maintainers. */
+            /** When this workspace will be removed, if a removal is pending. Until then it cannot change maintainers. */
             ownRemovalAt: own?.takesEffectAt,
-            /** A removal by a proved owner takes effect at once. */
+            /** Whether the workspace is the proved owner. Its removals of others take effect at once. */
             isProvenOwner,
-            /** Whether this person yanks versions and decides who maintains. */
+            /** Whether this person may yank versions and change maintainers. */
             isManager: MANAGERS.includes(workspace.role),
             state,
-            /** Reports by callers of the last 90 days, newest first. */
+            /** Callers' reports from the last 90 days, newest first. */
             reports: reported.reports,
             reasons: YANK_REASONS.map((value) => ({ value, label: REASON_LABELS[value] })),
             problems,
-            /** Which form the problems and what was typed belong to. */
+            /** The form to which the problems and typed values belong. */
             about,
             typed: keepTyped(fields),
         },

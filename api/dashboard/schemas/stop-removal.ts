@@ -5,14 +5,14 @@ import type { Answer, Shown, Visit, WorkspaceVisit } from '../page.ts';
 import { findOwn } from './own-site.ts';
 import { showOwn } from './show.ts';
 
-/** GET /maintainers/stop: what the mailed link opens. It changes nothing: programs open links too. */
+/** GET /maintainers/stop: the page that the mailed link opens. It changes nothing, since mail programs also open links. */
 export async function showStop(visit: Visit): Promise<Shown> {
     const removal = await removalOfToken(visit, visit.query('token'));
     if (removal === undefined) return over();
     return { view: 'schemas/stop', title: 'Stop a removal', model: { removal, token: visit.query('token') } };
 }
 
-/** POST /maintainers/stop: stops the removal. The link went to the owners of the workspace alone, so it is proof enough. */
+/** POST /maintainers/stop: stops the removal. It needs no sign-in, since the link was mailed only to the owners of the workspace. */
 export async function stopByLink(visit: Visit): Promise<Shown> {
     const removal = await removalOfToken(visit, visit.fields.get('token'));
     if (removal === undefined || !(await stopRemoval(visit.app.db, removal, byHolder(visit, removal)))) return over();
@@ -38,7 +38,7 @@ async function removalOfToken({ app }: Visit, token = ''): Promise<Removal | und
     return removalId === undefined ? undefined : findRemoval(app.db, removalId);
 }
 
-/** The signed-in owner; undefined if nobody is signed in, since any owner may have opened the link. */
+/** The actor for the audit log: the signed-in member, or else `system`, since any owner may have opened the link. */
 function byHolder({ me, address }: Visit, { workspaceId }: Removal): By {
     const isMember = me?.workspaces.some((membership) => membership.workspaceId === workspaceId) ?? false;
     return { actor: me !== undefined && isMember ? actorOfUser(me.userId) : 'system', ip: address };

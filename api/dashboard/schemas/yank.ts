@@ -5,7 +5,7 @@ import { type Answer, pageNotFound, type WorkspaceVisit } from '../page.ts';
 import { findOwn } from './own-site.ts';
 import { showOwn } from './show.ts';
 
-/** POST …/versions/{version}/yank: takes a version out of use. */
+/** POST …/versions/{version}/yank: yanks a version, so that calls no longer use it. */
 export async function yankVersion(visit: WorkspaceVisit): Promise<Answer> {
     const { site, path } = await place(visit);
     const read = readFields(visit.fields, { reason: oneOf(YANK_REASONS) });
@@ -14,7 +14,7 @@ export async function yankVersion(visit: WorkspaceVisit): Promise<Answer> {
     return after(visit, site, answer, 'version-yanked');
 }
 
-/** POST …/versions/{version}/restore: puts it back. */
+/** POST …/versions/{version}/restore: allows calls to use the version again. */
 export async function restoreVersion(visit: WorkspaceVisit): Promise<Answer> {
     const { site, path } = await place(visit);
     const answer = await visit.ask({ method: 'DELETE', path, as: memberCaller(visit) });

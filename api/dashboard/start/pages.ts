@@ -10,10 +10,10 @@ import { trendingSites } from '../../../shared/store/registry/trending.ts';
 import { renderMarkdown } from '../docs/markdown.ts';
 import { openPage, type Shown } from '../page.ts';
 
-/** Sites that the home page names. */
+/** How many sites the home page names. */
 const NAMED = 6;
 
-/** Public pages: start, error codes, crawler information, prices. */
+/** Public pages: home, status, terms, privacy, error codes, information for site owners, and security. */
 export const startPages = [
     openPage({
         method: 'GET',
@@ -87,10 +87,10 @@ export const startPages = [
     }),
 ];
 
-/** The home page is everybody's first: it is there without a database, and costs little. */
+/** Cached for the home page, so that it costs little. The page also works without the database. */
 const liveSites = new LRUCache<App, LiveSites>({ max: 10, ttl: 60_000, fetchMethod: readLiveSites });
 
-/** Sites that are used or were published lately, and how many there are. */
+/** Recently used or published sites, and the number of all sites. */
 interface LiveSites {
     live: { site: string; title: string }[];
     sites: number;

@@ -5,19 +5,19 @@ import type { Download } from '../download.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
 import { address, filterOf, keyChoices, keyNames, scopeOf, seesAll } from './scope.ts';
 
-/** So few that a page of them is short on a phone, too. */
+/** Calls per page, few enough for a phone. */
 const SHOWN_CALLS = 12;
 const PATH = '/dashboard/usage/calls';
-/** Rows of a file at most, and of one statement. */
+/** The most rows of a file. `FILE_STEP` is the most rows of one query. */
 const FILE_ROWS = 50_000;
 const FILE_STEP = 1000;
-/** Statements of a file at most: each looks at a bounded number of rows. */
+/** The most queries for a file. Each reads a bounded number of rows. */
 const FILE_STEPS = 400;
-/** A call is in the log at the latest so long after its credits were held. */
+/** The longest time from holding a call's credits to its entry in the log. */
 const CALL_LASTS_MS = 10 * 60_000;
 const DAY_MS = 86_400_000;
 
-/** The request log, newest first. */
+/** Shows the request log, newest first. */
 export async function showCalls(visit: WorkspaceVisit): Promise<Shown> {
     const { app, query } = visit;
     const filter = await filterCalls(visit);
@@ -50,7 +50,7 @@ export async function showCalls(visit: WorkspaceVisit): Promise<Shown> {
     };
 }
 
-/** Details of a call that its row does not show. */
+/** The details of a call that its row does not show. */
 function factsOf({ requestId, version, results, queueMs, upstreamStatus, upstreamMs }: LoggedCall): { name: string; value: string }[] {
     const facts = [
         { name: 'Request', value: requestId },
@@ -63,7 +63,7 @@ function factsOf({ requestId, version, results, queueMs, upstreamStatus, upstrea
     return facts.flatMap(({ name, value }) => (value === null ? [] : [{ name, value: String(value) }]));
 }
 
-/** The same as a file. */
+/** Downloads the filtered request log as CSV. */
 export async function downloadCalls(visit: WorkspaceVisit): Promise<Download> {
     const [filter, keys] = await Promise.all([filterCalls(visit), keyNames(visit)]);
     return { file: 'routebook-calls.csv', type: 'text/csv; charset=utf-8', lines: linesOf(visit, filter, keys) };
@@ -141,7 +141,7 @@ function byLabel(a: { label: string }, b: { label: string }): number {
     return a.label < b.label ? -1 : 1;
 }
 
-/** Undefined if it names a call that is not of this workspace. */
+/** Reads the filter from the query. Undefined if it names a call of another workspace. */
 async function filterCalls(visit: WorkspaceVisit): Promise<CallFilter | undefined> {
     const typed = typedOf(visit);
     const from = dayOf(typed.from);
@@ -175,7 +175,7 @@ function typedOf(visit: WorkspaceVisit) {
     };
 }
 
-/** Midnight of `2026-11-21`, UTC; undefined for anything else. */
+/** Midnight UTC of a date such as `2026-11-21`. Undefined for any other text. */
 function dayOf(text: string | undefined): Date | undefined {
     if (text === undefined || !/^20\d\d-\d\d-\d\d$/.test(text)) return undefined;
     const date = new Date(`${text}T00:00:00Z`);

@@ -1,17 +1,17 @@
 import type { Slot } from '../../../shared/store/usage/usage-report.ts';
 
-/** A chart as a view draws it: in a box of these units, which the page stretches to whatever room there is. */
+/** A chart for the view. Its coordinates are in a box of fixed size, which the page scales. */
 interface Chart {
     title: string;
     /** Text alternative for screen readers. */
     words: string;
-    /** The greatest value of its scale, as text. */
+    /** The maximum of the scale, as text. */
     top: string;
     bars: Bar[];
     lines: Line[];
-    /** The values of each slot in words, shown where the pointer is. */
+    /** The values of each slot as text, shown at the pointer. */
     values: string[];
-    /** Empty if the chart has one colour. */
+    /** Empty if the chart has only one colour. */
     legend: { tone: Tone; label: string }[];
 }
 
@@ -25,9 +25,9 @@ interface Bar {
 
 export interface Line {
     tone: Tone;
-    /** `d` of paths, one for each stretch without a gap. */
+    /** The `d` attributes of the lines. Each gap starts a new line. */
     paths: string[];
-    /** Values between two gaps, of which no line could be seen. */
+    /** Single values between two gaps, which need a dot since a line would be invisible. */
     dots: { x: number; y: number }[];
 }
 
@@ -106,14 +106,14 @@ export function chartsOf(slots: readonly Slot[], say: { number(value: number): s
     ].map((chart) => ({ ...chart, bars: chart.bars.filter(({ height }) => height > 0) }) as Chart);
 }
 
-/** 1, 2 or 5 times a power of ten, so that scales read well. */
+/** The maximum of the scale: 1, 2 or 5 times a power of ten. */
 function scaleOf(values: readonly number[]): number {
     const most = Math.max(1, ...values);
     const power = 10 ** Math.floor(Math.log10(most));
     return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= most) ?? most;
 }
 
-/** @param from, share of the height */
+/** @param from the bottom of the bar, and `share` its height, both as a share of the chart's height */
 function bar(index: number, of: number, from: number, share: number, tone: Tone): Bar {
     const width = BOX.width / of;
     return {

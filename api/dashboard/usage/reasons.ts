@@ -1,6 +1,6 @@
 import type { Movement } from '../../../shared/store/usage/statement-report.ts';
 
-/** Why credits moved, in words; ids of accounts in notes are nobody's business. */
+/** Describes why credits moved. Leaves out account ids in notes, since they are internal. */
 export function reasonOf({ kind, note, availableDelta, heldDelta }: Movement): string {
     switch (kind) {
         case 'grant':

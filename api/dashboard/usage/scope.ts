@@ -2,7 +2,7 @@ import { listedKeys } from '../../../shared/store/accounts/api-keys.ts';
 import type { UsageScope } from '../../../shared/store/usage/usage-report.ts';
 import { MANAGERS, type WorkspaceVisit } from '../page.ts';
 
-/** A choice in a list. */
+/** An option of a select. */
 export interface Choice {
     value: string;
     label: string;
@@ -13,7 +13,10 @@ export function seesAll({ workspace }: WorkspaceVisit): boolean {
     return MANAGERS.includes(workspace.role);
 }
 
-/** Whose calls this visitor may see, narrowed by what the address says; anything that is no clean short text does not narrow. */
+/**
+ * The calls that this visitor may see, narrowed by the filters in the query. Filters that are too long or contain invalid characters are
+ * ignored.
+ */
 export function scopeOf(visit: WorkspaceVisit): UsageScope {
     const { me, workspace } = visit;
     const endpoint = filterOf(visit, 'endpoint');
@@ -26,10 +29,10 @@ export function scopeOf(visit: WorkspaceVisit): UsageScope {
     };
 }
 
-/** How look-ups in the catalog, which have no endpoint, are named; no endpoint has such a name. */
+/** The filter value for catalog look-ups, which have no endpoint. No endpoint can have this name. */
 export const LOOK_UPS = '-';
 
-/** A filter of the address; an empty one counts as none. */
+/** A filter from the query. Undefined if it is empty or too long. */
 export function filterOf({ query }: WorkspaceVisit, name: string): string | undefined {
     const value = query(name)?.trim();
     return value === undefined || value === '' || value.length > 253 ? undefined : value;
@@ -42,12 +45,12 @@ export async function keyNames(visit: WorkspaceVisit): Promise<Map<string, strin
     return new Map(keys.map(({ keyId, name }) => [keyId, name]));
 }
 
-/** The keys as a list to choose from. */
+/** The keys as options of a select. */
 export function keyChoices(keys: ReadonlyMap<string, string>): Choice[] {
     return [{ value: '', label: 'all' }, ...[...keys].map(([value, label]) => ({ value, label }))];
 }
 
-/** An address of ours with these filters; undefined ones are left out. */
+/** A URL path with these filters as its query. Undefined and empty ones are left out. */
 export function address(path: string, filters: Readonly<Record<string, string | undefined>>): string {
     const given = Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '');
     return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;

@@ -20,7 +20,7 @@ type RangeName = keyof typeof RANGES;
 
 const MOST_SHARES = 20;
 
-/** Charts over time, and what they are made of. */
+/** Shows charts over time, and the usage by site, endpoint and key. */
 export async function showUsage(visit: WorkspaceVisit): Promise<Shown> {
     const { app, query } = visit;
     const scope = scopeOf(visit);
@@ -70,7 +70,7 @@ function narrowing({ site, endpoint, keyId }: Share, by: Dimension): Record<stri
     return by === 'site' ? { site } : { site, endpoint: endpoint === '' ? LOOK_UPS : endpoint };
 }
 
-/** A list that has what is chosen, also where it was not called lately. */
+/** Adds the chosen value to the options if it is missing because it was not called recently. */
 function withChosen(values: readonly string[], chosen: string | undefined): string[] {
     return chosen === undefined || values.includes(chosen) ? [...values] : [chosen, ...values];
 }

@@ -6,17 +6,17 @@ import { BILLING_VIEWERS, pageNotFound, type Shown, USERS, type WorkspaceVisit }
 import { reasonOf } from './reasons.ts';
 import { address, seesAll } from './scope.ts';
 
-/** So few that a page of them is short on a phone, too. */
+/** Entries per page, few enough for a phone. */
 const SHOWN_MOVEMENTS = 12;
 const PATH = '/dashboard/statement';
-/** Rows of a file at most, and of one statement. */
+/** The most rows of a file. `FILE_STEP` is the most rows of one query. */
 const FILE_ROWS = 50_000;
 const FILE_STEP = 1000;
 
-/** Shows credits left, the next reset, and all ledger entries. */
+/** Shows the remaining credits, the next reset, and the ledger entries. */
 export async function showStatement(visit: WorkspaceVisit): Promise<Shown> {
     const { app, workspace, query } = visit;
-    // First, since it brings a period that has ended up to date.
+    // Read the balance first, since this also starts a new period if the last one has ended.
     const balance = await app.credits.balance(workspace.accountId);
     const cursor = query('cursor');
     const before = cursor === undefined ? undefined : placeOf(await app.cursors.open(cursorScope(visit), cursor));
@@ -37,7 +37,7 @@ export async function showStatement(visit: WorkspaceVisit): Promise<Shown> {
     };
 }
 
-/** The movements as a file. */
+/** Downloads the ledger entries as CSV. */
 export async function downloadStatement(visit: WorkspaceVisit): Promise<Download> {
     if (!mayRead(visit)) throw pageNotFound();
     return { file: 'routebook-statement.csv', type: 'text/csv; charset=utf-8', lines: linesOf(visit) };
@@ -60,17 +60,20 @@ async function* linesOf(visit: WorkspaceVisit): AsyncGenerator<string> {
     }
 }
 
-/** A statement goes on through a change of plan, though another account pays from then on. */
+/** The accounts of the statement. After a change of plan another account pays, but the statement continues. */
 function accountsOf({ app, me, workspace }: WorkspaceVisit): Promise<string[]> {
     return statementAccounts(app.browse, { accountId: workspace.accountId, userId: me.userId, workspaceId: workspace.workspaceId });
 }
 
-/** On Free the account is the visitor's own; a workspace's account is for those who keep its books. */
+/**
+ * Whether the visitor may read the statement. On Free the account is the visitor's own. A workspace's account is only for roles that may
+ * see payments.
+ */
 function mayRead({ workspace }: WorkspaceVisit): boolean {
     return workspace.plan === 'free' || BILLING_VIEWERS.includes(workspace.role);
 }
 
-/** The place of a call in the log, where this visitor may see it there. */
+/** The URL of a call in the request log. Undefined if the visitor cannot see it there. */
 function callOf(visit: WorkspaceVisit, { operation, workspaceId }: Movement): string | undefined {
     const { workspace } = visit;
     const isHere = workspaceId === workspace.workspaceId && USERS.includes(workspace.role);

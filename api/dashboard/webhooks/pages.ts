@@ -3,7 +3,7 @@ import { createByForm, deleteByForm, redeliverByForm, rotateByForm, testByForm, 
 import { listWebhooks, showWebhook } from './show.ts';
 
 const ONE = '/dashboard/webhooks/{webhook_id}';
-/** Actions that send events elsewhere or show a secret require a recent sign-in. */
+/** Options of actions that send events elsewhere or show a secret. They require a recent sign-in. */
 const CONFIRMED = { method: 'POST', audience: MANAGERS, needsRecentSignIn: true } as const;
 const FORM = { method: 'POST', audience: MANAGERS } as const;
 

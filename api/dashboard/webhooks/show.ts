@@ -6,7 +6,7 @@ import type { ApiError } from '../internal-api.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
 import { dateOf, read } from '../read-api.ts';
 
-/** Deliveries on a page. */
+/** How many deliveries a page shows. */
 const DELIVERIES = 20;
 
 /** GET /dashboard/webhooks */
@@ -27,7 +27,7 @@ export async function listWebhooks(visit: WorkspaceVisit, problems: Problems = {
     };
 }
 
-/** GET /dashboard/webhooks/{webhook_id}: the webhook and its last deliveries. @param refused why a form did nothing */
+/** GET /dashboard/webhooks/{webhook_id}: the webhook and its last deliveries. @param refused the API's error if a form had no effect */
 export async function showWebhook(visit: WorkspaceVisit, refused?: ApiError): Promise<Shown> {
     const webhook = await findWebhook(visit);
     const { body } = await read(visit, `/v1/webhooks/${webhook.webhook_id}/deliveries?limit=${DELIVERIES}`);

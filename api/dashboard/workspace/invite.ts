@@ -9,7 +9,10 @@ import { recordVisit } from '../record-act.ts';
 import { workspaceMail } from './mails.ts';
 import { rolesToGive, showWorkspace } from './show.ts';
 
-/** Makes an invitation: mailed, and for that address alone, or a link for anyone who gets it. It needs a confirmed address. */
+/**
+ * Creates an invitation: a mail to the only address that may use it, or a link that works for anyone. The inviting user needs a confirmed
+ * address.
+ */
 export async function invite(visit: WorkspaceVisit): Promise<Answer> {
     const { app, me, workspace, fields, client } = visit;
     if (!me.isVerified) return showWorkspace(visit, { invite: { '': 'Confirm your email address first.' } });

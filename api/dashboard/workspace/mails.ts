@@ -1,6 +1,6 @@
 import { LINK_TOKEN, type Mail } from '../../../shared/store/accounts/mails.ts';
 
-/** The invitation to a workspace. Names are quoted, since their owners choose them. @param linkId the link works once, for a week */
+/** An invitation to a workspace. Names are quoted, since users choose them. @param linkId the link works once, within a week */
 export function workspaceMail(
     to: string,
     publicUrl: string,

@@ -9,7 +9,7 @@ import { recordVisit } from '../record-act.ts';
 import { invite } from './invite.ts';
 import { faultText, showWorkspace } from './show.ts';
 
-/** Cards show it, so that it must not pass for Routebook's own workspace. */
+/** Reads a workspace name. Sites' cards show it, so it must not look like Routebook's own workspace. */
 const workspaceName: Reader<string> = (text) => {
     const read = line({ least: 2, most: 60 })(text);
     return read.ok && resembles(read.value, 'Routebook')
@@ -17,7 +17,7 @@ const workspaceName: Reader<string> = (text) => {
         : read;
 };
 
-/** Who works where, and who may do what there. */
+/** Pages of workspaces, members and their roles. */
 export const workspacePages = [
     personalPage({ method: 'GET', path: '/dashboard/workspace', respond: (visit) => showWorkspace(visit, {}) }),
     personalPage({
@@ -140,7 +140,7 @@ export const workspacePages = [
     }),
 ];
 
-/** Takes a member out of the workspace; of oneself it is leaving. */
+/** Removes a member from the workspace. Members who remove themselves leave it. */
 async function remove(visit: WorkspaceVisit, userId: string): ReturnType<typeof removeMember> {
     const { app, me, workspace } = visit;
     const { workspaceId } = workspace;

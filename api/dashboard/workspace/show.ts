@@ -20,7 +20,7 @@ interface WorkspaceProblems {
     factor?: Problems;
 }
 
-/** The page of the workspace that the visitor looks at, or of none. `link` is an invitation just made, shown this once. */
+/** Shows the selected workspace, or a page without one. `link` is a new invitation, which is shown only once. */
 export async function showWorkspace(
     visit: PersonalVisit,
     problems: WorkspaceProblems,
@@ -52,12 +52,12 @@ export async function showWorkspace(
     };
 }
 
-/** Only owners make owners. */
+/** The roles that a member may give to others. Only owners may make somebody an owner. */
 export function rolesToGive(role: Role | undefined): readonly Role[] {
     return role === 'owner' ? ROLES : ROLES.filter((given) => given !== 'owner');
 }
 
-/** The text for a change that was not made. @throws Refusal NOT_FOUND for an unknown member. */
+/** Says why a change was not made. @throws Refusal NOT_FOUND for an unknown member. */
 export function faultText(fault: MemberFault): string {
     if (fault === 'absent') throw pageNotFound();
     return fault === 'last-owner'
