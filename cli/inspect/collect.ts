@@ -12,6 +12,7 @@ import { isProgramWord } from './harmless.ts';
 import { DISPATCHERS, mayDispatch, ONE_ADDRESS } from './is-dispatch.ts';
 import type { Element } from './json-elements.ts';
 import { noiseOf } from './noise.ts';
+import { isOpenSearch, type OpenSearch, readOpenSearch } from './open-search.ts';
 import { readPage } from './page.ts';
 import { addText } from './page-facts.ts';
 import type { Form } from './page-forms.ts';
@@ -35,6 +36,8 @@ export interface Collection {
     /** Origins where the user signed in. */
     signedIn: Set<string>;
     texts: SiteTexts;
+    /** Searches by the site's own description of them. */
+    searches: OpenSearch[];
     /** Tokens that pages gave out. */
     tokens: TokenSources;
     answerFields: AnswerFields;
@@ -50,6 +53,7 @@ interface CollectOptions {
 }
 
 const MAX_GROUPS = 5000;
+const MAX_SEARCHES = 20;
 /** Longer bodies contain no sign-in name. */
 const MAX_NAMED = 20_000;
 /** Pages of one route that are read whole; the others have the same forms. */
@@ -63,6 +67,7 @@ export async function collect(entries: AsyncIterable<Element>, ledger: Ledger, o
         choices: new DispatchWords(),
         seen: openSeenTexts(),
         texts: openSiteTexts(),
+        searches: [],
         tokens: new Map(),
         answerFields: new Map(),
         granting: openGranting(),
@@ -101,6 +106,11 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
     const carried = carriedBy(raw);
     if (raw.status === 401 && carried.length === 0 && collection.refusing.size < MAX_GROUPS) collection.refusing.add(raw.url.origin);
     if (signsIn(raw) && collection.signedIn.size < MAX_GROUPS) collection.signedIn.add(raw.url.origin);
+    if (isOpenSearch(raw)) {
+        if (collection.searches.length < MAX_SEARCHES) collection.searches.push(...readOpenSearch(raw));
+        ledger.drop('Descriptions of searches', 'programs read them; what they say of a search is in its description');
+        return;
+    }
     const noise = noiseOf(raw);
     if (noise !== undefined) {
         ledger.drop(noise.what, noise.why);

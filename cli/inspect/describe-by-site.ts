@@ -42,8 +42,9 @@ export function describeBySite(
         const here = said.of(group);
         let place = 0;
         for (const param of endpoint.params ?? []) {
-            const hashes = hashesOf(param, group, param.source === 'path' ? place++ : 0);
-            const ofPages = describeParamByPages(param, one, here.links, { texts, seen, names });
+            const at = param.source === 'path' ? place++ : 0;
+            const hashes = hashesOf(param, group, at);
+            const ofPages = describeParamByPages(param, one, here, { place: at, texts, seen, names });
             const ofAnswers =
                 ofPages === undefined
                     ? describeParamByAnswers(param, one, { hashes, fields: answerFields, routeOf: said.routeOf }, names)
@@ -70,14 +71,14 @@ function withName({ name }: PackageEndpoint, calledBy: string): string {
 }
 
 /** Candidates for the description of an endpoint, best first. */
-function leadOf(group: Group, { own, title, heading, link, submit, caller }: RouteTexts): string[] {
+function leadOf(group: Group, { own, title, heading, link, submit, caller, search }: RouteTexts): string[] {
     const { titles, headings, callers } = group.pages;
     const both = title === '' || heading === '' ? [] : [overlaps(title, heading) ? longer(title, heading) : `${title}: ${heading}`];
     const form = submit === '' ? [] : [caller === '' ? submit : `${submit}, the form of “${caller}”`, submit];
     const calledBy = group.answers.json > 0 && callers.size > 0 ? [...callers.keys()].map((text) => `${CALLED_BY} “${text}”`) : [];
     const isHome = group.segments.every(({ core }) => core === '') && group.dispatch.length === 0;
     const home = isHome ? [[...titles.keys()][0] ?? '', [...headings.keys()][0] ?? ''] : [];
-    return [...form, own, ...both, title, heading, link, ...home, ...calledBy.slice(0, 3)];
+    return [search?.about ?? '', ...form, own, ...both, title, heading, link, ...home, ...calledBy.slice(0, 3)];
 }
 
 /** Describes an endpoint by the pages that link to it, if its own pages have no text in common. */
@@ -121,12 +122,12 @@ function describeParamByAnswers(
     return `${describeParam(param)} ${from}.`;
 }
 
-/** Describes a param by the label of a field of its name, or by the pages that link with it. */
+/** Describes a param by the label of a field of its name, by the site's OpenSearch document, or by the pages that link with it. */
 function describeParamByPages(
     param: PackageParam,
     { group }: Drafted,
-    links: RouteLinks,
-    { texts: { labels, hints }, seen, names }: { texts: SiteTexts; seen: SeenTexts; names: Names },
+    { links, search }: RouteTexts,
+    { place, texts: { labels, hints }, seen, names }: { place: number; texts: SiteTexts; seen: SeenTexts; names: Names },
 ): string | undefined {
     const { name, source } = param;
     const label = mostUsual(labels.get(name), seen);
@@ -134,6 +135,8 @@ function describeParamByPages(
     const byHint = hint === undefined ? undefined : `${describeParam(param)} ${hint}.`;
     if (label !== undefined && (source !== 'path' || group.form !== undefined)) return withLabel(param, label);
     if (source === 'body') return byHint;
+    const meaning = source === 'path' ? search?.path[place] : search?.query.get(name);
+    if (meaning !== undefined && meaning !== '') return meaning;
     const given = source === 'path' ? links : links.params.get(name);
     if (given === undefined) return byHint;
     if (isPlaceInList(name)) {

@@ -1,6 +1,7 @@
 import type { Collection } from './collect.ts';
 import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
+import type { OpenSearch } from './open-search.ts';
 import { addText, type Texts } from './page-facts.ts';
 import { findMajority, isQuotable, sharedText, siteParts } from './quotable.ts';
 import { linksByRoute, openLinks, openRoutes, type RouteLinks } from './route-links.ts';
@@ -18,6 +19,8 @@ export interface RouteTexts {
     submit: string;
     caller: string;
     links: RouteLinks;
+    /** What the site's OpenSearch document says of it. */
+    search: OpenSearch | undefined;
 }
 
 /** What the pages of a site say of its routes. */
@@ -30,13 +33,21 @@ export interface TextsOfRoutes {
 }
 
 /** Collects what the pages of a site say of each of its routes. */
-export function readRouteTexts(routes: readonly Group[], { texts, seen }: Pick<Collection, 'texts' | 'seen'>): TextsOfRoutes {
+export function readRouteTexts(
+    routes: readonly Group[],
+    { texts, seen, searches }: Pick<Collection, 'texts' | 'seen' | 'searches'>,
+): TextsOfRoutes {
     const ofSite = siteParts(routes.map(({ pages }) => pages.titles));
     const about = siteAbout(routes, seen);
     const routeOf = openRoutes(routes);
     const links = linksByRoute(routeOf, texts);
-    const all = new Map(routes.map((route) => [route, textsOf(route, links.get(route) ?? openLinks(), { ofSite, about })]));
-    return { about, routeOf, of: (route) => all.get(route) ?? textsOf(route, openLinks(), { ofSite, about }) };
+    const described = new Map(searches.map((search) => [routeOf(search.address), search]));
+    const read = (route: Group) => ({
+        ...textsOf(route, links.get(route) ?? openLinks(), { ofSite, about }),
+        search: described.get(route),
+    });
+    const all = new Map(routes.map((route) => [route, read(route)]));
+    return { about, routeOf, of: (route) => all.get(route) ?? read(route) };
 }
 
 /** Whether all its calls have one address. */
@@ -48,7 +59,7 @@ function textsOf(
     route: Group,
     links: RouteLinks,
     { ofSite, about }: { ofSite: ReadonlySet<string>; about: string | undefined },
-): RouteTexts {
+): Omit<RouteTexts, 'search'> {
     const { addresses, titles, headings, abouts, submits, callers } = route.pages;
     const isFixed = hasOneAddress(route);
     const pages = { isFixed, addresses: addresses.size };

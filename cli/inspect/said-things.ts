@@ -74,10 +74,14 @@ function pageTexts({ form, method }: Group, { heading, title, link, caller, subm
 }
 
 /** Texts that say what is searched for. */
-function searchTexts({ form, query }: Group, { heading, title, link, submit }: RouteTexts, labels: ReadonlyMap<string, Texts>): string[] {
+function searchTexts(
+    { form, query }: Group,
+    { heading, title, link, submit, search }: RouteTexts,
+    labels: ReadonlyMap<string, Texts>,
+): string[] {
     const fields = [...query.keys(), ...(form?.fields.keys() ?? [])];
     const ofFields = fields.flatMap((name) => [...(labels.get(name)?.keys() ?? [])]);
-    return [submit, ...ofFields, heading, title, link].filter((text) => SEARCHES.test(text));
+    return [submit, ...ofFields, search?.about ?? '', heading, title, link].filter((text) => SEARCHES.test(text));
 }
 
 const SEARCHES = /\b(?:search|find|look up)\b/i;

@@ -61,6 +61,33 @@ describe('routebook inspect reads pages', () => {
         for (const topic of TOPICS) expect(text).not.to.include(topic);
     });
 
+    it('describes searches and their params by the OpenSearch document of the site, which becomes no endpoint', async () => {
+        const document = `<?xml version="1.0"?><OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
+            <ShortName>Boats</ShortName><Description>Find boats by their names</Description>
+            <Url type="text/html" template="${SHOP}/lookfor.php?wd={searchTerms}&amp;from={startIndex?}&amp;mode=all"/>
+            <Url type="application/x-suggestions+json" template="/hints/{searchTerms}/{language}"/>
+            <Url type="text/html" method="post" template="/posted?wd={searchTerms}"/></OpenSearchDescription>`;
+        const { package: drafted, report } = await inspectCalls([
+            { url: `${SHOP}/opensearch.xml`, html: document, type: 'application/opensearchdescription+xml' },
+            ...['rope', 'sails'].map((word) => ({
+                url: `${SHOP}/lookfor.php?wd=${word}&from=${word.length}&mode=all`,
+                html: detail(word),
+            })),
+            ...['17', '18'].map((number) => ({ url: `${SHOP}/hints/${number}/en-GB`, json: [] })),
+            { url: `${SHOP}/hints/19/de-DE`, json: [] },
+        ]);
+        const said = drafted.endpoints.map(({ url, description, params = [] }) => [
+            url.replace(SHOP, ''),
+            description?.split('.', 1)[0],
+            ...params.map((param) => param.description),
+        ]);
+        expect(said).to.deep.equal([
+            ['/lookfor.php', 'Find boats by their names', 'Which result to begin with, by number.', 'The mode.', 'Words to look for.'],
+            ['/hints/{hint_id}/{locale}', 'Find boats by their names', 'Words to look for.', 'The language of the results, such as en.'],
+        ]);
+        expect(report.dropped.map(({ what }) => what)).to.include('Descriptions of searches');
+    });
+
     it('describes params by fields of answers that had their values, which it never repeats', async () => {
         const boats = [
             { id: 70001, name: 'harbour-queen', ownerId: 31, pages: 2 },
