@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** What is measured: the commit, and whether the product has changes that are in none. */
+/** The measured commit, and whether the product has uncommitted changes. */
 export function commitNow(): string {
     const git = (...argv: string[]) =>
         execFileSync('git', argv, { cwd: fileURLToPath(new URL('..', import.meta.url)), encoding: 'utf8' }).trim();

@@ -7,7 +7,7 @@ import { PERFORMANCE_GOALS } from './goals/performance.ts';
 import type { GoalRow } from './goals/row.ts';
 import { STRANGER_GOALS } from './strangers.ts';
 
-/** All goals, in the order of the report. A new scenario adds its rows to a file here and its round to scenarios/all.ts. */
+/** All goals, in the order of the report. To add a scenario, add its rows to a file here and its round to scenarios/all.ts. */
 export const GOALS: readonly GoalRow[] = [
     ...PERFORMANCE_GOALS,
     ...ISOLATION_GOALS,

@@ -1,17 +1,20 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { commitNow } from './commit.ts';
 
-/** One test of `npm run test:long`, or of `npm run test:real` if it shows a row of the goals, as it ran last, or one suite whose title names rows of the goals. */
+/**
+ * The latest result of a test of `npm run test:long`, of a test of `npm run test:real` that shows a row of the goals, or of a suite that
+ * names rows of the goals in its title.
+ */
 export interface LongRun {
-    /** From the root. */
+    /** Path from the root of the project. */
     file: string;
-    /** In the end the rows of the goals that it shows, in brackets: `…, 50 times (R10)`. */
+    /** Ends with the rows of the goals that it shows, in brackets: `…, 50 times (R10)`. */
     title: string;
     holds: boolean;
     ms: number;
 }
 
-/** `bench/long-runs.json` is a list of these: a spec that runs again takes the place of its own entries alone. */
+/** A result with its commit and date. `bench/long-runs.json` is a list of them. A spec that runs again replaces only its own entries. */
 export interface DatedRun extends LongRun {
     commit: string;
     /** ISO 8601. */
@@ -24,7 +27,10 @@ export function rowsOf(title: string): string[] {
     return ids === '' ? [] : ids.split(', ');
 }
 
-/** What is printed: a line for each row, for which all of its tests have to hold, then for each test of no row, and how many hold. */
+/**
+ * The printed lines: one for each row of the goals, which holds if all of its tests hold; one for each test without a row; then how many of
+ * them hold.
+ */
 export function tellRows(runs: readonly LongRun[]): string[] {
     const shown = runs.flatMap((run) => {
         const rows = rowsOf(run.title);
@@ -53,12 +59,14 @@ export function longRunCells(runs: readonly DatedRun[]): string[][] {
         ]);
 }
 
-/** Empty if no long run was kept yet. */
+/** Reads the stored results; empty if there are none. */
 export function readLongRuns(): DatedRun[] {
     return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as DatedRun[]) : [];
 }
 
-/** Keeps these runs in place of what their specs showed before, and drops what specs showed that are gone. Resolves with all of them. */
+/**
+ * Stores these results, which replace earlier ones of the same specs. Removes results of specs that no longer exist. Returns all results.
+ */
 export function keepLongRuns(runs: readonly LongRun[]): DatedRun[] {
     const ran = new Set(runs.map(({ file }) => file));
     const others = readLongRuns().filter(({ file }) => !ran.has(file) && existsSync(new URL(`../${file}`, import.meta.url)));
@@ -72,7 +80,7 @@ const FILE = new URL('long-runs.json', import.meta.url);
 /** The parts of the goals, in their order. */
 const PARTS = 'PREILSXJWFACM';
 
-/** R2 before R10, and both before E1. */
+/** Compares two rows: R2 comes before R10, and both before E1. */
 function inOrder(one: string, other: string): number {
     const key = (name: string) => {
         const [, part = '', number = ''] = /^([A-Z])(\d+)$/.exec(name) ?? [];

@@ -16,7 +16,7 @@ error, since machines differ.
   --sql                print the statements of each fetch scenario from pg_stat_statements; nothing is written
   --help               print this text`;
 
-/** What `npm run bench` was asked to do. */
+/** The options of `npm run bench`. */
 export interface BenchOptions {
     isQuick: boolean;
     isAtOnce: boolean;

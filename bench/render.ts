@@ -52,7 +52,7 @@ ${table(STRANGER_HEAD, strangerCells(results, number))}
 `;
 }
 
-/** CPU taken by the hypervisor, if it was measured. */
+/** The CPU time that the hypervisor took, if it was measured. */
 function stolenText(results: BenchResults): string {
     const stolen = Object.values(results.scenarios)
         .flat()
@@ -145,7 +145,7 @@ function withUnit(value: number, unit: string): string {
     return unit === '/s' ? `${number(value)}/s` : `${number(value)} ${unit}`.trimEnd();
 }
 
-/** Three digits that mean something, no more. */
+/** Formats a number with three significant digits. */
 export function number(value: number): string {
     if (!Number.isFinite(value)) return '–';
     if (value === 0) return '0';

@@ -1,9 +1,9 @@
-/** What was measured last; `bench/results.json` is one of these. Names of figures end in their unit. */
+/** The latest results; stored as `bench/results.json`. Names of figures end with their unit. */
 export interface BenchResults {
     mode: 'full' | 'quick';
-    /** When each round ran, over what and where: scenarios that are compared with each other always come from one run. */
+    /** When each round ran, of which commit and on which machine. Scenarios that are compared with each other always come from one run. */
     rounds: Record<string, RoundRun>;
-    /** What each scenario measured, repetition by repetition, in the order of the run. */
+    /** The figures of each scenario by repetition, in the order of the run. */
     scenarios: Record<string, Figures[]>;
 }
 
@@ -16,11 +16,11 @@ export interface RoundRun {
 
 export type Figures = Record<string, number>;
 
-/** A measurement is made again where the hypervisor gave more than so many cores to others meanwhile, and so often at most. */
+/** A measurement is repeated if the hypervisor meanwhile gave more than this many cores to others. STOLEN_TRIES is the most attempts. */
 export const STOLEN_CORES = 0.05;
 export const STOLEN_TRIES = 3;
 
-/** Results with some rounds measured again; of the others the scenarios stay that there still are. */
+/** Replaces the results of the rounds that were measured again. Of the others it keeps the scenarios that still exist. */
 export function withRounds(before: BenchResults, fresh: BenchResults, scenarios: ReadonlySet<string>): BenchResults {
     const kept = Object.entries(before.scenarios).filter(([name]) => scenarios.has(name));
     return {
@@ -30,7 +30,7 @@ export function withRounds(before: BenchResults, fresh: BenchResults, scenarios:
     };
 }
 
-/** The middle of some values, or the mean of the two in the middle; NaN of none. */
+/** The median, which is the mean of the two middle values if their number is even; NaN if there are none. */
 export function median(values: readonly number[]): number {
     const sorted = values.toSorted((one, other) => one - other);
     const middle = Math.floor(sorted.length / 2);
@@ -38,12 +38,12 @@ export function median(values: readonly number[]): number {
     return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** A figure in every repetition of a scenario; empty if it was not run. */
+/** The values of a figure in all repetitions of a scenario; empty if it was not run. */
 export function repetitionsOf(results: BenchResults, scenario: string, figure: string): number[] {
     return (results.scenarios[scenario] ?? []).map((figures) => figures[figure] ?? Number.NaN);
 }
 
-/** The median of a figure over the repetitions of a scenario; NaN where it was not run. */
+/** The median of a figure over all repetitions of a scenario; NaN if it was not run. */
 export function medianOf(results: BenchResults, scenario: string, figure: string): number {
     return median(repetitionsOf(results, scenario, figure));
 }

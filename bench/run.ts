@@ -28,9 +28,9 @@ const isPublished = !isQuick && only === undefined && postgres === undefined && 
 
 const results: BenchResults = { mode: isQuick ? 'quick' : 'full', rounds: {}, scenarios: {} };
 const began = performance.now();
-/** npm passes on a signal that the terminal sent to all. */
+/** npm forwards a signal that the terminal has sent to all processes. A second signal within this time is that copy. */
 const ECHO_MS = 1000;
-/** As a shell expects it after Ctrl-C. */
+/** The exit code that shells expect after Ctrl-C. */
 const INTERRUPTED = 130;
 let interruptedAt: number | undefined;
 const interrupted = Promise.withResolvers<never>();
@@ -63,7 +63,7 @@ function readResults(): BenchResults {
     return JSON.parse(readFileSync(RESULTS, 'utf8')) as BenchResults;
 }
 
-/** The first signal has everything closed in order, another one a second later ends the bench and its processes at once. */
+/** The first signal closes everything in order. Another one more than a second later ends the bench and its processes at once. */
 function stop(): void {
     if (interruptedAt !== undefined && performance.now() - interruptedAt > ECHO_MS) process.exit(INTERRUPTED);
     if (interruptedAt !== undefined) return;
@@ -72,7 +72,7 @@ function stop(): void {
     interrupted.reject(new Error('interrupted: closing everything; once more ends it at once'));
 }
 
-/** Rounds that open a server of their own, and scenarios without fetches, have no count. */
+/** Prints the statements. `fetches` is undefined for rounds with their own server and for scenarios without fetches. */
 async function tellSql(url: string, fetches: number | undefined): Promise<void> {
     const statements = await statementsSince(url);
     if (fetches !== undefined) process.stdout.write(`${tellStatements(statements, fetches)}\n`);
@@ -105,7 +105,7 @@ async function measure(bench: Bench): Promise<void> {
     }
 }
 
-/** Of its tries the one that lost the least to others; whatever it showed, since only that decides. */
+/** Repeats a disturbed measurement, and returns the attempt with the least stolen CPU time. Its figures do not influence the choice. */
 async function runUndisturbed(scenario: Scenario, bench: Bench): Promise<Figures> {
     let best: Figures | undefined;
     for (let tries = 0; tries < TRIES; tries++) {

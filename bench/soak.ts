@@ -14,17 +14,17 @@ import { freePort, type Started } from './stack/processes.ts';
 import { openStack, type Stack } from './stack/stack.ts';
 
 /**
- * `npm run soak [-- minutes]`: an even load on the production topology for an hour, and what grows meanwhile. An hour or more is kept
- * in soak.json and RESULTS.md; less only shows that it works.
+ * `npm run soak [-- minutes]`: a steady load on the production topology for an hour, and the growth of memory and other resources. Results
+ * of an hour or more are stored in soak.json and RESULTS.md. A shorter run only shows that the command works.
  */
 const minutes = Number(process.argv[2] ?? 60);
 if (!(minutes > 0)) throw new Error('say for how many minutes');
 const KEPT_FROM_MINUTES = 60;
 const LOAD = 0.6;
 const EVERY_MS = 30_000;
-/** So long of it is without load: what ends with a call has ended by then. */
+/** Milliseconds without load around each look, so that finished calls have freed their resources. */
 const PAUSE_MS = 2000;
-/** A short run looks more often. */
+/** The least number of looks, so a short run looks more often. */
 const LEAST_LOOKS = 8;
 
 const everyMs = Math.min(EVERY_MS, (minutes * 60_000) / LEAST_LOOKS);
@@ -92,7 +92,7 @@ function workerOf([worker]: Started[]): Started {
     return worker;
 }
 
-/** Calls whose answers are read by the worker itself, and calls that its threads read. */
+/** Loads two endpoints: the worker itself parses the answers of one, its threads those of the other. */
 async function load({ production }: Stack, pace: LoadPlan['pace'], measuredMs: number) {
     const plan = {
         url: `${production.base}/v1/fetch`,

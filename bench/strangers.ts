@@ -33,7 +33,7 @@ const overAll =
 const sum = (figure: string) => (rows: readonly Figures[]) => rows.reduce((all, row) => all + (row[figure] ?? Number.NaN), 0);
 const most = (figure: string) => (rows: readonly Figures[]) => Math.max(...rows.map((row) => row[figure] ?? Number.NaN));
 
-/** The good site's p99 with a row of strangers relative to alone, in each repetition. */
+/** The good site's p99 beside a row of strangers, divided by its p99 alone, in each repetition. */
 export function besideAlone(results: BenchResults, scenario: string): number[] {
     const alone = repetitionsOf(results, scenario, 'alone_p99_ms');
     return repetitionsOf(results, scenario, 'p99_ms').map((p99, place) => p99 / (alone[place] ?? Number.NaN));
@@ -47,7 +47,7 @@ const worstBesideAlone: Values = (results) => {
     return worst;
 };
 
-/** X1. An API's turns are milliseconds of its main thread's CPU in one turn of its event loop. */
+/** X1. The turns of an API are the CPU milliseconds of its main thread in one turn of its event loop. */
 export const STRANGER_GOALS: readonly GoalRow[] = [
     {
         id: 'X1',

@@ -1,7 +1,7 @@
 import type { GoalRow } from './row.ts';
 import { of, ratio } from './values.ts';
 
-/** C1: what a connection costs. */
+/** C1: the cost of a connection. */
 export const CONNECTION_GOALS: readonly GoalRow[] = [
     {
         id: 'C1',

@@ -5,7 +5,7 @@ import { difference, join, of, ratio } from './values.ts';
 const FETCHES = of('fetch_64', 'per_second');
 const ONE_WORKER = of('workers_1', 'per_second');
 
-/** Beyond this CPU share the machine is full, so that more workers cannot help. */
+/** Above this CPU share the machine is full, so more workers cannot help. */
 const FULL = 0.9;
 const fullMachine = (scenario: string) => (results: BenchResults) => {
     const busy = medianOf(results, scenario, 'busy_cores');

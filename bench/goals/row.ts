@@ -7,7 +7,7 @@ export interface GoalRow {
     unit: '' | '/s' | 'ms' | 'µs' | 'MB';
     /** The figure in each repetition. */
     values: (results: BenchResults) => number[];
-    /** Absent: for information. */
+    /** Absent if the row is only for information. */
     goal?: Bound;
     floor?: Bound;
     /** Why a missed goal does not count in this run. */

@@ -1,7 +1,7 @@
 import { type BenchResults, repetitionsOf } from '../results.ts';
 import type { GoalRow } from './row.ts';
 
-/** Figures of a scenario. Two figures are combined per repetition, since repetitions of a round alternate. */
+/** The values of a figure of a scenario. Two figures are combined repetition by repetition, since the repetitions of a round alternate. */
 export const of = (scenario: string, figure: string) => (results: BenchResults) => repetitionsOf(results, scenario, figure);
 export type Values = GoalRow['values'];
 export const join = (one: Values, other: Values, how: (a: number, b: number) => number): Values => {
@@ -13,5 +13,5 @@ export const join = (one: Values, other: Values, how: (a: number, b: number) => 
 export const ratio = (one: Values, other: Values) => join(one, other, (a, b) => a / b);
 export const difference = (one: Values, other: Values) => join(one, other, (a, b) => a - b);
 
-/** The p99 of a good site during a disturbance, relative to that right before it. */
+/** The p99 of a good site during a disturbance, relative to its p99 right before. */
 export const againstIdle = (scenario: string) => ratio(of(scenario, 'p99_ms'), of(scenario, 'alone_p99_ms'));

@@ -3,8 +3,8 @@ import { openPool } from './pool.ts';
 import { tellWhenStopped } from './sent.ts';
 
 /**
- * Guesses API keys, no two of them alike: `node bad-keys.ts <host> <port> <a second> <mistyped|unknown>`. Mistyped ones show by their
- * checksum; unknown ones look right. Runs until it is stopped, and says when it begins and, stopped, how many it sent.
+ * Guesses API keys, each a different one: `node bad-keys.ts <host> <port> <per second> <mistyped|unknown>`. Mistyped keys have a wrong
+ * checksum; unknown keys have a valid one. Runs until it is stopped. Prints a line when it begins, and how many it sent when it is stopped.
  */
 const [host = '', port = '', perSecond = '', kind = ''] = process.argv.slice(2);
 const pool = await openPool(new URL(`http://${host}:${port}`), 0);

@@ -2,7 +2,7 @@ import { Agent } from 'node:http';
 import got from 'got';
 import { BEGIN, END, figuresOf, type LoadPlan } from './plan.ts';
 
-/** For comparison: got alone calls the upstream, with the same number in flight. Speaks like the load generator. */
+/** For comparison: got alone calls the upstream, with the same number of concurrent calls. Prints the same output as the load generator. */
 const plan = JSON.parse(process.argv[2] ?? '') as LoadPlan;
 const client = got.extend({
     agent: { http: new Agent({ keepAlive: true }) },

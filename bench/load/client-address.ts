@@ -1,8 +1,8 @@
-/** An API bounds what one client address may open. */
+/** The number of client addresses, since an API limits the connections of one address. */
 const CLIENTS = 250;
 let next = 0;
 
-/** The address of the next client: they come from all over 127.0.1.0/24. */
+/** The address of the next client, in turn from 127.0.1.0/24. */
 export function clientAddress(): string {
     next = (next + 1) % CLIENTS;
     return `127.0.1.${next + 1}`;

@@ -1,9 +1,12 @@
 import { connect, type Socket } from 'node:net';
 import { clientAddress } from './client-address.ts';
 
-/** A kept connection that carries one call at a time, as lean as it can be: the generator must not be what is measured. */
+/**
+ * A keep-alive connection that carries one call at a time. It does as little work as possible, so that the generator is not what is
+ * measured.
+ */
 export interface Connection {
-    /** `status` is 0 where the connection broke. */
+    /** `status` is 0 if the connection broke. */
     call(request: Buffer, answered: (status: number, answer: Buffer) => void): void;
     isBusy(): boolean;
     close(): void;
@@ -12,7 +15,7 @@ export interface Connection {
 const HEAD_END = Buffer.from('\r\n\r\n');
 const EMPTY: Buffer = Buffer.alloc(0);
 
-/** Connects with the first call, and again with the next one after a break. */
+/** Connects at the first call. After a break it connects again at the next call. */
 export function openConnection(host: string, port: number): Connection {
     let socket: Socket | undefined;
     let received = EMPTY;

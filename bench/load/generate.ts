@@ -6,8 +6,8 @@ import { openPool } from './pool.ts';
 import { tellWhenStopped } from './sent.ts';
 
 /**
- * The load generator, a process of its own: `node generate.ts <plan as JSON>` prints when it begins and ends, then its figures as JSON.
- * Stopped before, it tells how many calls it sent.
+ * The load generator, a separate process: `node generate.ts <plan as JSON>` prints a line when the load begins and when it ends, then its
+ * figures as JSON. If it is stopped earlier, it prints how many calls it sent.
  */
 const plan = JSON.parse(process.argv[2] ?? '') as LoadPlan;
 const target = new URL(plan.url);
@@ -58,7 +58,7 @@ function lengthOf(body: string): Record<string, string> {
     return { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
 }
 
-/** @param due when the call should have begun; its time counts from there */
+/** Sends one call. @param due when the call should have begun; its duration counts from then */
 function call(connection: Connection, due: number, ended: () => void): void {
     inFlight++;
     connection.call(requests[turn++ % requests.length] ?? Buffer.alloc(0), (status, answer) => {
@@ -83,14 +83,14 @@ function closedLoop(count: number): { stop(): void } {
     return { stop() {} };
 }
 
-/** Evenly spaced calls. Each takes a free connection, or a new one: a slow server does not slow the arrivals down. */
+/** Sends evenly spaced calls. Each takes a free connection or opens one, so a slow server does not delay later calls. */
 function openLoop(perSecond: number): { stop(): void } {
     const pacer = new Worker(new URL('pacer.ts', import.meta.url), { workerData: { perSecond } });
     let start: number | undefined;
     let sent = 0;
     pacer.on('message', (due: number) => {
         const now = performance.now();
-        // The first that is due may be late, and any later one shows by how much.
+        // The first call may be late. A later one shows by how much.
         start = Math.min(start ?? now, now - (due * 1000) / perSecond);
         for (; sent < due; sent++) {
             const connection = pool.take();

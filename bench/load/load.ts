@@ -1,7 +1,7 @@
 import { busySeconds, cpuSeconds, startNode } from '../stack/processes.ts';
 import { BEGIN, END, type LoadFigures, type LoadPlan } from './plan.ts';
 
-/** A process whose CPU is counted; with `children` that of its children too. */
+/** A process with its CPU time measured. With `children` it includes its children. */
 export interface Watched {
     pid: number;
     children?: boolean;
@@ -11,15 +11,15 @@ export interface Loaded<Name extends string> {
     figures: LoadFigures;
     /** CPU seconds that each watched process used while it was measured. */
     cpu: Record<Name, number>;
-    /** The same of the load process itself. */
+    /** CPU seconds of the load process itself. */
     loadCpu: number;
-    /** Cores that were busy meanwhile, with anything. */
+    /** Mean number of busy cores during the measurement, with any work of the machine. */
     busyCores: number;
 }
 
 /**
- * Runs one load in a process of its own and reads what the watched processes used meanwhile. Figures are those of the calls
- * that succeeded; the failed ones are counted beside them. `driver` is `bare-got` for the comparison with got alone.
+ * Runs one load in a separate process and measures the watched processes meanwhile. The figures are those of successful calls; failed calls
+ * are only counted. `driver` is `bare-got` for the comparison with got alone.
  */
 export async function runLoad<Name extends string>(
     plan: LoadPlan,

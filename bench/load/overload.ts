@@ -1,7 +1,7 @@
 import { BEGIN, END, figuresOf } from './plan.ts';
 import { openPool } from './pool.ts';
 
-/** More fetches than can be done; it crosses to this process as JSON. Times are milliseconds. */
+/** An overload: more fetches than the service can handle. It is passed to this process as JSON. Times are in milliseconds. */
 export interface OverloadPlan {
     base: string;
     apiKey: string;
@@ -9,14 +9,14 @@ export interface OverloadPlan {
     endpoint: string;
     perSecond: number;
     offeredMs: number;
-    /** Of each fetch. It tells the site until when it may be called. */
+    /** Timeout of each fetch. The URL tells the site the deadline of the call. */
     timeoutMs: number;
 }
 
-/** What came back of the calls that were due while they were offered. Times count from the moment a call was due. */
+/** The results of the offered calls. Times count from the moment when a call was due. */
 export interface OverloadFigures {
     offered: number;
-    /** Answered well before the last one was due. */
+    /** Calls with a 200 answer, received before the last call was due. */
     good: number;
     goodP50: number;
     goodP99: number;
@@ -28,16 +28,16 @@ export interface OverloadFigures {
     mute: number;
     /** Neither 200 nor 503; broken connections too. */
     others: number;
-    /** Status of the first of those, and what it said. */
+    /** Status of the first of them, and the end of its answer. */
     firstOther?: string;
 }
 
-/** `node overload.ts <plan as JSON>` prints when it begins and ends, then its figures as JSON. */
+/** `node overload.ts <plan as JSON>` prints a line when the load begins and when it ends, then its figures as JSON. */
 const plan = JSON.parse(process.argv[2] ?? '') as OverloadPlan;
 const target = new URL(plan.base);
 /**
- * As from proxies, which keep their connections; more than calls are under way at once, while one process takes 10,000. With fewer the
- * generator opens a connection for each call that finds none free, which ends at its own 20,000 files and is no load any more.
+ * Keep-alive connections, as those of proxies. There are more than concurrent calls; one process accepts 10,000. With fewer, the generator
+ * would open a connection for each call that finds none free. At its limit of 20,000 files it could then no longer send the load.
  */
 const POOL = 8000;
 const PLACE = '0'.repeat(13);
@@ -82,7 +82,7 @@ const report: OverloadFigures = {
 };
 process.stdout.write(`${JSON.stringify(report)}\n`);
 
-/** Evenly spaced, whatever the answers do. */
+/** Sends evenly spaced calls, independent of the answers. */
 function offer(): Promise<void> {
     return new Promise((done) => {
         const timer = setInterval(() => {

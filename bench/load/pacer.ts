@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 /**
- * A thread that says when calls are due, evenly spaced from now on: it sleeps until then. Node's own timers are a millisecond apart,
- * which put half a millisecond on the time of the median call.
+ * A thread that reports when calls are due, evenly spaced from now on. It sleeps in between. Node's own timers have a resolution of a
+ * millisecond, which would add half a millisecond to the median time.
  */
 const { perSecond } = workerData as { perSecond: number };
 const everyMs = 1000 / perSecond;

@@ -13,8 +13,8 @@ import { checkDial, checkUrl } from '../../workers/egress.ts';
 import { benchPackage, fetchBodies, SITE } from '../stack/package.ts';
 
 /**
- * What the checks of a fetch cost, each alone: `node parts.ts <key> <times>` with the settings of an API, prints microseconds as JSON.
- * A process of its own, so that nothing else warms or cools its code.
+ * Measures the cost of each check of a fetch alone: `node parts.ts <key> <times>`, with the settings of an API, prints microseconds as
+ * JSON. A separate process, so that other work does not change how warm its code is.
  */
 const [apiKey = '', rounds = '1000'] = process.argv.slice(2);
 const config = { ...requireDatabase(readConfig()), keyPrefix: '{bench-parts}' };
@@ -32,7 +32,7 @@ try {
     await app.close();
 }
 
-/** The connection to Redis is made in the background, and commands fail until it stands. */
+/** Waits until Redis answers. It connects in the background, and commands fail until then. */
 async function untilConnected(): Promise<void> {
     for (let tries = 1; ; tries++) {
         try {
@@ -45,7 +45,10 @@ async function untilConnected(): Promise<void> {
     }
 }
 
-/** Median of one step over three windows, an account's concurrency and a site's share, one at a time; its end is not in it. */
+/**
+ * Median time to check three rate limits, an account's concurrency and a site's share in one step, one call at a time. Excludes the end of
+ * the lease.
+ */
 async function limit(count: number): Promise<number> {
     const windows = windowsOf({ perMinute: 1e9, perHour: 1e9, perDay: 1e9 });
     const taken: number[] = [];
@@ -80,7 +83,7 @@ async function key(count: number): Promise<number> {
     return ((performance.now() - began) * 1000) / count;
 }
 
-/** What the guard checks of a fetch that opens a new connection: the URL, then the address. */
+/** Time of the guard's checks for a fetch that opens a new connection: the URL, then the address. */
 function guard(count: number): number {
     const rules = { allow: config.egressAllow, hosts: config.egressHosts, proxyUrl: undefined };
     return perTurn(count, (turn) => {
@@ -91,7 +94,7 @@ function guard(count: number): number {
     });
 }
 
-/** Bounds and text of the body, its shape, then the params by their schemas. */
+/** Time to check the size and text of the body, its shape, then the params by their schemas. */
 function validation(count: number): number {
     const [document] = benchPackage(443).endpoints;
     if (document === undefined || postFetch.body === undefined) throw new Error('there is nothing to validate');
@@ -107,7 +110,7 @@ function validation(count: number): number {
     });
 }
 
-/** Mean of a turn in microseconds, once the code is warm. */
+/** Mean microseconds of a call of `act`, after a warm-up. */
 function perTurn(count: number, act: (turn: number) => void): number {
     for (let turn = 0; turn < count; turn++) act(turn);
     const began = performance.now();

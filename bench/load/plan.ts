@@ -1,25 +1,31 @@
-/** What a load process does; it crosses to it as JSON. Times are milliseconds. */
+/** The plan of a load process, passed to it as JSON. Times are in milliseconds. */
 export interface LoadPlan {
     url: string;
     headers: Record<string, string>;
-    /** Each request says that it was forwarded for another client, which an API with TRUST_PROXY believes. */
+    /** Each request has a different forwarded client address, which an API with TRUST_PROXY believes. */
     fromManyClients?: boolean;
-    /** Sent in turn. Without any the calls are GETs. */
+    /** Bodies that are sent in turn. If empty, the calls are GETs. */
     bodies: string[];
-    /** A file with a path a line: GETs of these, in turn, instead of the one in `url`. */
+    /** A file with one path per line. The calls are GETs of these in turn, instead of the path in `url`. */
     pathsFile?: string;
-    /** Closed loop: so many at once, the next one when one has ended. Open loop: so many a second, whatever the answers do. */
+    /**
+     * Closed loop: this many concurrent calls; when one ends, the next starts. Open loop: this many calls a second, independent of the
+     * answers.
+     */
     pace: { inFlight: number } | { perSecond: number };
-    /** Opened and used once before an open loop begins, as a proxy has them; without it each comes with a call that finds none free. */
+    /**
+     * Connections that are opened and used once before an open loop begins, like those of a proxy. Without them, each call that finds no
+     * free connection opens one.
+     */
     connections?: number;
-    /** Calls before the measured ones, for warm code and connections. */
+    /** Duration of the calls before the measurement, to warm up code and connections. */
     warmupMs: number;
     measuredMs: number;
-    /** The figures come with every time, for anyone who puts several loads together. */
+    /** Include the duration of each call, so that several loads can be combined. */
     tellsTimes?: boolean;
 }
 
-/** What came back. An open loop counts a call's time from the moment it was due. */
+/** The results. In an open loop, the duration of a call counts from the moment when it was due. */
 export interface LoadFigures {
     perSecond: number;
     count: number;
@@ -29,17 +35,17 @@ export interface LoadFigures {
     p90: number;
     p99: number;
     max: number;
-    /** Where the plan wants them, in order of size. */
+    /** The sorted durations, if the plan wants them. */
     times?: number[];
-    /** Status of the first failed call, 0 for a broken connection, and what it said. */
+    /** Status of the first failed call (0 for a broken connection), and a part of its answer. */
     firstFailure?: string;
 }
 
-/** Said when the measured time begins and when it ends. */
+/** Printed when the measurement begins and when it ends. */
 export const BEGIN = 'load begins';
 export const END = 'load ended';
 
-/** The figures of times in milliseconds, in any order; sorts them. */
+/** Computes the figures of unsorted times in milliseconds. Sorts the array. */
 export function figuresOf(times: number[], failed: number, seconds: number): LoadFigures {
     times.sort((one, other) => one - other);
     const at = (part: number) => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0;

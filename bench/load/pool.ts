@@ -1,19 +1,22 @@
 import { type Connection, openConnection } from './connection.ts';
 
-/** Connections to one server that are kept, as a proxy keeps them. */
+/** Keep-alive connections to one server, like those of a proxy. */
 export interface Pool {
-    /** One that is free, or a new one. */
+    /** Takes a free connection, or opens one. */
     take(): Connection;
     giveBack(connection: Connection): void;
-    /** One that is never free for others. */
+    /** Opens a connection that is never free for other calls. */
     another(): Connection;
     close(): void;
 }
 
-/** Few at a time: Node accepts one a turn of its event loop, and anyone who finds the queue full tries again after a second. */
+/**
+ * Connections opened at a time. Node accepts one per turn of its event loop. A client that finds the queue full tries again only after a
+ * second.
+ */
 const WAVE = 20;
 
-/** Opens and uses so many connections once. */
+/** Opens `size` connections and uses each once. */
 export async function openPool({ host, hostname, port }: URL, size: number): Promise<Pool> {
     const all: Connection[] = [];
     const free: Connection[] = [];

@@ -1,7 +1,7 @@
-/** Begins the line in which a load that was stopped tells how many calls it sent a second. */
+/** Beginning of the line in which a stopped load prints how many calls it sent per second. */
 export const SENT = 'sent a second: ';
 
-/** Has SIGTERM end this process with that line; the time counts from now. */
+/** Ends this process at SIGTERM and prints that line. The time counts from now. */
 export function tellWhenStopped(countSent: () => number): void {
     const began = performance.now();
     process.once('SIGTERM', () => {

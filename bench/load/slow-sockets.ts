@@ -2,10 +2,9 @@ import { connect } from 'node:net';
 import { clientAddress } from './client-address.ts';
 
 /**
- * Opens so many connections that never finish their headers, and so many that never finish their body, sending a byte a second each, not
- * all in one moment, as they would come from as many machines:
- * `node slow-sockets.ts <port> <count> <key>`. Prints when all are open, and when all are cut how long the last of each was borne, in
- * seconds, and what share of the bytes that were due was sent, as JSON.
+ * Opens `count` connections that never finish their headers, and as many that never finish their body: `node slow-sockets.ts <port> <count>
+ * <key>`. Each sends a byte a second, not all at the same moment, as if from separate machines. Prints a line when all are open. When all
+ * were closed by the server, it prints as JSON how many seconds the last of each kind lived, and the share of the due bytes that were sent.
  */
 const [port = '', count = '0', apiKey = ''] = process.argv.slice(2);
 const headers = 'GET /v1/health HTTP/1.1\r\nHost: a\r\nX-Slow: ';

@@ -1,12 +1,12 @@
 import type { Target } from '../../test/hostile/stranger.ts';
 
-/** What a process of strangers does; it crosses to it as JSON. */
+/** The plan of a process of strangers, passed to it as JSON. */
 export interface StrangerPlan extends Omit<Target, 'begun'> {
-    /** Name of a row of the tables. */
+    /** The name of a row in the tables of strangers. */
     row: string;
-    /** Instead, a package that selects nothing of answers of the same size. */
+    /** Instead use a package that selects nothing, with answers of the same size. */
     isPlain: boolean;
 }
 
-/** Begins the line in which strangers who were stopped tell how often they heard each status. */
+/** Beginning of the line in which stopped strangers print how often they received each status. */
 export const HEARD = 'heard: ';

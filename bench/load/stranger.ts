@@ -5,14 +5,14 @@ import { BEGIN } from './plan.ts';
 import { HEARD, type StrangerPlan } from './stranger-plan.ts';
 
 /**
- * Does what a row of the tables of strangers does: `node stranger.ts <plan as JSON>`. Says when it begins; stopped, it tells how often it
- * heard each status, as JSON.
+ * Does what a row of the tables of strangers says: `node stranger.ts <plan as JSON>`. Prints a line when it begins. When it is stopped, it
+ * prints how often it received each status, as JSON.
  */
 const { row, isPlain, ...target } = JSON.parse(process.argv[2] ?? '') as StrangerPlan;
 const found = STRANGERS.find(({ name }) => name === row);
 if (found === undefined) throw new Error(`no stranger ${row}`);
 const stop = new AbortController();
-// A connection that nobody reads from does not keep a process alive.
+// Keeps the process alive, since a connection that is not read does not.
 const kept = setInterval(() => undefined, 60_000);
 process.once('SIGTERM', () => stop.abort());
 const heard = await runOf(found)({ ...target, begun: () => void process.stdout.write(`${BEGIN}\n`) }, stop.signal);

@@ -6,7 +6,7 @@ import { cpuSeconds, rssMb } from '../stack/processes.ts';
 import { fetches, production, warm } from './fetches.ts';
 import type { Bench, Round } from './scenario.ts';
 
-/** Live calls a second during a batch; far below the capacity of the machine, so that waiting shows. */
+/** Live calls a second during a batch. Far below the capacity of the machine, so that waiting becomes visible. */
 const LIVE_PER_SECOND = 60;
 const MANY = { 'per-minute': 1e9, 'per-hour': 1e9, 'per-day': 1e9, allowance: 1e9, credits: 1e9, concurrency: 1e9 };
 
@@ -31,7 +31,7 @@ function liveFetches(bench: Bench, pace: { inFlight: number } | { perSecond: num
     return fetches(bench, { service, watched: production(stack), endpoints: ['item'], pace, measuredMs: 6000 });
 }
 
-/** CPU of all processes from the creation of a batch until its last item has ended; then reading its results as ndjson. */
+/** CPU of all processes from the creation of a batch until its last item has ended; then the speed of reading its results as ndjson. */
 async function batchItems(bench: Bench): Promise<Figures> {
     const items = bench.isQuick ? 3000 : 20_000;
     const processes = Object.entries(production(bench.stack));
@@ -56,7 +56,7 @@ async function batchItems(bench: Bench): Promise<Figures> {
     };
 }
 
-/** Memory that the API and the worker take beyond what they had, at most, in MB. */
+/** The peak memory that API and worker use beyond their memory at the start, in MB. */
 function watchMemory({ stack }: Bench): () => Figures {
     const { api, workers } = stack.production;
     const watched = [{ name: 'api', pid: api.pid }, ...workers.slice(0, 1).map(({ pid }) => ({ name: 'worker', pid }))];
@@ -84,12 +84,12 @@ async function batchLines(bench: Bench): Promise<Figures> {
     return { count: items, accepted_ms: ms, ...figures };
 }
 
-/** Items that wait for one other account when a first job of an account comes, in batches of the largest size. */
+/** Waiting items of one account, in batches of the largest size, when other accounts order their first job. */
 const CROWD = { batches: 10, items: 100_000 };
 
 /**
- * Live calls of the same account, alone and during a batch that fills the worker; live calls of another account; then first jobs of other accounts, behind a million items
- * of one account.
+ * Measures live calls of the same account, alone and during a batch that fills the worker; live calls of another account; then first jobs
+ * of other accounts behind a million items of one account.
  */
 async function besideBatch(bench: Bench): Promise<Figures> {
     const alone = await liveFetches(bench, { perSecond: LIVE_PER_SECOND });
@@ -115,7 +115,10 @@ async function besideBatch(bench: Bench): Promise<Figures> {
     }
 }
 
-/** @param name for the accounts of this repetition: the crowd has one of its own, since orders of batches are limited in an hour */
+/**
+ * Measures first jobs of other accounts behind the crowd.
+ * @param name names the accounts of this repetition; the crowd needs a new account each time, since batches per hour are limited
+ */
 async function behindCrowd(bench: Bench, name: string): Promise<Figures> {
     const crowd = await openAccount(bench.stack, `crowd-${name}`, 'pro', MANY);
     const ordered: string[] = [];

@@ -23,7 +23,7 @@ export const CONNECTIONS: Round = {
     },
 };
 
-/** Without and with a connection, in an order that a machine which becomes faster or slower favours neither. */
+/** Calls without (`item`) and with a connection (`mine`). In this order a machine that becomes faster or slower favours neither. */
 const TURNS = ['item', 'mine', 'mine', 'item', 'mine', 'item', 'item', 'mine'];
 
 async function inTurns(bench: Bench): Promise<Figures> {
@@ -43,7 +43,7 @@ async function inTurns(bench: Bench): Promise<Figures> {
     }
 }
 
-/** Publishes the site that takes a key, and keeps one for the account of the bench. */
+/** Publishes the site that requires a key, and stores a key for the bench's account. */
 async function connect({ upstream, production: { base, apiKey } }: Stack): Promise<void> {
     await post('/v1/schemas', connectedPackage(Number(new URL(upstream).port)));
     await post('/v1/connections', { site: CONNECTED, secret: { value: 'the-key-of-the-bench-4711' } });

@@ -35,7 +35,7 @@ export const GROWTH: Round = {
     },
 };
 
-/** 64 in flight, one at a time, and at 70 % of the highest rate; the two databases take turns to be first. */
+/** Calls with 64 in flight, one at a time, and at 70 % of the highest rate. The databases alternate in being first. */
 async function growth(bench: Bench): Promise<Figures> {
     if (empty === undefined || grown === undefined) throw new Error('the topologies are not open');
     const pair: readonly [string, Topology][] = [
@@ -59,7 +59,7 @@ function ask(bench: Bench, { watched, ...service }: Topology, pace: LoadPlan['pa
     return fetches(bench, { service, watched, endpoints: ['item'], pace, measuredMs });
 }
 
-/** @param fill adds the rows before the processes start */
+/** Opens a topology on a new database. @param fill adds the rows before the processes start */
 async function openFilled({ stack }: Bench, name: string, fill: (url: string) => Promise<void>): Promise<Topology> {
     const url = await stack.postgres.createDatabase(name);
     await migrate(url);

@@ -7,10 +7,10 @@ import { rssMb, type Started, startNode, startStranger } from '../stack/processe
 import { fetches, warm } from './fetches.ts';
 import type { Bench, Round, Scenario } from './scenario.ts';
 
-/** Fetches a second of a good site, whose p99 is measured; far below the capacity of the machine, so that waiting shows. */
+/** Fetches a second of a good site, to measure its p99. Far below the capacity of the machine, so that waiting becomes visible. */
 const GOOD_PER_SECOND = 60;
 const MEASURED_MS = 8000;
-/** Keep-alive connections of browsing clients, as a proxy keeps them. */
+/** Keep-alive connections of browsing clients, like those of a proxy. */
 const BROWSERS = 500;
 /** The least share of its planned load that a disturbance must have sent. */
 const DELIVERED = 0.9;
@@ -39,7 +39,7 @@ export const ISOLATION: readonly Round[] = [
     ),
     round(
         'greedy',
-        // With calls of five seconds, 20 concurrent calls are four a second.
+        // 20 concurrent calls of five seconds are only four calls a second.
         beside('beside_greedy', ({ starter }) => ({ ...fetchesOf(SLOW, 'slow', starter), pace: { perSecond: 400 } })),
     ),
     round(
@@ -175,7 +175,9 @@ async function aloneFirst(bench: Bench): Promise<Figures> {
     return { alone_p50_ms: p50_ms, alone_p99_ms: p99_ms };
 }
 
-/** Twenty bombs a second of alternating kinds; the peak memory of the worker, and how long a site could keep sending past the cap. */
+/**
+ * Twenty bombs a second of alternating kinds: the peak memory of the worker, and how long a site could still send beyond the size limit.
+ */
 async function besideBombs(bench: Bench): Promise<Figures> {
     const { rich, hostileBase } = whereabouts();
     await report(hostileBase);
@@ -208,7 +210,7 @@ async function oneBomb(bench: Bench): Promise<Figures> {
     return { ...figures, most_mb: Math.max(...Object.values(figures)) };
 }
 
-/** A thousand connections with endless headers and a thousand with endless bodies, which are cut while the good site is measured. */
+/** A thousand connections with endless headers and a thousand with endless bodies. They are closed while the good site is measured. */
 async function besideSlowSockets(bench: Bench): Promise<Figures> {
     const { base, apiKey } = bench.stack.production;
     const alone = await aloneFirst(bench);

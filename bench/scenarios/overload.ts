@@ -74,7 +74,7 @@ async function offer({ base, apiKey, site, endpoint, perSecond, offeredMs, timeo
     }
 }
 
-/** Calls with a deadline that reached the upstream since the last report, and those that were late. */
+/** Counts the calls with a deadline that reached the upstream since the last report, and the late ones among them. */
 async function lateCalls(upstream: string): Promise<{ watched: number; late: number }> {
     return (await (await fetch(`${upstream}/late`)).json()) as { watched: number; late: number };
 }

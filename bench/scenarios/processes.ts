@@ -51,7 +51,7 @@ function memoryNow({ stack: { production } }: Bench): { api: number; worker: num
     return { api: rssMb(production.api.pid), worker: rssMb(worker.pid) };
 }
 
-/** The peak of samples taken ten times a second. */
+/** The peak memory of samples taken ten times a second. */
 async function greatestMemory(
     bench: Bench,
     endpoints: string[],

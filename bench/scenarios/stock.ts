@@ -86,7 +86,7 @@ function topologies(): Topology[] {
     return [embedded, debian, pooled];
 }
 
-/** 64 in flight, then one at a time; the three take turns to be first. */
+/** Calls with 64 in flight, then one at a time. The three topologies alternate in being first. */
 async function compare(bench: Bench): Promise<Figures> {
     const { embedded, debian, pooled } = opened();
     const all: [string, Topology][] = [
@@ -104,7 +104,7 @@ async function compare(bench: Bench): Promise<Figures> {
     return { ...figures, ...(await callInTurns(inOrder, bench.isQuick ? 1000 : ALONE_MS)) };
 }
 
-/** How long the three are called one at a time, in total. */
+/** Total milliseconds of the calls one at a time, for all three topologies. */
 const ALONE_MS = 15_000;
 const ALONE_WARM_MS = 1500;
 

@@ -15,8 +15,8 @@ import type { Bench, Round } from './scenario.ts';
 /** Fetches a second of a good site, as in the rounds of isolation. */
 const GOOD_PER_SECOND = 60;
 /**
- * The good site is measured alone before and after each row, half as long each as during it, so that drift affects both. The measurement
- * after one row is the one before the next.
+ * The good site is measured alone before and after each row. Both together take as long as the measurement during the row, so drift affects
+ * both equally. The measurement after a row is also the one before the next row.
  */
 const ALONE_MS = 4000;
 /** Older measurements of the good site alone are repeated. */
@@ -136,7 +136,10 @@ interface WhileThere {
     heard: Record<string, number>;
 }
 
-/** @param isPlain harmless strangers that fetch as many bytes, to tell memory of the bytes themselves apart */
+/**
+ * Measures while strangers are active.
+ * @param isPlain use harmless strangers that fetch as many bytes, to see how much memory the bytes alone need
+ */
 async function whileThere(bench: Bench, { name, kind }: Stranger, apiKey: string, isPlain: boolean): Promise<WhileThere> {
     const strangers = await comes(bench, { row: name, isPlain, size: HANDS[kind], apiKey });
     try {

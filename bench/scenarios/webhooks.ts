@@ -9,7 +9,7 @@ import type { Bench, Round } from './scenario.ts';
 
 const RECEIVERS = 50;
 const PER_SECOND = 1000;
-/** While workers are killed; what matters there is that nothing is lost. */
+/** Events a second while workers are killed. This part only checks that nothing is lost. */
 const PER_SECOND_OVER_KILLS = 200;
 const KILLS = 20;
 const TICK_MS = 50;
@@ -35,7 +35,7 @@ interface Hooks {
 
 let hooks: Hooks | undefined;
 
-/** W1: events of webhooks to many receivers, of which one hangs and one fails, and while workers are killed. */
+/** W1: events of webhooks to many receivers, while one receiver hangs and one fails, and while workers are killed. */
 export const WEBHOOKS: Round = {
     name: 'webhooks',
     open: openHooks,
@@ -45,7 +45,7 @@ export const WEBHOOKS: Round = {
     ],
 };
 
-/** The times of the good receivers while all are well, then while one hangs and one fails. */
+/** The delivery times to the good receivers: first while all receivers work, then while one hangs and one fails. */
 async function beside(bench: Bench): Promise<Figures> {
     await behave('well');
     const alone = await measured(bench);
@@ -84,7 +84,7 @@ async function overKills(bench: Bench): Promise<Figures> {
     return { count: events, kills, lost: good - events };
 }
 
-/** Warms up, then records events for a while and waits until all of the good receivers have arrived. */
+/** Warms up, then records events for a while and waits until all events of the good receivers have arrived. */
 async function measured(bench: Bench): Promise<{ events: number; perSecond: number; p50: number; p99: number; lost: number }> {
     const warmed = await tell(PER_SECOND, AbortSignal.timeout(bench.isQuick ? 1000 : WARM_MS));
     await untilArrived(warmed.good);
@@ -95,7 +95,10 @@ async function measured(bench: Bench): Promise<{ events: number; perSecond: numb
     return { events, perSecond, p50, p99, lost: good - events };
 }
 
-/** Records events at this rate until the signal, for all receivers in turn. @returns how many, and those for good receivers */
+/**
+ * Records events at this rate until the signal, for all receivers in turn.
+ * @returns the number of events, and of those for good receivers
+ */
 async function tell(perSecond: number, until: AbortSignal): Promise<{ all: number; good: number }> {
     const { db, subscriptions } = opened();
     const began = performance.now();
@@ -121,7 +124,7 @@ interface Report {
     p99: number;
 }
 
-/** Asks until so many events have arrived, or no longer than the latest time. */
+/** Waits until this many events have arrived, or until the time limit. */
 async function untilArrived(good: number): Promise<Report> {
     const { db } = opened();
     const waiting = db('webhook_deliveries').where({ status: 'pending' }).where('host', 'like', 'good%').limit(1);

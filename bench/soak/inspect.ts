@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A Node process that was started with `--inspect=127.0.0.1:<port>`, looked at from outside; the product has no part in it. */
+/** A Node process that was started with `--inspect=127.0.0.1:<port>`, observed through its debugger. The product needs no code for it. */
 export interface Inspected {
-    /** Memory of its heap and its buffers after everything that is of no use any more was collected, in MB. */
+    /** Memory of its heap and its buffers after a full garbage collection, in MB. */
     heapMb(): Promise<number>;
-    /** Listeners of all its event emitters. */
+    /** The number of listeners on all its event emitters. */
     listeners(): Promise<number>;
     close(): void;
 }
 
-/** Connects to the debugger of a process on this machine. Rejects where none listens. */
+/** Connects to the debugger of a process on this machine. Rejects if none listens. */
 export async function openInspector(port: number): Promise<Inspected> {
     const socket = new WebSocket(await debuggerUrl(port));
     await once(socket, 'open');
@@ -54,7 +54,7 @@ export async function openInspector(port: number): Promise<Inspected> {
                 functionDeclaration: COUNT,
                 returnByValue: true,
             });
-            // What is held for us would never be collected.
+            // Objects held for the debugger would never be collected.
             await ask('Runtime.releaseObjectGroup', { objectGroup: GROUP });
             return counted.result.value;
         },
@@ -89,7 +89,7 @@ async function debuggerUrl(port: number): Promise<string> {
     }
 }
 
-/** Sockets that a process has open, those to its inspector among them. */
+/** The number of open sockets of a process, including those to its debugger. */
 export function openSockets(pid: number): number {
     const folder = `/proc/${pid}/fd`;
     return readdirSync(folder).filter((name) => {

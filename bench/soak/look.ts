@@ -10,10 +10,10 @@ export interface Looked {
     value: number;
 }
 
-/** What keeps rows for each call by design. */
+/** The tables that keep rows for each call by design. */
 const KEPT = ['usage', 'ledger_entries', 'holds'] as const;
 
-/** Everything that must not grow, in one look. */
+/** Measures everything that must not grow. */
 export async function look(
     processes: readonly { name: string; pid: number; inspected: Inspected }[],
     redis: Redis,
@@ -39,7 +39,7 @@ export async function look(
     ];
 }
 
-/** Bytes, indexes included: of a row of the tables that keep them, and of all the other tables together. */
+/** Bytes including indexes: per row of the tables that keep them, and of all other tables together. */
 async function tables(url: string): Promise<{ kept: number; others: number }> {
     const client = new pg.Client({ connectionString: url });
     await client.connect();

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { growthVerdict, trendOf, type Watch } from './trend.ts';
 
-/** What a long run under even load showed; `bench/soak.json` is one of these. */
+/** The results of a long run under steady load; stored as `bench/soak.json`. */
 export interface SoakResults {
     commit: string;
     /** ISO 8601. */
     date: string;
     minutes: number;
-    /** The greatest rate in the beginning, and what was offered from then on. */
+    /** The highest rate at the beginning, and the rate that was offered afterwards. */
     greatestPerSecond: number;
     perSecond: number;
     calls: number;
@@ -18,7 +18,7 @@ export interface SoakResults {
 
 const FILE = new URL('../soak.json', import.meta.url);
 
-/** Undefined if none was kept yet. */
+/** Reads the stored results; undefined if there are none. */
 export function readSoak(): SoakResults | undefined {
     return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as SoakResults) : undefined;
 }
@@ -38,7 +38,7 @@ export function soakCells({ watched }: SoakResults): string[][] {
     });
 }
 
-/** What stands above the table. */
+/** The text above the table. */
 export function soakText({ minutes, perSecond, greatestPerSecond, calls, failed, commit, date }: SoakResults): string {
     return `Made by \`npm run soak\`: ${minutes} minutes on the production topology at ${Math.round(perSecond)} fetches a second, 60 % of the initial
 maximum of ${Math.round(greatestPerSecond)}. ${calls.toLocaleString('en-US')} calls, of which ${failed} failed (commit ${commit}, ${date.slice(0, 16).replace('T', ' ')} UTC).

@@ -1,13 +1,13 @@
 import { median } from '../results.ts';
 
-/** A figure that was looked at again and again. */
+/** A figure that was measured repeatedly. */
 export interface Watch {
     /** Hours since the first look. */
     hours: readonly number[];
     values: readonly number[];
 }
 
-/** How a figure grows: parts of its median in 24 hours, and between what it lies with 95 % certainty. */
+/** The growth of a figure in 24 hours, as a fraction of its median, and the bounds of its 95 % confidence interval. */
 export interface Trend {
     median: number;
     growth: number;
@@ -15,15 +15,15 @@ export interface Trend {
     high: number;
 }
 
-/** The first of what was seen are those of processes that are still getting warm. */
+/** Fraction of the values at the start that are ignored, since processes are still warming up. */
 const WARM_UP = 0.2;
 const DAY_HOURS = 24;
-/** Of a normal distribution. */
+/** 95 % of a normal distribution lie within this many standard deviations of its mean. */
 const CERTAIN_95 = 1.96;
 
 /**
- * The median of the slopes between all pairs (Theil and Sen), which a few odd values do not bend, extrapolated to 24 hours; its bounds
- * are slopes as many ranks away as Kendall's statistic may be by chance.
+ * The median of the slopes between all pairs (Theil and Sen), extrapolated to 24 hours. A few outliers do not change it much. Its bounds
+ * are the slopes as many ranks away as Kendall's statistic may vary by chance.
  */
 export function trendOf({ hours, values }: Watch): Trend {
     const from = Math.floor(values.length * WARM_UP);
@@ -53,7 +53,7 @@ function pairSlopes(times: readonly number[], values: readonly number[]): number
 
 const MOST_GROWTH = 0.1;
 
-/** A growth that chance alone explains is none that was shown. */
+/** The verdict on a growth. A growth that chance can explain is not proven. */
 export function growthVerdict({ growth, low }: Trend): 'holds' | 'too noisy to tell' | 'GROWS' {
     if (growth < MOST_GROWTH) return 'holds';
     return low > 0 ? 'GROWS' : 'too noisy to tell';

@@ -1,7 +1,7 @@
 import hapi from '@hapi/hapi';
 import Joi from 'joi';
 
-/** For comparison: a route of the same framework that validates a body like a fetch's and answers. A process of its own; prints its port. */
+/** For comparison: a route of the same framework that validates a body like a fetch's and answers. A separate process; prints its port. */
 const server = hapi.server({ port: 0, host: '127.0.0.1', debug: false });
 const body = Joi.object({
     site: Joi.string().max(253).required(),

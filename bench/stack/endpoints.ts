@@ -6,15 +6,15 @@ import { openDb } from '../../shared/platform/db.ts';
 import { shippedPhrases } from '../../shared/platform/phrases.ts';
 import { type MadeSite, numbers, word } from './registry.ts';
 
-/** Endpoints of a made-up registry that are about something, for questions by task. The same ones every time. */
+/** Endpoints with subjects for a generated registry, to search by task. They are the same each time. */
 
 export const ENDPOINTS_OF_A_SITE = 10;
-/** Sites in one statement. */
+/** Sites per statement. */
 const CHUNK = 200;
 
 /**
- * Writes the endpoints of these sites into the index, ten of each: their words are phrases of the dictionary, six for a site, and made-up
- * words of which the first come up far more often than the last.
+ * Writes ten endpoints of each of these sites into the index. Their words are six phrases of the dictionary per site, and generated words
+ * of which the first are much more frequent than the last.
  */
 export async function fillEndpoints(url: string, sites: readonly MadeSite[]): Promise<void> {
     const dictionary = shippedPhrases();
@@ -59,19 +59,19 @@ const FILL = `
     )
     insert into endpoint_entries (endpoint_id, entry) select a.id, g.entry::json from added a join given g using (site, place)`;
 
-/** What a site is about. */
+/** The subjects of a site. */
 interface About {
     phrases: string[];
     words: string[];
 }
 
-/** Phrases of the dictionary that say what something is, in its order. */
+/** Phrases of the dictionary that name a subject, in its order. */
 function subjectsOf({ phrases, kinds }: Phrases): string[] {
     const all = [...phrases.values()].flat();
     return all.filter(({ ideas }) => ideas.some((idea) => kinds.get(idea) === 'what')).map(({ stems }) => stems.join(' '));
 }
 
-/** Phrases that stand near each other in the dictionary, as those of one category do. */
+/** Phrases that are close together in the dictionary, since those belong to one category. */
 function aboutOf(index: number, subjects: readonly string[]): About {
     const draw = numbers(index + 77);
     const first = draw(subjects.length);
@@ -132,7 +132,7 @@ function packageOf(site: string, { phrases, words }: About): PackageDocument {
 
 const BEGINNINGS = ['find the', 'get me', 'how much is', 'which', 'show all'];
 
-/** A task as people have it: one to three things that one of so many sites is about, now and then mistyped, or of nothing at all. */
+/** Returns a generator of realistic tasks: one to three subjects of one site, sometimes mistyped, and sometimes about nothing. */
 export function taskMaker(sites: number): (draw: (below: number) => number) => string {
     const subjects = subjectsOf(shippedPhrases());
     return (draw) => {
@@ -143,7 +143,7 @@ export function taskMaker(sites: number): (draw: (below: number) => number) => s
     };
 }
 
-/** Two neighbours swapped. */
+/** Swaps two adjacent letters. */
 function misspell(text: string, draw: (below: number) => number): string {
     const place = 1 + draw(text.length - 2);
     return `${text.slice(0, place)}${text[place + 1]}${text[place]}${text.slice(place + 2)}`;

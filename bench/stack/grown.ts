@@ -3,22 +3,22 @@ import { checkLedger } from '../../shared/store/credits/ledger.ts';
 import { rollUpTrending } from '../../shared/store/registry/trending.ts';
 import { makeLogDays } from '../../shared/store/usage/log-days.ts';
 
-/** How much there is after a long time. */
+/** The amount of data after a long time. */
 export interface Size {
     accounts: number;
-    /** Of all accounts together: a grant, a bonus, and then a hold and a charge a call. */
+    /** Ledger rows of all accounts together: a grant, a bonus, and then a hold and a charge per call. */
     ledgerRows: number;
     usageRows: number;
     usageHours: number;
 }
 
-/** Rows of the request log in one statement. */
+/** Rows of the request log per statement. */
 const CHUNK = 500_000;
 const DAYS = 30;
 
 /**
- * Fills a migrated database with accounts and their past, straight into its tables, the same every time; beside what is there. The
- * log is in the order of time, and its calls are those of all accounts in turn, to 1,000 sites.
+ * Adds accounts and their past to a migrated database, directly into its tables, the same each time. Existing rows stay. The log is ordered
+ * by time. Its calls are those of all accounts in turn, to 1,000 sites.
  */
 export async function fillPast(url: string, size: Size): Promise<void> {
     const db = openDb({ url, poolSize: 1, acquireTimeoutMs: 60_000 });
@@ -53,7 +53,7 @@ async function fillUsage(db: Db, { accounts, usageRows }: Size): Promise<void> {
     }
 }
 
-/** Indexes that are made afterwards are made at once, not row by row. */
+/** Drops the indexes, fills the table, and creates the indexes again. This is faster than updating them row by row. */
 async function withoutIndexes(db: Db, table: string, fill: () => Promise<void>): Promise<void> {
     const { rows } = await db.raw<{ rows: { name: string; made: string }[] }>(
         `select i.relname as name, pg_get_indexdef(x.indexrelid) as made from pg_index x join pg_class i on i.oid = x.indexrelid
@@ -65,7 +65,7 @@ async function withoutIndexes(db: Db, table: string, fill: () => Promise<void>):
     for (const { made } of rows) await db.raw(made.replace(' ON ONLY ', ' ON '));
 }
 
-/** 22 characters that look like chance, the same for the same text. */
+/** A pseudo-random id of 22 characters, the same for the same text. */
 const id = (prefix: string, text: string) => `'${prefix}_' || left(md5(${text}), 22)`;
 const user = id('usr', `'u' || n`);
 const workspace = id('wsp', `'w' || n`);
@@ -87,7 +87,7 @@ const PEOPLE = `
     select ${key}, ${workspace}, ${user}, 'default', sha256(convert_to('grown' || n, 'UTF8')), 'rb_live_' || left(md5(n::text), 4)
     from generate_series(1, :accounts) as n`;
 
-/** A month that began ten days ago, with what the calls left of it. */
+/** Accounts in a month that began ten days ago, with the credits that their calls left. */
 const ACCOUNTS = `
     insert into credit_accounts (id, plan, anchored_at, period_number, period_start, resets_at, allowance, allowance_available, bonus_available, held)
     select ${user}, 'free', app_now() - interval '10 days', 1, app_now() - interval '10 days', app_now() + interval '20 days',
@@ -115,7 +115,7 @@ const ENTRIES = `
     select ${user}, ${operation}, kind, available, held, at
     from ${calls}, (values (1, 'hold', -1, 1), (2, 'charge', 0, -1)) as move (place, kind, available, held) order by at, n, place`;
 
-/** Who calls in turn, and one site that each of them calls. */
+/** The callers in turn, each with one site that it calls. */
 const OWNERS = `
     create temporary table owners as
     select n, ${user} as account, ${workspace} as workspace, ${key} as key, 'grown' || n % 1000 || '.test' as site

@@ -2,9 +2,9 @@ import { createServer, type Socket } from 'node:net';
 import * as zlib from 'node:zlib';
 
 /**
- * A site that does its worst, by path: bombs, bodies and headers without end, or nothing at all. A process of its own; prints its port.
- * `/report` tells as JSON how many bombs it threw and how long it took at most, from the byte that was too much, until it was cut
- * off, in milliseconds; asking starts over.
+ * A hostile site; the path selects the attack: bombs, endless bodies and headers, or no answer. A separate process; prints its port.
+ * `/report` returns as JSON how many bombs it sent, and the longest time in milliseconds from the first byte beyond the size limit until
+ * the connection was closed. A report resets the counts.
  */
 const CAP = 5 * 1024 * 1024;
 const MIB = Buffer.alloc(1024 * 1024, 0x20);
@@ -18,7 +18,7 @@ let longestMs = 0;
 
 const whole = (head: string, body: Buffer) => Buffer.concat([Buffer.from(`${head}Content-Length: ${body.length}\r\n\r\n`), body]);
 
-/** Writes the same again and again; the time counts from the first byte past `cap`. */
+/** Writes the same chunk again and again. The time counts from the first byte past `cap`. */
 function pour(socket: Socket, head: string, chunk: Buffer, cap: number): void {
     socket.write(head);
     let poured = 0;

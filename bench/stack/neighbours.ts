@@ -4,14 +4,14 @@ import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types
 import { ROOT } from './processes.ts';
 import type { Stack } from './stack.ts';
 
-/** Sites of owners of their own, beside the one that everybody else calls. */
+/** Sites of other owners, besides the one that all others call. */
 export const BOMBS = 'bombs.test';
 export const HANGS = 'hangs.test';
 export const SLOW = 'slow.test';
 
 export const BOMB_KINDS = ['gzip', 'double', 'endless', 'headers', 'deep', 'drip'] as const;
 
-/** Settings under which these sites can be called beside those of the stack. */
+/** Settings that allow calls to these sites and to those of the stack. */
 export function neighbourSettings({ settings, upstream }: Stack, hostilePort: number): Record<string, string> {
     const { EGRESS_HOSTS = '', EGRESS_ALLOW = '' } = settings.production;
     const hosts = [BOMBS, HANGS, SLOW].map((site) => `${site}=127.0.0.1`);
@@ -21,7 +21,7 @@ export function neighbourSettings({ settings, upstream }: Stack, hostilePort: nu
     };
 }
 
-/** What these sites offer, as their contributors would publish it. @param hostilePort where the bombs are served */
+/** The packages of these sites. @param hostilePort the port of the site with the bombs */
 export function neighbourPackages({ upstream }: Stack, hostilePort: number): PackageDocument[] {
     const packageOf = (site: string, endpoints: PackageEndpoint[]): PackageDocument => ({
         format: 'routebook/1',
@@ -42,7 +42,7 @@ export function neighbourPackages({ upstream }: Stack, hostilePort: number): Pac
     ];
 }
 
-/** A new account with a key; with `bounds` it has these instead of the bounds of its plan. */
+/** Creates an account with a key. `bounds` replaces limits of its plan. */
 export async function openAccount({ settings }: Stack, name: string, plan: string, bounds: Record<string, number>): Promise<string> {
     const { PATH = '', HOME = '' } = process.env;
     const options = Object.entries(bounds).flatMap(([bound, value]) => [`--${bound}`, String(value)]);
@@ -51,7 +51,7 @@ export async function openAccount({ settings }: Stack, name: string, plan: strin
     return (JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as { api_key: string }).api_key;
 }
 
-/** Publishes a package. @throws Error with the answer where it is refused */
+/** Publishes a package. @throws Error with the answer if it is refused */
 export async function publish(base: string, apiKey: string, document: PackageDocument): Promise<void> {
     const response = await fetch(`${base}/v1/schemas`, {
         method: 'POST',

@@ -1,21 +1,21 @@
 import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
 
 export const SITE = 'bench.test';
-/** A site of the same domain that takes a key. */
+/** A site of the same domain that requires a key. */
 export const CONNECTED = `keyed.${SITE}`;
 
-/** Names that all lead to the upstream: a worker keeps at most 256 connections to one name, and the memory scenario wants 1,000. */
+/** Host names that all resolve to the upstream. A worker keeps at most 256 connections to one name, and the memory scenario needs 1,000. */
 const HOSTS = [SITE, ...Array.from({ length: 8 }, (_, index) => `h${index}.${SITE}`)];
 
-/** EGRESS_HOSTS and EGRESS_ALLOW under which the upstream on this port, and nothing else here, can be called. */
+/** EGRESS_HOSTS and EGRESS_ALLOW that allow calls to the upstream on this port and to nothing else on this machine. */
 export function egressSettings(port: number): { EGRESS_HOSTS: string; EGRESS_ALLOW: string } {
     return { EGRESS_HOSTS: [...HOSTS, CONNECTED].map((host) => `${host}=127.0.0.1`).join(','), EGRESS_ALLOW: `127.0.0.1/32:${port}` };
 }
 
 /**
- * What is published and called. `item`: params with schemas, the JSON as it is. `products`: select and a schema of the response, which
- * the worker runs in its threads. `slow_<ms>` as `item`, from an upstream that takes so long; `wait_<n>` two seconds, each on a name of
- * its own.
+ * The package of the bench. `item`: params with schemas, and the JSON unchanged. `products`: select and a response schema, which the worker
+ * runs in its threads. `slow_<ms>`: like `item`, from an upstream that takes this long. `wait_<n>`: like `item` after two seconds, each on
+ * a different host name.
  */
 export function benchPackage(port: number): PackageDocument {
     const waits = HOSTS.slice(1).map((host, index) => endpoint(`wait_${index}`, `http://${host}:${port}/slow/2000/items/{id}`));
@@ -55,7 +55,7 @@ export function benchPackage(port: number): PackageDocument {
     };
 }
 
-/** The same call twice: `mine` carries the key, `item` does not. */
+/** The same call twice: `mine` sends the key, `item` does not. */
 export function connectedPackage(port: number): PackageDocument {
     const item = endpoint('item', `http://${CONNECTED}:${port}/items/{id}`);
     return {

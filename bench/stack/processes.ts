@@ -9,31 +9,31 @@ import { lowerChildPriority } from '../../shared/platform/low-priority.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A process of ours and the lines that it prints. */
+/** A started process and the lines that it prints. */
 export interface Started {
     readonly pid: number;
-    /** Resolves with the first line, of those printed so far and from now on, that holds this text. Rejects when the process ends before. */
+    /** Resolves with the first printed line that contains this text, including earlier lines. Rejects if the process ends before. */
     line(text: string): Promise<string>;
-    /** SIGTERM, and SIGKILL after ten seconds, or two of a bench that was interrupted; resolves when it is gone. */
+    /** Sends SIGTERM, and SIGKILL after ten seconds, or after two if the bench was interrupted. Resolves when the process has ended. */
     stop(): Promise<void>;
 }
 
 const running = new Set<ChildProcess>();
 let isInterrupted = false;
 
-/** From now on nothing starts any more, so that what is being opened or measured fails and is closed. */
+/** Prevents further starts from now on. So what is being opened or measured fails and is closed. */
 export function interrupt(): void {
     isInterrupted = true;
 }
 
-// What could not be closed in order ends with this process at the latest.
+// Processes that were not closed in order end with this process at the latest.
 process.once('exit', () => {
     for (const child of running) child.kill('SIGKILL');
 });
 
 /**
- * Starts a program in the project's folder; what it writes to stderr is shown. Only this environment and PATH, HOME reach it. Ctrl-C in a
- * terminal reaches the bench alone, which closes its parts in order.
+ * Starts a program in the project's folder and shows its stderr. Its environment is `env` with PATH and HOME, and nothing else. Ctrl-C in a
+ * terminal reaches only the bench, which closes its parts in order.
  */
 export function start(program: string, argv: readonly string[], env: Readonly<Record<string, string>> = {}): Started {
     if (isInterrupted) throw new Error('the bench was interrupted');
@@ -57,7 +57,7 @@ export function start(program: string, argv: readonly string[], env: Readonly<Re
     };
 }
 
-/** A Node program of the project, with the cache of compiled code and the bounds that the commands of package.json set. */
+/** Starts a Node program of the project with the compile cache and the limits that the commands of package.json set. */
 export function startNode(file: string, argv: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Started {
     const { flags, variables } = BOUNDS.get(file) ?? { flags: [], variables: {} };
     return start(process.execPath, [...flags, file, ...argv], { NODE_COMPILE_CACHE: COMPILED, ...variables, ...env });
@@ -76,7 +76,7 @@ const COMPILED = 'node_modules/.cache/compiled';
 
 const BOUNDS = new Map(['api', 'worker'].map((command) => [`bin/${command}.ts`, boundsOf(command)]));
 
-/** The variables and flags with which a command of package.json bounds memory and threads; the cache of compiled code is set above. */
+/** The variables and flags with which a command of package.json limits memory and threads. The compile cache is set above. */
 function boundsOf(command: string): { flags: string[]; variables: Record<string, string> } {
     const { scripts } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as { scripts: Record<string, string> };
     const words = scripts[command]?.split(' ') ?? [];
@@ -116,7 +116,7 @@ function watchLines(child: ChildProcess): { find(text: string): Promise<string> 
 
 const TICKS_PER_SECOND = 100;
 
-/** CPU time that a process and its threads used so far, in seconds; with `children` also that of every child, the ended ones included. */
+/** CPU seconds that a process and its threads have used so far. With `children` it includes all children, also ended ones. */
 export function cpuSeconds(pid: number, { children = false } = {}): number {
     const own = statOf(pid);
     if (own === undefined) return 0;
@@ -124,13 +124,13 @@ export function cpuSeconds(pid: number, { children = false } = {}): number {
     return ticks / TICKS_PER_SECOND;
 }
 
-/** CPU time that all processes of this machine used since it started, in seconds. */
+/** CPU seconds that all processes of this machine have used since its start. */
 export function busySeconds(): number {
     const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0] = ticksOfMachine();
     return (user + nice + system + irq + softIrq) / TICKS_PER_SECOND;
 }
 
-/** Seconds since it started in which cores of this machine had work and a hypervisor gave them to somebody else, over all cores; see proc(5). */
+/** Seconds, summed over all cores, in which this machine had work but the hypervisor gave its core to others; see proc(5). */
 export function stolenSeconds(): number {
     const [, , , , , , , stolen = 0] = ticksOfMachine();
     return stolen / TICKS_PER_SECOND;
@@ -142,7 +142,7 @@ function ticksOfMachine(): number[] {
     return ticks;
 }
 
-/** Waits for a moment in which other work leaves this machine alone, here and on its host, but not for longer than so many milliseconds. */
+/** Waits until no other work uses this machine or its host, but at most this many milliseconds. */
 export async function untilQuiet(patienceMs: number): Promise<void> {
     for (const end = performance.now() + patienceMs; performance.now() < end; ) {
         const before = { at: performance.now(), busy: busySeconds() };
@@ -152,7 +152,7 @@ export async function untilQuiet(patienceMs: number): Promise<void> {
     }
 }
 
-/** Nothing is stolen of a machine that has nothing to do: keeps a core busy for so many milliseconds, and tells what share of it was lost. */
+/** Keeps a core busy for some milliseconds and returns the share that was stolen. An idle machine would not notice that time is stolen. */
 function stolenWhileBusy(ms: number): number {
     const before = { at: performance.now(), stolen: stolenSeconds() };
     while (performance.now() < before.at + ms);
@@ -161,7 +161,7 @@ function stolenWhileBusy(ms: number): number {
 
 const QUIET_CORES = 0.25;
 
-/** Memory of a process that is in RAM now, in MB. */
+/** Resident memory of a process, in MB. */
 export function rssMb(pid: number): number {
     const kb = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
     return Number(kb) / 1024;
@@ -169,13 +169,13 @@ export function rssMb(pid: number): number {
 
 const PAGE_KB = 4;
 
-/** Memory of a process and of its children in MB, of which what they share with others counts once. */
+/** Memory of a process and of its children in MB. Shared memory counts once. */
 export function familyMb(pid: number): number {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number);
     return rssMb(pid) + children.reduce((sum, child) => sum + ownMb(child), 0);
 }
 
-/** See proc(5); 0 of a process that has ended. */
+/** Memory of a process without what it shares, in MB; see proc(5). 0 if it has ended. */
 function ownMb(pid: number): number {
     try {
         const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ').map(Number);
@@ -185,7 +185,7 @@ function ownMb(pid: number): number {
     }
 }
 
-/** The id of the process that started this one; 0 where that is unknown, or this one has ended. */
+/** The id of the parent process; 0 if it is unknown or this process has ended. */
 export function parentOf(pid: number): number {
     return statOf(pid)?.parent ?? 0;
 }
@@ -196,7 +196,9 @@ interface Stat {
     endedTicks: number;
 }
 
-/** See proc(5): the name of a process may hold spaces and brackets, the fields begin after its last bracket. */
+/**
+ * Reads /proc/<pid>/stat, see proc(5). The name of a process may contain spaces and brackets, so the fields begin after the last bracket.
+ */
 function statOf(pid: number): Stat | undefined {
     let text: string;
     try {
@@ -220,7 +222,7 @@ function liveChildren(pid: number): Stat[] {
         .filter((stat) => stat.parent === pid);
 }
 
-/** A TCP port on loopback that nobody listened on a moment ago. */
+/** A free TCP port on loopback. */
 export async function freePort(): Promise<number> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -231,7 +233,7 @@ export async function freePort(): Promise<number> {
     return address.port;
 }
 
-/** Asks every five milliseconds until the answer is 200 and shows this text; the time that it took, in milliseconds. */
+/** Requests the URL every five milliseconds until the answer is 200 and contains this text. Returns the milliseconds that it took. */
 export async function untilReady(url: string, { shows = '', timeoutMs = 120_000 } = {}): Promise<number> {
     const began = performance.now();
     while (performance.now() - began < timeoutMs) {

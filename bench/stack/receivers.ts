@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 
 /**
- * Receivers of webhooks, one for each host name. A process of its own; prints its port. `/report` tells as JSON how many events came to the
- * good ones, how many different ones, and their times from record to arrival in milliseconds; asking starts over. `/ill` makes the hosts that
- * begin with `hangs` and `fails` do so, `/well` makes all answer.
+ * Receivers of webhooks, one for each host name. A separate process; prints its port. `/report` returns as JSON how many events the good
+ * receivers got, how many distinct ones, and their times from record to arrival in milliseconds. A report resets them. `/ill` makes hosts
+ * that begin with `hangs` and `fails` hang and fail; `/well` makes all work.
  */
 let isIll = false;
 let times: number[] = [];
@@ -26,7 +26,7 @@ const server = createServer({ keepAliveTimeout: 120_000 }, async (request, respo
     response.writeHead(204).end();
     const { data } = JSON.parse(body) as { data: { at: number } };
     const id = String(headers['webhook-id']);
-    // An event that comes again, since the death of a worker left its delivery unrecorded, has come before.
+    // An event arrives again if its worker died before it recorded the delivery. Only its first arrival counts.
     if (!ids.has(id)) times.push(Date.now() - data.at);
     ids.add(id);
 });

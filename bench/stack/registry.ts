@@ -5,7 +5,7 @@ import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types
 import { openDb } from '../../shared/platform/db.ts';
 import { addTallies, addWords } from '../../shared/store/registry/search-index.ts';
 
-/** A made-up registry: the same one every time. */
+/** A site of a generated registry, which is the same each time. */
 export interface MadeSite {
     site: string;
     title: string;
@@ -13,15 +13,15 @@ export interface MadeSite {
     words: string[];
 }
 
-/** Rows in one statement. */
+/** Rows per statement. */
 const CHUNK = 2000;
-/** Every so many sites there is one that is fetched each day. */
+/** One in this many sites is fetched each day. */
 const BUSY_EVERY = 100;
 const WORDS = 6000;
 
 /**
- * Fills a migrated database with so many sites of 3 to 10 endpoints each, straight into its tables: a third verified, one in a hundred
- * with a week of traffic on each endpoint. Names and titles are made of 6,000 words, the first of which are common.
+ * Fills a migrated database with sites of 3 to 10 endpoints each, directly into its tables. A third is verified. One in a hundred has a
+ * week of traffic on each endpoint. Names and titles consist of 6,000 words, of which the first are common.
  */
 export async function fillRegistry(url: string, count: number): Promise<MadeSite[]> {
     const made = Array.from({ length: count }, (_, index) => aSite(index));
@@ -118,7 +118,7 @@ function rowOf(place: number, site: string, title: string) {
 
 const THINGS = ['product', 'price', 'review', 'seller', 'order', 'category', 'offer', 'stock', 'image', 'shipment'];
 
-/** One endpoint of a made-up site, of the size that real ones have. @param index tells it from the others of its site */
+/** One endpoint of a generated site, as large as real ones. @param index its number within the site */
 export function endpoint(site: string, index: number): PackageEndpoint {
     const thing = THINGS[index % THINGS.length] ?? 'thing';
     const name = index < THINGS.length ? `get_${thing}` : `get_${thing}_${index}`;
@@ -147,7 +147,7 @@ export function endpoint(site: string, index: number): PackageEndpoint {
     };
 }
 
-/** Of the words there are; the first ones come up far more often than the last. */
+/** A random number of a word. The first words are much more frequent than the last. */
 function common(draw: (below: number) => number): number {
     return Math.floor(WORDS * (draw(1_000_000) / 1_000_000) ** 2.5);
 }
@@ -157,14 +157,14 @@ const SYLLABLES =
         ' ',
     );
 
-/** A word of three syllables; no two numbers below 6,000 give the same. */
+/** A word of three syllables, different for each number below 6,000. */
 export function word(number: number): string {
     const base = SYLLABLES.length;
     const spread = (number * 7919) % base ** 3;
     return [spread % base, Math.floor(spread / base) % base, Math.floor(spread / base ** 2)].map((place) => SYLLABLES[place]).join('');
 }
 
-/** Numbers that look like chance and are the same every time (mulberry32). */
+/** A pseudo-random generator with a fixed seed (mulberry32). */
 export function numbers(seed: number): (below: number) => number {
     let state = (seed + 1) * 0x9e3779b1;
     return (below) => {

@@ -8,21 +8,23 @@ import { startEmbeddedPostgres } from '../../shared/platform/embedded-postgres.t
 import { startDebianPostgres } from '../../test/support/debian-postgres.ts';
 import { freePort, parentOf, start } from './processes.ts';
 
-/** Which PostgreSQL the bench runs on: the embedded one, Debian's, or a server by the URL of one of its databases. */
+/** The PostgreSQL of the bench: the embedded one, Debian's, or a server given by the URL of one of its databases. */
 export type PostgresKind = 'embedded' | 'debian' | `postgres${string}`;
 
-/** A database server that the bench may make databases on. */
+/** A database server on which the bench may create databases. */
 export interface Postgres {
-    /** Of the postmaster; the backends are its children. 0 where the server is on another machine. */
+    /** The pid of the postmaster; the backends are its children. 0 if the server is on another machine. */
     pid: number;
-    /** URL of another, new database on it. */
+    /** Creates a database and returns its URL. */
     createDatabase(name: string): Promise<string>;
-    /** URL of a database that only asks the server about itself. */
+    /** URL of a database for questions about the server itself. */
     url: string;
     stop(): Promise<void>;
 }
 
-/** PostgreSQL with fsync and synchronous_commit on, all else as it is shipped; those of the bench's own go in the end. */
+/**
+ * PostgreSQL with fsync and synchronous_commit on, and defaults otherwise. A server that the bench started itself is removed at the end.
+ */
 export async function openPostgres(kind: PostgresKind = 'embedded', { withStatements = false } = {}): Promise<Postgres> {
     if (kind === 'embedded') return openEmbedded(withStatements);
     if (kind === 'debian') return openDebian(withStatements);
@@ -50,10 +52,10 @@ async function openDebian(withStatements: boolean): Promise<Postgres> {
     return describe(server.url('postgres'), () => server.remove());
 }
 
-/** How a server comes to have pg_stat_statements. */
+/** The setting that loads pg_stat_statements. */
 export const PRELOADED = 'shared_preload_libraries=pg_stat_statements';
 
-/** Databases that were made are dropped before the server is closed: it may be somebody's. */
+/** Describes a server. The databases that the bench created are dropped at the end, since the server may belong to somebody else. */
 async function describe(url: string, close: () => Promise<void>): Promise<Postgres> {
     const [row] = await ask<{ pid: number; fsync: string; commit: string }>(
         url,
@@ -83,7 +85,7 @@ async function describe(url: string, close: () => Promise<void>): Promise<Postgr
     };
 }
 
-/** @param see what to keep of each row, while the connection is still open */
+/** Runs a query. @param see maps each row while the connection is still open */
 export async function ask<Row extends pg.QueryResultRow>(url: string, sql: string, see: (row: Row) => Row = (row) => row): Promise<Row[]> {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
@@ -97,14 +99,14 @@ export async function ask<Row extends pg.QueryResultRow>(url: string, sql: strin
 export interface Redis {
     pid: number;
     url: string;
-    /** Commands that it has run so far, those of scripts included and by name. */
+    /** Commands that it has run so far by name, including those of scripts. */
     commands(): Promise<Map<string, number>>;
-    /** What its keys and all else take. */
+    /** Its memory for keys and everything else. */
     memoryMb(): Promise<number>;
     stop(): Promise<void>;
 }
 
-/** Redis as the product wants it: an append-only file, synced every second, no eviction. */
+/** Redis as the product needs it: an append-only file, synced every second, no eviction. */
 export async function openRedis(): Promise<Redis> {
     const folder = mkdtempSync(join(tmpdir(), 'routebook-bench-redis-'));
     const port = await freePort();
@@ -134,7 +136,7 @@ export async function openRedis(): Promise<Redis> {
     };
 }
 
-/** One inline command and all that comes back within a moment; empty if nobody listens. */
+/** Sends one inline command and returns what arrives within a short time; empty if nobody listens. */
 function talk(port: number, command: string): Promise<string> {
     return new Promise((done) => {
         let text = '';

@@ -16,21 +16,21 @@ export interface Service {
     apiKey: string;
 }
 
-/** Everything that runs during the bench, each part a process of its own. */
+/** All parts of the bench, each a separate process. */
 export interface Stack {
     postgres: Postgres;
     redis: Redis;
-    /** `http://127.0.0.1:<port>` of the upstream, and of the bare hapi route. */
+    /** `http://127.0.0.1:<port>` of the upstream and of the bare hapi route. */
     upstream: string;
     upstreamProcess: Started;
     bareHapi: string;
     bareHapiProcess: Started;
     /** The production topology: one API and one worker over PostgreSQL and Redis. */
     production: Service & { api: Started; workers: Started[] };
-    /** What `npm start` runs: everything in one process, over PostgreSQL alone. */
+    /** The topology of `npm start`: everything in one process, with PostgreSQL only. */
     embedded: Service & { all: Started };
     settings: { production: Settings; embedded: Settings };
-    /** Puts other workers, or another API, in the place of those that run. */
+    /** Replace the running workers, or the API. */
     replaceWorkers(count: number, settings?: Settings): Promise<void>;
     replaceApi(settings?: Settings): Promise<void>;
     close(): Promise<void>;
@@ -38,11 +38,11 @@ export interface Stack {
 
 export interface StackOptions {
     postgres?: PostgresKind | undefined;
-    /** The server counts its statements. */
+    /** Whether the server counts its statements. */
     withStatements?: boolean;
 }
 
-/** Opens databases, upstream, both topologies, accounts and package. */
+/** Opens databases, upstream, both topologies, accounts and the package. */
 export async function openStack(options: StackOptions = {}): Promise<Stack> {
     const cleanup = createCleanup(CLOSING);
     try {
@@ -53,7 +53,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
     }
 }
 
-/** Where the bench says what it could not close; it closes the rest all the same. */
+/** Logs what the bench could not close. It closes the rest anyway. */
 export const CLOSING = { info() {}, error: (fields: object, message: string) => console.error(message, fields) };
 
 async function open(options: StackOptions, cleanup: Cleanup): Promise<Stack> {
@@ -122,7 +122,7 @@ async function open(options: StackOptions, cleanup: Cleanup): Promise<Stack> {
     };
 }
 
-/** A worker that takes jobs: its own metrics show its slots. */
+/** Starts a worker and waits until it takes jobs: then its metrics show its slots. */
 export async function startWorker(settings: Settings): Promise<Started> {
     const port = await freePort();
     const worker = startNode('bin/worker.ts', [], { ...settings, METRICS_PORT: String(port) });
@@ -130,7 +130,7 @@ export async function startWorker(settings: Settings): Promise<Started> {
     return worker;
 }
 
-/** Puts an account without limits and the bench's package into a running topology; returns the key. */
+/** Creates an account without limits and publishes the bench's package in a running topology. Returns the key. */
 export async function furnish(base: string, settings: Settings, upstreamPort: number): Promise<string> {
     const many = '1000000000';
     const limits = ['per-minute', 'per-hour', 'per-day', 'allowance', 'concurrency', 'credits'].flatMap((name) => [`--${name}`, many]);
@@ -146,7 +146,7 @@ export async function furnish(base: string, settings: Settings, upstreamPort: nu
         body: JSON.stringify(benchPackage(upstreamPort)),
     });
     if (response.status !== 201) throw new Error(`publishing failed: ${response.status} ${await response.text()}`);
-    // Half of all slots is a site's share; the bench has one site and wants all of them.
+    // A site may use half of all slots. The bench has only one site and needs all of them.
     await runNode('bin/admin.ts', ['site', 'set', SITE, '--concurrency', '100000', '--json'], settings);
     return apiKey;
 }

@@ -1,6 +1,6 @@
 import { ask } from './servers.ts';
 
-/** A statement as pg_stat_statements saw it; times are milliseconds. */
+/** A statement as pg_stat_statements reports it. Times are in milliseconds. */
 export interface Statement {
     query: string;
     /** False if a function ran it; its time is part of the statement that called the function. */
@@ -14,19 +14,19 @@ export interface Statement {
     rows: number;
 }
 
-/** Counts what runs on a server from now on; it must have been started with pg_stat_statements. */
+/** Counts the statements of a server from now on. It must have been started with pg_stat_statements. */
 export async function countStatements(url: string): Promise<void> {
     await ask(url, 'create extension if not exists pg_stat_statements');
     await track(url, 'all');
     await countFromNow(url);
 }
 
-/** Forgets what ran so far, such as warm-up. */
+/** Resets the counts, for example after a warm-up. */
 export async function countFromNow(url: string): Promise<void> {
     await ask(url, 'select pg_stat_statements_reset()');
 }
 
-/** What ran since, the longest first. Counting ends. */
+/** The statements since then, the longest first. Ends counting. */
 export async function statementsSince(url: string): Promise<Statement[]> {
     await track(url, 'none');
     return ask<Statement>(
@@ -38,16 +38,16 @@ export async function statementsSince(url: string): Promise<Statement[]> {
     );
 }
 
-/** Nested statements are counted as well, which costs time: only where nothing else is compared. */
+/** Sets what is counted. Nested statements count too. This costs time, so it is only used if no times are compared. */
 async function track(url: string, what: 'all' | 'none'): Promise<void> {
     await ask(url, `alter system set pg_stat_statements.track = '${what}'`);
     await ask(url, 'select pg_reload_conf()');
 }
 
-/** How many lines of them are worth reading. */
+/** The most lines that are shown. */
 const SHOWN = 30;
 
-/** A table for people. @param fetches that were served meanwhile */
+/** Formats a table. @param fetches the number of fetches served meanwhile */
 export function tellStatements(statements: readonly Statement[], fetches: number): string {
     const head = ['calls a fetch', 'mean ms', 'ms a fetch', 'JIT functions', 'JIT ms', 'rows', 'statement'];
     const lines = statements

@@ -3,7 +3,7 @@ import { freePort, type Started, startNode, untilReady } from './processes.ts';
 import { openRedis } from './servers.ts';
 import { furnish, type Service, type Stack, startWorker } from './stack.ts';
 
-/** A production topology over a database and a Redis of its own, beside that of the stack. */
+/** A separate production topology with its own database and Redis, besides that of the stack. */
 export interface Topology extends Service {
     watched: Record<string, Watched>;
     stop(): Promise<void>;
@@ -12,15 +12,15 @@ export interface Topology extends Service {
 export interface TopologyOptions {
     /** A migrated database. */
     databaseUrl: string;
-    /** Of the postmaster, whose CPU and that of its children is counted. */
+    /** The pid of the postmaster. Its CPU time and that of its children is measured. */
     postgresPid: number;
-    /** Other processes that are part of it, by name. */
+    /** Further processes of the topology, by name. */
     beside?: Record<string, Watched>;
-    /** Settings of API and worker beside those of the stack. */
+    /** Settings of API and worker in addition to those of the stack. */
     settings?: Readonly<Record<string, string>>;
 }
 
-/** One API and one worker, with an account and the bench's package. */
+/** Opens one API and one worker, with an account and the bench's package. */
 export async function openTopology(stack: Stack, { databaseUrl, postgresPid, beside, settings: more }: TopologyOptions): Promise<Topology> {
     const redis = await openRedis();
     const port = String(await freePort());

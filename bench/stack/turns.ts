@@ -1,9 +1,9 @@
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * Loaded into an API or a worker before its program (`NODE_OPTIONS=--import=…`): takes down how much CPU its main thread uses in each turn of its
- * event loop, collections of garbage included, and not what other processes or threads do meanwhile. SIGUSR2 has it print what came since
- * the last one, as a line that begins with `turns <number>`.
+ * Loaded into an API or a worker before its program (`NODE_OPTIONS=--import=…`). Records the CPU time that the main thread uses in each
+ * turn of its event loop. It includes garbage collection, but not other processes and threads. At SIGUSR2 it prints the turns since the
+ * last report, as a line that begins with `turns <number>`.
  */
 const SLOW_MS = 25;
 let asked = 0;
@@ -15,7 +15,7 @@ function cpuMs(): number {
     return (user + system) / 1000;
 }
 
-/** Runs once a turn and keeps no turn from waiting: an immediate without a reference is called where the loop comes by anyway. */
+/** Runs once per turn and does not keep the loop awake: the loop calls an unreferenced immediate only if it runs anyway. */
 function look(): void {
     const now = cpuMs();
     taken.push(now - before);
@@ -33,7 +33,7 @@ function tell(): void {
         most: sorted.at(-1) ?? 0,
     };
     process.stdout.write(`turns ${++asked} ${JSON.stringify(figures)}\n`);
-    // What telling took is nobody's.
+    // The time of the report counts for no turn.
     before = cpuMs();
 }
 

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 
 /**
- * The site that is called: 1 KB of JSON over kept connections, at once, or after as many milliseconds as `/slow/<ms>/…` says.
- * A process of its own; prints its port. A query that holds `until <ms>` says when its caller has given up: `/late` tells as JSON how
- * many such calls came, and how many of them later than that; asking starts over.
+ * The called site: 1 KB of JSON over keep-alive connections, at once, or after the milliseconds that `/slow/<ms>/…` names. A separate
+ * process; prints its port. A query with `until <ms>` names the deadline of its caller: `/late` returns as JSON how many of these calls
+ * came, and how many came after their deadline. A report resets the counts.
  */
 const page = JSON.stringify({
     total: 8,
