@@ -5,7 +5,7 @@ import { type ActPlace, pageOfActs } from '../../shared/store/accounts/workspace
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../serve.ts';
 
-/** GET /v1/audit */
+/** GET /v1/audit: the entries of the workspace's audit log, newest first. */
 export async function listActs(call: Call<object, AuditQuery, undefined>): Promise<Reply<AuditEntry[]>> {
     const { app, query } = call;
     const { workspaceId } = call.caller as Caller;

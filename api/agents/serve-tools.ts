@@ -2,8 +2,8 @@ import { createMcpHandler, isLegacyRequest, type Server, WebStandardStreamableHT
 import { agentServer, type Served } from '../../shared/agents/agent-server.ts';
 
 /**
- * Answers the messages of one request without state. A separate module, so that a process without agents does not load the protocol's
- * package.
+ * Answers the messages of one request. Keeps no state between requests. A separate module, so that a process without agents does not load
+ * the protocol's package.
  * @param parsedBody one message; clients from before 2026 may send several
  */
 export async function serveTools(

@@ -5,8 +5,8 @@ import type { AppPlugin } from '../plugins/plugin.ts';
 import { OAuthFailure } from './oauth-failure.ts';
 
 /**
- * OAuth 2.1 with PKCE: lets apps, such as MCP clients, act for a person. The consent page is in api/dashboard/apps. Bodies and errors
- * follow RFC 6749. Any origin may call these routes.
+ * OAuth 2.1 with PKCE. It lets apps, such as MCP clients, act for a person. The consent page is in api/dashboard/apps. Bodies and errors
+ * follow RFC 6749. Pages of any origin may call these routes.
  */
 export const apps: AppPlugin = {
     name: 'apps',
@@ -49,7 +49,7 @@ async function revoke(app: App, request: Request): Promise<object> {
     return {};
 }
 
-/** Responds with the result of `work`, or with its OAuthFailure as an OAuth error. */
+/** Responds with the result of `work`. An OAuthFailure becomes an OAuth error response. */
 async function answer(h: ResponseToolkit, status: number, work: () => Promise<object>): Promise<ResponseObject> {
     try {
         return h

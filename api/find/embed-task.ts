@@ -5,14 +5,17 @@ import { embeddingModel } from '../../shared/store/registry/endpoint-vectors.ts'
 import type { Meaning } from '../../shared/store/registry/find-endpoints.ts';
 import { perApp } from '../admission/per-app.ts';
 
-/** How long a search waits for the embeddings server and for the neighbours of its task; then words alone decide. */
+/**
+ * How long a search waits for the embeddings server and for the nearest endpoints of its task, in milliseconds. After that only the words
+ * decide.
+ */
 const BUDGET_MS = 150;
-/** 12 MB where a vector has 1,536 numbers. */
+/** Cached vectors; 12 MB if a vector has 1,536 numbers. */
 const REMEMBERED = 1000;
 const REMEMBERED_MS = 3_600_000;
 const BUILT_MS = 1000;
 
-/** Whether the vectors of endpoints are of our model; asked again after a while, since they may be rebuilt. */
+/** Whether our model computed the stored vectors of the endpoints. Cached briefly, since they may be rebuilt with another model. */
 const builtOf = perApp(
     ({ browse, embedder }) =>
         new LRUCache<'is built', boolean>({
@@ -24,7 +27,7 @@ const builtOf = perApp(
 
 const rememberedOf = perApp(() => new LRUCache<string, readonly number[]>({ max: REMEMBERED, ttl: REMEMBERED_MS }));
 
-/** Embeds a task. Undefined without EMBEDDINGS_URL, and for callers without a key, whose tasks are not sent to the embedding server. */
+/** Embeds a task. Undefined without EMBEDDINGS_URL and for callers without a key: their tasks are not sent to the embeddings server. */
 export function meaningOf(app: App, caller: Caller | undefined, task: string): Meaning | undefined {
     if (app.embedder === undefined || caller === undefined) return undefined;
     return { vector: vectorOf(app, task.trim()).catch(() => undefined), deadline: performance.now() + BUDGET_MS };

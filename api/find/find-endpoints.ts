@@ -53,7 +53,7 @@ async function listAll(call: FindCall, filters: FindFilters, page: Page): Promis
     return { answer: rows.map((row) => presentFound(row, undefined)), pagination: await page.end(next, total), meta: metaOf(call, total) };
 }
 
-/** The ranking, in a cursor: what began by words alone goes on so. */
+/** The ranking, stored in the cursor. A list that started with the ranking by words continues with it. */
 const BY_WORDS = 'words';
 const BY_MEANING = 'meaning';
 
@@ -80,7 +80,7 @@ async function findByTask(
     };
 }
 
-/** The slot where a page begins. Cursors are sealed, so their content is trusted. */
+/** The position where a page starts, from a cursor. Cursors are sealed, so their content is trusted. */
 function placeIn(place: Json | undefined): { ranking: string | undefined; from: number } {
     if (place === undefined) return { ranking: undefined, from: 0 };
     const [ranking, from] = place as [string, number];

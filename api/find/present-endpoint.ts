@@ -4,7 +4,7 @@ import type { EndpointRow } from '../../shared/store/registry/list-endpoints.ts'
 
 /** The searched task, and how well an endpoint fits it. */
 interface Fit {
-    /** Those that tell what is wanted. */
+    /** The significant words of the task. */
     words: ReadonlySet<string>;
     score: number;
 }

@@ -25,7 +25,7 @@ export function suggestRequest(task: string, query: EndpointsQuery): FindMeta['s
     return domain === undefined ? { request, missing: ['domain'] } : { request };
 }
 
-/** The domain of the first word that is a domain name or a URL. */
+/** The domain from the first word that is a domain name or a URL. */
 function domainIn(task: string): string | undefined {
     for (const word of task.split(/[\s,;()<>"']+/)) {
         const host = /^https?:\/\//i.test(word) ? URL.parse(word)?.hostname : word.replace(/[.:?!]+$/, '');

@@ -4,8 +4,8 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 
 /**
- * Probes for orchestrators: /livez (the process answers) and /readyz (it reaches the database; missing workers never
- * take browsing away). /metrics only where no port of its own is set, and only for callers on this machine.
+ * Probes for orchestrators: /livez (the process answers) and /readyz (it reaches the database; it stays ready without workers, so that
+ * browsing still works). /metrics exists only if no separate port is set, and only for programs on this machine.
  */
 export const probes: AppPlugin = {
     name: 'probes',
@@ -36,11 +36,13 @@ export const probes: AppPlugin = {
 };
 
 const LOOPBACK = /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/;
-/** A page of another origin can have its own name resolve to loopback, but it cannot ask by one of these. */
+/**
+ * A web page can let its own host name resolve to loopback (DNS rebinding), but its requests then do not have one of these Host headers.
+ */
 const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i;
 const OF_PROXIES = /^(via|forwarded|x-real-ip|x-forwarded-.*)$/;
 
-/** Whether a program on this machine asks for itself, without a proxy and not from a page that a browser has open. */
+/** Whether the request comes from a program on this machine, and neither through a proxy nor from a page in a browser. */
 function isFromThisMachine({ socket, headers }: IncomingMessage): boolean {
     const isForwarded = Object.keys(headers).some((name) => OF_PROXIES.test(name));
     return LOOPBACK.test(socket.remoteAddress ?? '') && LOOPBACK_HOST.test(headers.host ?? '') && !isForwarded;

@@ -15,9 +15,9 @@ const DRIFT_MS = 60_000;
 const JOBS_MS = 15_000;
 
 /**
- * Registers the gauges of shared state (queue, held credits, circuits, drifted schemas, ledger drift), which stand on every API and
- * nowhere else, and fills them when somebody scrapes. A store that is down leaves the last value and never fails the scrape. The times of
- * fetches are reported by APIs alone as well.
+ * Registers the gauges of shared state (queue, held credits, circuits, drifted schemas, ledger drift) and updates them at each scrape. Only
+ * APIs report them, and each API reports the same values. If a store is down, the gauge keeps its last value and the scrape succeeds. The
+ * durations of fetches are also reported only by APIs.
  */
 export function gatherSharedState(app: App): void {
     const { metrics, queue, circuits, db, log } = app;
@@ -54,7 +54,7 @@ export function gatherSharedState(app: App): void {
     refresh(metrics.creditsHeld, FRESH_MS, async () => metrics.creditsHeld.set(await ledger.totalHeld(db)));
     const tripped = new Set<string>();
     refresh(metrics.circuitOpen, FRESH_MS, async () => {
-        // The site of a metric is a registrable domain: open where one of its hosts is.
+        // The label is a registrable domain. It is open if the circuit of one of its hosts is open.
         const open = new Set((await circuits.open()).map((host) => metrics.siteLabel(registrableDomain(host) ?? host)));
         for (const site of open) tripped.add(site);
         // A closed circuit reports 0, so that its series has no gap.

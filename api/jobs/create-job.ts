@@ -18,8 +18,8 @@ import { mustFit, mustFitToday } from './must-fit.ts';
 type JobCall = Call<object, object, JobRequest>;
 
 /**
- * POST /v1/jobs: the rate limit, the checks of a fetch, then one transaction. It also stores the answer of a call with an Idempotency-Key,
- * so that a repeat never creates a second job.
+ * POST /v1/jobs: checks the rate limit and everything that a fetch checks, then stores the job in one transaction. It also stores the
+ * answer if the call has an Idempotency-Key, so that a retry never creates a second job.
  */
 export async function createJob(call: JobCall): Promise<Reply<never>> {
     const { app, body, keyed } = call;

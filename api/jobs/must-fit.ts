@@ -39,19 +39,22 @@ function inWords({ items, bytes }: JobBounds, what: string): string {
     return `${items.toLocaleString('en')} ${what} with ${Math.round(bytes / 1024 / 1024).toLocaleString('en')} MiB of params`;
 }
 
-/** By account, the drafts of its bodies that still arrive. */
+/** By account, the size of the drafts of bodies that are still arriving. */
 const draftsOf = perApp(() => new Map<string, JobBounds>());
 
-/** The room that a body takes of the account's plan while it arrives. */
+/** The part of the plan's limit that one body uses while it arrives. */
 interface DraftRoom {
-    /** Call it before so many more drafts are stored. @throws Refusal RATE_LIMITED */
+    /** Reserves room for more drafts. Call it before they are stored. @throws Refusal RATE_LIMITED */
     take(more: JobBounds): Promise<void>;
-    /** All that it took so far. */
+    /** Everything that was reserved so far. */
     readonly taken: JobBounds;
     leave(): void;
 }
 
-/** Bodies of one account that arrive at once share its room: the database keeps their drafts beside its open jobs. */
+/**
+ * Opens a reservation for one body. All bodies of an account that are arriving share the limit with its open jobs, since the database
+ * stores their drafts too.
+ */
 export function openDraftRoom(app: App, caller: Caller): DraftRoom {
     const drafts = draftsOf(app);
     const { accountId } = caller;

@@ -11,7 +11,10 @@ const REPORTED: ReadonlySet<SecretKind | undefined> = new Set(['key', 'access', 
 
 type ReportCall = Call<object, object, KeyReport>;
 
-/** POST /v1/keys/report: the rate limit, the checksums, then one transaction. Keys with a wrong checksum cost no query. */
+/**
+ * POST /v1/keys/report: checks the rate limit and the keys' checksums, then revokes the keys in one transaction. Keys with a wrong checksum
+ * cost no query.
+ */
 export async function reportKeys(call: ReportCall): Promise<Reply<KeyReportEntry[]>> {
     const { app, body } = call;
     await countReport(call);

@@ -14,7 +14,7 @@ import type { Call, Reply } from '../serve.ts';
 import { checkDistance, checkFields, checkNumber } from './check-monitor.ts';
 import { presentMonitors } from './present-monitor.ts';
 
-/** POST /v1/monitors: validates the call like a fetch. With `every` the first run is at once, with `cron` at the next time. */
+/** POST /v1/monitors: validates the call like a fetch. With `every` the first run starts at once, with `cron` at the next matching time. */
 export async function addMonitor(call: Call<object, object, MonitorOrder>): Promise<Reply<Monitor>> {
     const { app, body } = call;
     const caller = call.caller as Caller;

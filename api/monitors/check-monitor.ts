@@ -12,7 +12,7 @@ import { countMonitors } from '../../shared/store/monitors/monitors.ts';
 /** Validates schedule and expressions. @param before the monitor that is changed @throws Refusal VALIDATION_ERROR with every problem */
 export function checkFields({ clock }: App, fields: MonitorChanges, before?: { cron: string | null }): void {
     const { every, timezone, watch, identity, when } = fields;
-    // A timezone alone belongs to the cron expression that the monitor has.
+    // A timezone without `cron` applies to the monitor's current cron expression.
     const cron = fields.cron ?? (every === undefined && timezone !== undefined ? (before?.cron ?? undefined) : undefined);
     const details: Detail[] = [];
     if (before === undefined && every === undefined && cron === undefined)

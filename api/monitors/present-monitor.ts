@@ -19,7 +19,7 @@ export async function presentMonitors(app: App, rows: readonly MonitorRow[]): Pr
     return Promise.all(rows.map((row) => present(app, row, runs.get(row.monitorId))));
 }
 
-/** The same as JSON texts, one after the other: each may have params of 2 MiB. */
+/** The same as JSON texts. They are written one after another, since each may have params of 2 MiB. */
 export async function writeMonitors(app: App, rows: readonly MonitorRow[]): Promise<string[]> {
     const runs = await lastRuns(
         app.db,
@@ -82,7 +82,7 @@ async function errorOf(app: App, { code, error, runId }: RunRow): Promise<JsonOb
     return errorObject(new Refusal(code as RefusalCode, message, extras), runId, app.publicUrl()) as JsonObject;
 }
 
-/** A change as JSON text, with its diff as it is stored. */
+/** A change as JSON text. The stored diff is inserted without parsing it. */
 export async function writeChange({ secrets }: App, row: ChangeRow): Promise<string> {
     const diff = await openText(secrets, 'diff', row.diff);
     const head = JSON.stringify({ change_id: row.changeId, at: row.at.toISOString() });

@@ -6,14 +6,14 @@ export interface Comparison {
     change: 'major' | 'minor' | 'patch';
     hostsAdded: readonly string[];
     parts: { title: string; verdict: 'added' | 'removed' | 'changed'; lines: DiffLine[]; isCut: boolean }[];
-    /** Changed parts that are not shown. */
+    /** The number of changed parts that are not shown. */
     more: number;
 }
 
 const PARTS = 30;
 const LINES = 400;
 
-/** Compares two packages: what they say of the site, and each endpoint that was added, removed or changed. */
+/** Compares two packages. Shows the differences in the description of the site and in each endpoint that was added, removed or changed. */
 export function compareVersions(before: PackageDocument, after: PackageDocument): Comparison {
     const { change, changes } = comparePackages(before, after);
     const [old, now] = [endpointsOf(before), endpointsOf(after)];

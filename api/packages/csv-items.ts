@@ -7,9 +7,9 @@ export interface CsvOrder {
     text: string;
     /** The params of the endpoint. */
     params: readonly { name: string; schema: JsonSchema | undefined }[];
-    /** By place, the param that each column is, `custom_id`, or `''` for a column that is left out; undefined: by their names. */
+    /** The param of each column, `custom_id`, or `''` to leave the column out. If undefined, the names of the columns decide. */
     columns?: readonly string[] | undefined;
-    /** The head that `columns` was chosen for; for another one, names decide. */
+    /** The header row for which `columns` was chosen. If the file has another one, the names of its columns decide. */
     head?: string | undefined;
 }
 
@@ -22,21 +22,24 @@ export type CsvItems =
           /** The items as a JSON array. */
           items: string;
           count: number;
-          /** The line of the file on which each item begins. */
+          /** The line of the file on which each item starts. */
           lines: number[];
           /** The first rows of the file, unchanged. */
           first: string[][];
       };
 
-/** The column that names an item, beside its params. */
+/** The column with the name of an item. It is no param. */
 export const ITEM_NAME = 'custom_id';
 export const MOST_COLUMNS = 100;
 const DELIMITERS = [',', ';', '\t', '|'];
 const FIRST = 5;
-/** Characters of a cell that are read as JSON: deeper values could not be written again. */
+/** The most characters of a cell that is parsed as JSON. Longer ones could be nested so deeply that they cannot be serialized again. */
 const MOST_JSON = 10_000;
 
-/** Makes items of the rows of a CSV file. Texts are read by the schema of their param; empty cells are left out. @param most items */
+/**
+ * Converts the rows of a CSV file to items. The schema of a param decides how its cells are parsed. Empty cells are left out.
+ * @param most the most items
+ */
 export function itemsOfCsv({ text, params, columns: chosen, head: known }: CsvOrder, most: number): CsvItems {
     const { data, errors } = papaparse.parse<string[]>(text.replace(/^\uFEFF/, ''), { delimitersToGuess: DELIMITERS });
     const rows = withLines(data);
@@ -86,7 +89,7 @@ export function itemsOfCsv({ text, params, columns: chosen, head: known }: CsvOr
     };
 }
 
-/** Rows with something in them, each with the line on which it begins: a quoted cell may have several. */
+/** The rows that are not empty, each with the line on which it starts. A quoted cell may span several lines. */
 function withLines(data: readonly string[][]): { cells: string[]; line: number }[] {
     let line = 1;
     const rows: { cells: string[]; line: number }[] = [];
@@ -113,7 +116,10 @@ function plainName(name: string): string {
     return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** A text, unless the schema takes other types alone. What cannot be read stays a text, and the API says what is wrong with it. */
+/**
+ * Parses a cell as JSON if the schema does not allow strings. A cell that cannot be parsed stays a text, so that the API reports its
+ * problem.
+ */
 function readCell(cell: string, schema: JsonSchema | undefined): unknown {
     const type = typeof schema === 'object' ? schema['type'] : 'string';
     const types = Array.isArray(type) ? type : [type];

@@ -9,23 +9,23 @@ import type { Endpoint, JsonSchema, PackageAuth } from '../../shared/domain/type
 import type * as usage from '../../shared/store/usage/traffic.ts';
 import { presentHealth } from '../answers/present-health.ts';
 
-/** The facts about a site besides its package, and the search there. */
+/** The words of a search, and facts about the site that are needed in addition to its endpoints. */
 export interface Look {
-    /** As `soughtWords` found them. */
+    /** The words of the search, from `soughtWords`. */
     words: readonly string[];
     siteCredits: number;
     /** The policy of the site's owner. */
     policy: StrictestPolicy | null;
     /** Whether a workspace that proved the domain published the version. */
     isOwners: boolean;
-    /** Of the package. */
+    /** The `auth` entries of the package. */
     auth: readonly PackageAuth[];
     health: usage.EndpointHealth;
     outcomes: Experience['outcomes'];
     verdicts: Experience['verdicts'];
 }
 
-/** All endpoints as the catalog shows them, best matches first, and the number of those that the owner's policy hides. */
+/** All endpoints as the catalog shows them, best matches first. `refused` is the number of endpoints that the owner's policy hides. */
 export function presentEndpoints(
     inOrder: readonly Endpoint[],
     { words, siteCredits, policy, isOwners, auth, health, outcomes, verdicts }: Look,
@@ -38,7 +38,7 @@ export function presentEndpoints(
     };
 }
 
-/** How a caller makes the body that the endpoint sends; nothing where it sends none. */
+/** Describes the body that the endpoint sends. Empty if it sends none. */
 function presentBody(endpoint: Endpoint): Pick<CatalogEndpoint, 'body_format' | 'body' | 'body_required'> {
     const { body, bodyFormat, bodyRequired } = endpoint;
     if (!sendsBody(endpoint)) return {};
@@ -49,13 +49,13 @@ function presentBody(endpoint: Endpoint): Pick<CatalogEndpoint, 'body_format' | 
     };
 }
 
-/** Bytes of the JSON Schema of what an endpoint returns. */
+/** The most bytes of the JSON Schema of an endpoint's result. */
 const MOST_RETURNS = 4 * 1024;
 const MOST_EXAMPLE = 2 * 1024;
 
 type Returns = Pick<CatalogEndpoint, 'returns' | 'returns_truncated'>;
 
-/** Schemas are shortened once, not for each look-up. */
+/** Cached, so that a schema is shortened only once and not for each look-up. */
 const shortened = new WeakMap<object, Returns>();
 
 function presentReturns(schema: JsonSchema | undefined): Returns {
@@ -78,7 +78,8 @@ function presentBilling({ unit, results, maxResults }: Endpoint['billing']): Cat
 }
 
 /**
- * As JSON of at most `most` bytes where what a call needs allows it: the last endpoints lose what they return, and their examples.
+ * Writes the endpoints as JSON. To stay within `most` bytes, leaves out the result schemas and examples of the last endpoints. May be
+ * longer, since everything that a call needs is kept.
  */
 export function writeEndpoints(endpoints: readonly CatalogEndpoint[], most: number): string {
     const bare = endpoints.map(({ returns, ...endpoint }) =>

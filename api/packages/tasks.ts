@@ -23,7 +23,7 @@ import { type Comparison, compareVersions } from './compare-versions.ts';
 import { type CsvItems, type CsvOrder, itemsOfCsv } from './csv-items.ts';
 import { type Look, presentEndpoints, writeEndpoints } from './present-endpoints.ts';
 
-/** The tasks of the package thread, by name. Each takes time in proportion to the package. */
+/** The tasks of the package threads, by name. Their duration grows with the size of the package. */
 export interface PackageTasks {
     check: { task: { bytes: Uint8Array; allowed: readonly EgressAllowEntry[] }; answer: CheckedPackage };
     compare: { task: { before: string | undefined; after: string }; answer: PackageChange };
@@ -85,7 +85,7 @@ export function doPackageTask(task: PackageTask): unknown {
     }
 }
 
-/** Bytes of a catalog answer beyond which its last endpoints are shown without what they return. */
+/** The most bytes of a catalog answer. Above this, its last endpoints are shown without result schemas and examples. */
 const MOST_OF_CATALOG = 1024 * 1024;
 
 /** The catalog's view of a package: endpoints, best matches first. */
@@ -100,9 +100,9 @@ function offerTools({ text, choice, health, ...site }: PackageTasks['siteTools']
     return siteTools({ ...site, endpoints: chooseEndpoints(parse(text).endpoints.map(readEndpoint), choice, health) });
 }
 
-/** Everything that publishing needs from a package's bytes. */
+/** Checks a package and returns everything that publishing needs from it. */
 function check({ bytes, allowed }: PackageTasks['check']['task']): CheckedPackage {
-    // Rejects what would take the parser too long.
+    // Reject bodies that would take too long to parse.
     if (hasMoreValues(bytes, MAX_VALUES))
         return { ok: false, fault: 'SCHEMA_INVALID', problems: [{ path: '', code: 'TOO_COMPLEX', message: TOO_MANY_VALUES }] };
     const read = readJson(bytes);
@@ -125,7 +125,7 @@ function escapeHtml(text: string): string {
     return text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }
 
-/** The parser's message repeats the text; the position is what helps. */
+/** The position of the error in the JSON. The parser's own message would repeat the text. */
 function placeOfMistake(text: string): string {
     try {
         JSON.parse(text);

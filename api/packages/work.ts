@@ -24,9 +24,9 @@ const THREADS: Readonly<Record<keyof PackageTasks, keyof typeof threads>> = {
 };
 
 /**
- * Has a package checked, compared or exported beside the event loop: 4 MiB take up to a second.
- * @param owner in whose queue it waits
- * @returns with the milliseconds that the thread took
+ * Runs a task in a thread, since 4 MiB take up to a second.
+ * @param owner the queue in which it waits
+ * @returns the answer and the milliseconds that the thread took
  */
 export function workOnPackage<Name extends keyof PackageTasks>(
     name: Name,

@@ -20,9 +20,9 @@ declare module '@hapi/hapi' {
 }
 
 /**
- * Checks the input of every route with a contract and names all problems at once. hapi validates path and query by the route's schemas;
- * the body is read and checked here (decision 21).
- * @throws Refusal VALIDATION_ERROR with a detail for each problem, and what reading the body refuses
+ * Checks the input of every route with a contract and reports all problems together. hapi validates path and query by the route's schemas.
+ * The body is read and checked here (decision 21).
+ * @throws Refusal VALIDATION_ERROR with a detail for each problem, and the refusals of reading the body
  */
 export const input: AppPlugin = {
     name: 'input',
@@ -64,12 +64,12 @@ export const collectProblems: Lifecycle.Method = (request, h, error) => {
     return h.continue;
 };
 
-/** hapi's types call them read-only; hapi itself, and its documentation, do not. */
+/** Sets the input. hapi's types declare it read-only, but hapi's documentation allows to set it. */
 function setInput(request: Request, input: { query: Request['query'] } | { payload: unknown }): void {
     Object.assign(request, input);
 }
 
-/** Sets the payload: the value of a JSON body, the bytes of one that is parsed elsewhere, or nothing. */
+/** Sets the payload: the value of a JSON body, the bytes of a body that is parsed elsewhere, or nothing. */
 async function readBody(request: Request, { method, body }: AnyContract, problems: Detail[]): Promise<void> {
     if (method === 'GET' || body?.isStreamed) return;
     if (body?.mayBeEmpty && isEmpty(request)) return setInput(request, { payload: {} });
@@ -84,7 +84,7 @@ function isEmpty({ raw: { req } }: Request): boolean {
     return req.headers['transfer-encoding'] === undefined && (req.headers['content-length'] ?? '0') === '0';
 }
 
-/** Leaves out values that are too large for a schema, and problems that were found before. */
+/** Validates a body. Skips values that are too complex for a schema, and problems that were already found. */
 function checkBody(request: Request, { value, faults }: JsonBody, problems: Detail[]): unknown {
     problems.push(...faults);
     if (isTooComplex({ faults })) return undefined;
@@ -95,8 +95,8 @@ function checkBody(request: Request, { value, faults }: JsonBody, problems: Deta
 }
 
 /**
- * Query strings and path segments are text and converted by the schema; a body's values are never coerced. Joi merges what is said
- * here once; said with each value it took a third of the validation.
+ * Adds our options to a schema. Query strings and path segments are text, so the schema converts them; the values of a body are never
+ * converted. Joi merges these options only once here. Merging them for each value took a third of the validation time.
  */
 export function prepare(schema: Schema, { convert }: { convert: boolean }): Schema {
     return schema.prefs({ abortEarly: false, convert, errors: { wrap: { label: false } }, messages: OWN_MESSAGES });
@@ -112,7 +112,7 @@ export function problemsOf(items: readonly ValidationErrorItem[]): Detail[] {
     return items.filter((item) => !isCoveredByAnother(item, items)).map(toDetail);
 }
 
-/** Hides problems that repeat another one of the same value. */
+/** Maps a problem to another one that makes it redundant for the same value. */
 const COVERED_BY: Readonly<Record<string, string>> = { 'string.base': 'any.only', 'string.pattern.base': 'text.secret' };
 
 function isCoveredByAnother(item: ValidationErrorItem, items: readonly ValidationErrorItem[]): boolean {
@@ -122,7 +122,7 @@ function isCoveredByAnother(item: ValidationErrorItem, items: readonly Validatio
     return items.some(({ type, path }) => type === other && path.join('/') === place);
 }
 
-/** Joi's messages repeat the value, which may be a secret, and show the pattern. */
+/** Replaces Joi's messages, which would show the pattern and repeat the value, which may be a secret. */
 const OWN_MESSAGES = { 'string.pattern.base': '{{#label}} does not have the form that this route takes' };
 
 const DETAIL_BY_JOI: Record<string, DetailCode> = {
@@ -139,12 +139,12 @@ const DETAIL_BY_JOI: Record<string, DetailCode> = {
 function toDetail(item: ValidationErrorItem): Detail {
     const path = item.path.map((part) => pointerStep(String(part))).join('');
     const code = DETAIL_BY_JOI[item.type] ?? (item.type.endsWith('.base') ? 'INVALID_TYPE' : 'INVALID_VALUE');
-    // The last part of the path is the caller's own text: bounded, so that an error is never larger than its request.
+    // The last part of the path is the caller's text. It is cut, so that an error is never larger than its request.
     return { path: path.slice(0, 512), code, message: `${item.message.slice(0, 256)}.` };
 }
 
 function singleValues({ query, raw }: Request, problems: Detail[]): Record<string, unknown> {
-    // Without a prototype: a parameter may be called __proto__.
+    // Without a prototype, since a parameter may be named __proto__.
     const single: Record<string, unknown> = Object.create(null);
     const garbled = findNamesWithBadUtf8(raw.req.url ?? '');
     for (const [name, value] of Object.entries(query)) {
@@ -158,10 +158,12 @@ function singleValues({ query, raw }: Request, problems: Detail[]): Record<strin
     return single;
 }
 
-/** Query parameters in people's own words, which may have several lines. */
+/** Query parameters with free text, which may have several lines. */
 const IN_LINES: ReadonlySet<string> = new Set(['intent', 'task']);
 
-/** Decoded names of query parameters with escapes that are not UTF-8. Their decoded texts contain replacement characters that were not sent. */
+/**
+ * Finds the decoded names of query parameters with escapes that are not UTF-8. Decoding replaced these with characters that were not sent.
+ */
 function findNamesWithBadUtf8(url: string): Set<string> {
     const names = new Set<string>();
     const [, query = ''] = /^[^?#]*\?([^#]*)/.exec(url) ?? [];
@@ -173,7 +175,7 @@ function findNamesWithBadUtf8(url: string): Set<string> {
     return names;
 }
 
-/** One step of a JSON pointer, cut to a maximum length: the caller chooses names. */
+/** One step of a JSON pointer, cut to a maximum length, since callers choose the names. */
 function pointerStep(name: string): string {
     return `/${escapePointer(name.slice(0, 128))}`;
 }

@@ -12,13 +12,13 @@ declare module '@hapi/hapi' {
     interface RequestApplicationState {
         requestId: string;
         clientAddress: string;
-        /** Monotonic, milliseconds. */
+        /** Milliseconds of the monotonic clock. */
         startedAt: number;
         /** The span of the whole request. */
         span: Span;
-        /** The parent of an internal call. */
+        /** For an internal call: aborted when the client of the outer request disconnects. */
         gone: AbortSignal | undefined;
-        /** Credits that a person agreed to, where a tool for agents makes this call within the process. */
+        /** For a call by an agent's tool in this process: the credits that a person confirmed. */
         confirmed: number | undefined;
         notes: AnswerNotes;
         /** The validated input. */
@@ -28,14 +28,14 @@ declare module '@hapi/hapi' {
     }
     interface RouteOptionsApp {
         contract?: AnyContract;
-        /** Whether pages of every origin may call some method of the path. */
+        /** Whether pages of any origin may call at least one method of the path. */
         isOpen?: boolean;
-        /** A path whose callers sign in by OAuth: their 401 names its metadata. */
+        /** For a path whose callers sign in by OAuth: the path of the resource. A 401 names the URL of its metadata. */
         resource?: (request: Request) => string;
     }
 }
 
-/** Gives every request an id, and every finished one a line in the log, its metrics and its span. */
+/** Gives every request an id. When it ends, writes a log line, its metrics and its span. */
 export const observe: AppPlugin = {
     name: 'observe',
     register(server, { app }) {
@@ -54,7 +54,7 @@ export const observe: AppPlugin = {
     },
 };
 
-/** Headers of a call of our own API within this process: it belongs to the same request, in the log and in its trace. */
+/** Headers for an internal call of our own API, so that log and trace show it as a part of the same request. */
 export function sameRequest({ app: { requestId, span } }: Request): Record<string, string> {
     return { 'x-request-id': requestId, ...(span.context === undefined ? {} : { traceparent: span.context }) };
 }
@@ -83,7 +83,7 @@ function record(app: App, request: Request): void {
     endSpan(request.app, { method, route, status });
 }
 
-/** The route's template. Traces never contain the path itself, since it names sites and queries. */
+/** Ends the span, with the route's template. Traces never contain the path itself, since it names sites and queries. */
 function endSpan({ span, requestId, refused }: Request['app'], answer: { method: string; route: string; status: number }): void {
     const { method, route, status } = answer;
     span.rename(`${method} ${route}`);

@@ -2,7 +2,9 @@ import { Refusal } from '../../shared/refusals.ts';
 import { headerCopies } from '../admission/request-headers.ts';
 import type { AppPlugin } from './plugin.ts';
 
-/** Two Host headers pass Node and hapi; proxies disagree on which counts, so neither does here. HTTP/1.0 knows none. */
+/**
+ * Requires exactly one Host header. Node and hapi accept two, but proxies disagree about which one counts. HTTP/1.0 requests may have none.
+ */
 export const oneHost: AppPlugin = {
     name: 'one-host',
     register(server) {

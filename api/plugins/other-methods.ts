@@ -3,8 +3,8 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { AppPlugin } from './plugin.ts';
 
 /**
- * OPTIONS is answered 204 on every known path; any other method that the path does not take is 405 with Allow. Register it when all routes
- * are there.
+ * Answers OPTIONS with 204 on every known path. Answers any other method that a path does not support with 405 and Allow. Register it after
+ * all routes.
  */
 export const otherMethods: AppPlugin = {
     name: 'other-methods',
@@ -12,7 +12,7 @@ export const otherMethods: AppPlugin = {
         const routesByPath = Map.groupBy(server.table(), ({ path }) => path);
         for (const [path, routes] of routesByPath) {
             const allow = methodsOf(routes);
-            // For CORS, only the methods of our open routes count, not other methods of the path.
+            // For CORS, list only the methods of open routes, not all methods of the path.
             const openRoutes = routes.filter(({ settings: { app } }) => app?.isOpen ?? app?.contract?.auth !== 'required');
             const isOpen = openRoutes.length > 0;
             server.route({

@@ -1,5 +1,5 @@
 import type { NamedPlugin } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 
-/** A part of the server. Where the order of its steps matters, it says before or after which other plugin they run. */
+/** A part of the server. If the order of its steps matters, it names the plugin before or after which they run. */
 export type AppPlugin = NamedPlugin<{ app: App }>;

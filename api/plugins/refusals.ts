@@ -3,7 +3,7 @@ import type { App } from '../../shared/app.ts';
 import { renderRefusal, routeHeaders } from '../answers/refusal.ts';
 import type { AppPlugin } from './plugin.ts';
 
-/** Turns errors of routes and of hapi into the envelope of docs/api.md, "Errors", and logs bugs once. */
+/** Converts errors of routes and of hapi to the JSON envelope (docs/api.md, "Errors"), and logs each bug once. */
 export const refusals: AppPlugin = {
     name: 'refusals',
     register(server, { app }) {
@@ -22,12 +22,12 @@ export const refusals: AppPlugin = {
     },
 };
 
-/** Where a client learns how to sign in (RFC 9728). */
+/** The header that tells a client how to sign in (RFC 9728). */
 function challenge(app: App, request: Request, status: number): [string, string][] {
     const resource = request.route.settings.app?.resource;
     if (status !== 401 || resource === undefined) return [];
     const metadata = `${app.publicUrl()}/.well-known/oauth-protected-resource${resource(request)}`;
-    // A client with a token learns that it has to renew it or sign in again (RFC 6750, section 3.1).
+    // This tells a client with a token to refresh it or to sign in again (RFC 6750, section 3.1).
     const error = request.raw.req.headers.authorization === undefined ? '' : 'error="invalid_token", ';
     return [['www-authenticate', `Bearer ${error}resource_metadata="${metadata}"`]];
 }

@@ -14,8 +14,8 @@ import type { Call, Reply } from '../serve.ts';
 type RequestCall = Call<object, object, RequestOrder>;
 
 /**
- * POST /v1/schema-requests: the domain, then the window, then one transaction, in which a keyed call keeps its answer too: a repeat
- * never asks twice.
+ * POST /v1/schema-requests: checks the domain and the rate limit, then stores the request in one transaction. It also stores the answer if
+ * the call has an Idempotency-Key, so that a retry never creates a second request.
  */
 export async function createRequest(call: RequestCall): Promise<Reply<RequestCreated>> {
     const request = readOrder(call.body);
@@ -72,7 +72,7 @@ function tidyOrNull(text: string | undefined): string | null {
 }
 
 /**
- * Anonymous callers share a window by address; accounts have their own, and enterprise accounts have none.
+ * Counts the request. Anonymous callers have one rate limit per address, accounts have one per account, and enterprise accounts have none.
  * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
  */
 async function countRequest({ app, caller, clientAddress }: RequestCall): Promise<void> {

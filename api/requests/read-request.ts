@@ -3,7 +3,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
 import type { Call } from '../serve.ts';
 
-/** GET /v1/schema-requests/{request_id}: anyone who has the id may read it. It never shows who asked. */
+/** GET /v1/schema-requests/{request_id}: anyone who has the id may read it. It never shows who sent the request. */
 export async function readRequest({ app, params }: Call<{ request_id: string }, unknown, unknown>): Promise<RequestAnswer> {
     const id = params.request_id;
     const request = /^srq_[0-9A-Za-z]{1,64}$/.test(id) ? await schemaRequests.find(app.browse, id) : undefined;

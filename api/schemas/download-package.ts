@@ -8,28 +8,28 @@ import type { Tagged } from '../answers/etag.ts';
 import type { Call } from '../serve.ts';
 import { createPackageFiles, type PackageFiles } from './package-files.ts';
 
-/** GET /v1/schemas/{site}/package: the package as it was published and which version it is, or what `format` makes of it. */
+/** GET /v1/schemas/{site}/package: the published package with its version, or an export in another `format`. */
 export async function downloadPackage({ app, params, query }: Call<SiteParams, PackageQuery, unknown>): Promise<Tagged> {
     const { site, registrable } = readSite(params.site, '/site');
     const siteState = await app.latest.find({ site, registrable });
     if (!siteState.isKnown || (query.version === undefined && siteState.version === undefined)) throw siteNotFound(site);
     const version =
         query.version === undefined ? siteState.version : await schemas.findVersion(app.browse, site, readVersion(query.version));
-    // A version that was yanked for legal reasons is not readable.
+    // Nobody may read a version that was yanked for legal reasons.
     if (version === undefined || version.yankReason === 'legal') throw new Refusal('VERSION_NOT_FOUND');
     return filesOf(app).find(version, query.format ?? 'routebook');
 }
 
 const filesByDb = new WeakMap<Db, PackageFiles>();
 
-/** The files of one process. */
+/** The package files, cached per process. */
 function filesOf({ browse, publicUrl }: Pick<App, 'browse' | 'publicUrl'>): PackageFiles {
     const files = filesByDb.get(browse) ?? createPackageFiles(browse, publicUrl);
     filesByDb.set(browse, files);
     return files;
 }
 
-/** A hash has 64 digits, a number at most nine. */
+/** Reads a version number or hash. A hash has 64 digits, a number at most nine. */
 function readVersion(text: string): number | string {
     return text.length === 64 ? text : Number(text);
 }

@@ -2,13 +2,13 @@ import { Refusal } from '../../shared/refusals.ts';
 import { createKeyedQueue, type QueueTurn } from '../admission/keyed-queue.ts';
 import { createTokenBuckets } from '../admission/token-buckets.ts';
 
-/** Whose work waits. */
+/** The caller of waiting work. */
 interface FairTurn {
     /** The client's network. */
     network: string;
     /** The account. */
     owner: string;
-    /** On Free: one person may have many such accounts. */
+    /** Whether the account is on Free. One person may have many free accounts. */
     isFree: boolean;
     /** Removes it from the queue while it waits. */
     gone: AbortSignal | undefined;
@@ -23,10 +23,10 @@ interface FairQueue {
     run<Done extends { ms: number }>(turn: FairTurn, work: () => Promise<Done>): Promise<Done>;
 }
 
-/** The longest wait; then the work is refused and its memory is freed. */
+/** The longest wait, in milliseconds. After it the work is refused, which frees its memory. */
 const PATIENCE_MS = 20_000;
 
-/** Milliseconds of used time that are forgotten in a second: half a second within eight minutes. */
+/** Milliseconds of used time that are forgotten per second. Half a second is forgotten after about eight minutes. */
 const FORGOTTEN = 1;
 
 /**
@@ -39,7 +39,7 @@ export function createFairQueue({ patienceMs = PATIENCE_MS }: { patienceMs?: num
     const queue = createKeyedQueue<FairTurn & QueueTurn>({ atOnce: 1, patienceMs, inOrder });
 
     function inOrder<Turn extends FairTurn>(turns: Iterable<Turn>): Turn[] {
-        // Read once for all comparisons: it decays.
+        // Read each value once for all comparisons, since it decays.
         const read = new Map<string, number>();
         const usedBy = (name: string) => {
             const ms = read.get(name) ?? used.spent(name);

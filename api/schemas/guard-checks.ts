@@ -11,16 +11,17 @@ import { workOnPackage } from '../packages/work.ts';
 import { createFairQueue } from './fair-queue.ts';
 
 /**
- * Packages that an account may have checked in an hour, dry runs and refused ones among them; of new versions there may be 60. One a
- * second for an hour is more than anybody's editor or pipeline sends, and keeps a loop from checking all day in the process of others.
+ * The most packages per account and hour that are checked, including dry runs and refused ones. Only 60 of them may be new versions. No
+ * editor or pipeline sends more than one per second for an hour, and the limit stops endless loops from using the process of others all
+ * day.
  */
 export const CHECKED_AN_HOUR = 3600;
 
-/** Counts one package of the caller's account, also a rejected one; enterprise accounts have no limit. @throws Refusal RATE_LIMITED */
+/** Counts a package, even if it is rejected later. Enterprise accounts have no limit. @throws Refusal RATE_LIMITED */
 export async function guardChecks(app: App, caller: Caller): Promise<void> {
     if (caller.plan === 'enterprise') return;
     const windows = [{ name: 'hour', limit: CHECKED_AN_HOUR, seconds: 3600 }] as const;
-    // Publishing works without the counters.
+    // If the counters are unavailable, publishing still works.
     const verdict = await app.limits.take({ identity: `packages:${caller.accountId}`, windows }).catch(() => undefined);
     if (verdict === undefined || verdict.ok) return;
     throw refusal(app, caller, `this account has sent ${CHECKED_AN_HOUR} packages within an hour.`, verdict.retryAfter);
@@ -29,12 +30,12 @@ export async function guardChecks(app: App, caller: Caller): Promise<void> {
 /** The queue of the thread that checks and compares packages. */
 const line = createFairQueue();
 
-/** The owner of the package. */
+/** The call that sent the package. */
 type PackageCall = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'clientAddress' | 'gone'>;
 
 /**
- * Has a package checked beside the event loop. A made-up one takes up to half a second, so that an account is also held to its share of
- * a thread; enterprise accounts are not.
+ * Checks a package in a thread. A malicious package may take half a second, so each account also has a limit on its checking time.
+ * Enterprise accounts have none.
  * @throws Refusal RATE_LIMITED, OVERLOADED, SERVICE_UNAVAILABLE
  */
 export async function checkInTurn(call: PackageCall, bytes: Buffer): Promise<CheckedPackage> {
@@ -46,8 +47,8 @@ export async function checkInTurn(call: PackageCall, bytes: Buffer): Promise<Che
 }
 
 /**
- * Has a package compared with the version before, beside the event loop.
- * @param isUrgent it waits for nobody: the domain is locked meanwhile
+ * Compares a package with the previous version, in a thread.
+ * @param isUrgent skips the queue, since the domain is locked meanwhile
  * @throws Refusal OVERLOADED, SERVICE_UNAVAILABLE
  */
 export function compareInTurn(
@@ -82,10 +83,12 @@ async function workInTurn<Name extends 'check' | 'compare'>(
     return (await (isUrgent ? work() : line.run(turn, work))).answer;
 }
 
-/** The checking time of one account, in milliseconds, that it may have at once: enough for hundreds of usual packages, or thirty of the slowest. */
+/**
+ * The checking time that an account may use at once, in milliseconds. It is enough for hundreds of usual packages or thirty of the slowest.
+ */
 export const AT_ONCE_MS = 15_000;
 
-/** The checking time of the accounts of this process; who has used what it may have at once gets a tenth of a thread. */
+/** The checking time used by each account in this process. An account that has used its time gets a tenth of a thread. */
 export const checkingTimeOf = perApp(() => createTokenBuckets({ capacity: AT_ONCE_MS, perSecond: 100 }));
 
 function refusal(app: App, { plan }: Caller, why: string, retryAfter: number): Refusal {

@@ -10,7 +10,7 @@ import { type ReportPlace, reportsOf } from '../../shared/store/registry/problem
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../serve.ts';
 
-/** GET /v1/schemas/{site}/reports: for those who maintain the domain. */
+/** GET /v1/schemas/{site}/reports: callers' reports, for maintainers of the domain. */
 export async function listReports(call: Call<SiteParams, PageQuery, undefined>): Promise<Reply<Report[]>> {
     const { app, params } = call;
     const { site, registrable } = readSite(params.site, '/site');

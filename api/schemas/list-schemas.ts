@@ -8,7 +8,7 @@ import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../serve.ts';
 import { findCards } from './present-card.ts';
 
-/** GET /v1/schemas: which sites, then their cards. */
+/** GET /v1/schemas: finds the sites of one page, then reads their cards. */
 export async function listSchemas(call: Call<object, SchemasQuery, undefined>): Promise<Reply<Card[]>> {
     const { app, query } = call;
     const asked: ListQuery = {
@@ -23,10 +23,13 @@ export async function listSchemas(call: Call<object, SchemasQuery, undefined>): 
     return { answer: await findCards(app.browse, sites), pagination: await page.end(next, total) };
 }
 
-/** A shorter text is the beginning of a name. */
+/** The fewest characters of a task. A shorter query can only be the start of a name. */
 const LEAST_TASK = 3;
 
-/** Sites whose endpoints do what is looked for, best first. Where they cannot be found in time, the list has the sites that are called so. */
+/**
+ * Sites with endpoints for the searched task, best first. If the search fails or takes too long, returns none, so that the list only has
+ * sites with a matching name.
+ */
 async function describedSites({ app, query }: Call<object, SchemasQuery, undefined>): Promise<string[]> {
     const task = query.q?.trim() ?? '';
     if (task.length < LEAST_TASK) return [];
@@ -43,7 +46,7 @@ async function describedSites({ app, query }: Call<object, SchemasQuery, undefin
     return [...new Set(found.map(({ row }) => row.site))];
 }
 
-/** The query in one spelling, so that equal queries share cursors: `q` by its words, `trending` as the default order. */
+/** The normal form of a query, so that equal queries share cursors. It has the words of `q`, and the default order instead of no order. */
 function boundTo({ search, category, isVerifiedOnly, sort }: ListQuery): Json {
     const words = search === undefined ? null : [search.joined, ...search.terms.map(({ text }) => text)];
     return [words, category ?? null, isVerifiedOnly, sort ?? (search === undefined ? 'trending' : 'relevance')];

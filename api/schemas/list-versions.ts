@@ -7,7 +7,7 @@ import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../serve.ts';
 import { presentVersion } from './present-version.ts';
 
-/** GET /v1/schemas/{site}/versions: numbers never change and are only added, so that a walk downwards sees each version once. */
+/** GET /v1/schemas/{site}/versions: newest first. Version numbers never change, so paging down returns each version exactly once. */
 export async function listVersions(call: Call<SiteParams, PageQuery, undefined>): Promise<Reply<VersionEntry[]>> {
     const { app, params } = call;
     const { site } = readSite(params.site, '/site');

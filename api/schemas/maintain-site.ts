@@ -33,7 +33,8 @@ export async function removeMaintainer(call: Call<MaintainerParams, object, unde
 }
 
 /**
- * The owners of the added workspace are mailed: one mail to strangers of this user and client, added and removed again or not.
+ * Counts the mail to the owners of the added workspace in the rate limits for mails to strangers, per user and per client. Removing the
+ * workspace does not give it back.
  * @throws Refusal RATE_LIMITED
  */
 async function countMail({ app, caller, clientAddress }: Call<MaintainerParams, object, undefined>, trx: Db): Promise<void> {
@@ -74,7 +75,7 @@ const REFUSALS: Readonly<Record<MaintainerRefusal, [code: RefusalCode, message?:
     last: ['LAST_MAINTAINER'],
 };
 
-/** @throws Refusal INVALID_DOMAIN, SITE_NOT_FOUND */
+/** The registrable domain of the site in the path. @throws Refusal INVALID_DOMAIN, SITE_NOT_FOUND */
 async function findDomain({ app, params }: Call<SiteParams, unknown, unknown>): Promise<string> {
     const { site, registrable } = readSite(params.site, '/site');
     if (!(await app.latest.find({ site, registrable })).isKnown) throw siteNotFound(site);

@@ -13,13 +13,13 @@ type PackageFormat = NonNullable<PackageQuery['format']>;
 
 /** The package files that callers download. */
 export interface PackageFiles {
-    /** The file of a readable version. If the caller has it already, it is not read. */
+    /** Finds the file of a version that may be read. If the caller's copy is current, the file is not read. */
     find(version: schemas.VersionRef, format: PackageFormat): Promise<Tagged>;
 }
 
-/** Packages up to this many characters are built for each caller; larger ones are cached. */
+/** Files of packages up to this many characters are built for each request. Larger ones are cached. */
 const LIGHT = 64 * 1024;
-/** Bytes of files that are kept: four of the largest, each also gzipped. */
+/** The most bytes of cached files. Four of the largest fit, each also gzipped. */
 const KEPT_BYTES = 20 * 1024 * 1024;
 
 const gzip = promisify(gzipCallback);
@@ -27,9 +27,9 @@ const gzip = promisify(gzipCallback);
 type Made = Bytes & { tag: string };
 
 /**
- * Files of packages, for one process. A package has up to 4 MiB: thirty callers who want the same one at once have it read and
- * gzipped once.
- * @param base says the URL of this Routebook, which collections of requests name
+ * Builds and caches the files of packages, per process. A package has up to 4 MiB, so concurrent requests for the same file share one read
+ * and one gzip.
+ * @param base returns the URL of this server, which exported collections of requests contain
  */
 export function createPackageFiles(db: Db, base: () => string): PackageFiles {
     const kept = new LRUCache<string, Made>({ maxSize: KEPT_BYTES, sizeCalculation: bytesOf });
@@ -70,7 +70,7 @@ export function createPackageFiles(db: Db, base: () => string): PackageFiles {
     };
 }
 
-/** The whole answer, of the package as it is stored; what is made of it is made beside the event loop, in the line of its site. */
+/** Builds the whole answer. Exports are built in a thread, in the queue of their version. */
 async function makeText(version: schemas.VersionRef, format: PackageFormat, text: string, base: string): Promise<string> {
     const { versionId, versionHash, publishedAt } = version;
     // Stored packages are spliced into the answer without parsing.
@@ -86,17 +86,19 @@ async function makeText(version: schemas.VersionRef, format: PackageFormat, text
     return (await workOnPackage('openapi', String(versionId), { text, version })).answer;
 }
 
-/** The code of an export may change, so its tag is the hash of its bytes. */
+/** The ETag of a file. The tag of an export is the hash of its bytes, since the code that builds it may change. */
 function tagOf(version: schemas.VersionRef, format: PackageFormat, plain: string | Buffer): string {
     return format === 'routebook' ? revisionOf(version) : sha256(plain);
 }
 
-/** The same, of megabytes: hashed beside the event loop. */
+/** The same for a large file. It is hashed outside of the event loop. */
 async function tagOfLarge(version: schemas.VersionRef, format: PackageFormat, plain: Buffer<ArrayBuffer>): Promise<string> {
     return format === 'routebook' ? revisionOf(version) : Buffer.from(await subtle.digest('SHA-256', plain)).toString('hex');
 }
 
-/** A version is immutable, so its id and metadata identify the bytes. Raise the number when the format changes. */
+/**
+ * The ETag of a package. A version is immutable, so its id and metadata identify the bytes. Increase the number when the format changes.
+ */
 function revisionOf({ versionId, version, versionHash, publishedAt }: schemas.VersionRef): string {
     return sha256(`package 1 ${versionId} ${version} ${versionHash} ${publishedAt.toISOString()}`);
 }

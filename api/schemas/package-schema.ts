@@ -1,7 +1,7 @@
 import { PACKAGE_SCHEMA_PATH, packageSchema } from '../../shared/domain/package/package-schema.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 
-/** `/schemas/routebook-1.json`: the package format as JSON Schema, for the editors of authors anywhere. */
+/** Serves `/schemas/routebook-1.json`: the package format as JSON Schema, for the editors of authors. */
 export const packageFormat: AppPlugin = {
     name: 'package-format',
     register(server, { app }) {

@@ -4,14 +4,14 @@ import * as schemas from '../../shared/store/registry/schemas.ts';
 import * as usage from '../../shared/store/usage/traffic.ts';
 import { presentHealth } from '../answers/present-health.ts';
 
-/** The cards of these sites, in their order, with what traffic says of them; sites without a version in use are left out. */
+/** The cards of these sites, in the same order, with facts from their traffic. Sites without a usable version are left out. */
 export async function findCards(db: Db, sites: readonly string[]): Promise<Card[]> {
     const [cards, traffic] = await Promise.all([schemas.cards(db, sites), usage.siteTraffic(db, sites)]);
     const trafficBySite = new Map(sites.map((site, place) => [site, traffic[place]]));
     return cards.map((card) => presentCard(card, trafficBySite.get(card.site)));
 }
 
-/** No URLs or headers. */
+/** A card as the API presents it, without URLs and headers. */
 function presentCard(card: schemas.CardRow, traffic: usage.SiteTraffic | undefined): Card {
     return {
         site: card.site,

@@ -21,7 +21,10 @@ import { checkInTurn, compareInTurn, guardChecks } from './guard-checks.ts';
 
 type PublishCall = Call<object, { dry_run?: boolean }, JsonObject>;
 
-/** POST /v1/schemas: the rules, then one transaction (docs/api.md, "Registry"), one package of an account after another. */
+/**
+ * POST /v1/schemas: checks the rules, then publishes in one transaction (docs/api.md, "Registry"). The packages of an account are handled
+ * one after another.
+ */
 export function publishSchema(call: PublishCall): Promise<Reply<PublishAnswer>> {
     return inAccountTurn(call, () => publish(call));
 }
@@ -35,7 +38,7 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
     const found = await checkInTurn(call, bodyBytes);
     if (!found.ok) throw toBodyRefusal(found);
     const { document, warnings } = found;
-    // The body is parsed in a thread, so the check comes here.
+    // Check the key's sites here, since the site is known only after a thread has parsed the body.
     checkSite(caller.scopes.listed.sites, document.site);
     const registrable = registrableDomain(document.site);
     if (registrable === undefined) throw new Error('a checked package has a registrable domain');
@@ -80,7 +83,10 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
     };
 }
 
-/** OAuth URLs are on the site's own domain, or on hosts that an operator allowed for it (`site set --auth-host`). @throws Refusal SCHEMA_INVALID */
+/**
+ * Checks that OAuth URLs are on the site's own domain, or on hosts that an operator allowed for it (`site set --auth-host`).
+ * @throws Refusal SCHEMA_INVALID
+ */
 async function checkAuthHosts({ db }: App, auth: readonly PackageAuth[], registrable: string): Promise<void> {
     const foreign = offDomainAuthHosts(auth, registrable);
     if (foreign.length === 0) return;
@@ -94,13 +100,13 @@ async function checkAuthHosts({ db }: App, auth: readonly PackageAuth[], registr
     if (details.length > 0) throw new Refusal('SCHEMA_INVALID', undefined, { details });
 }
 
-/** The name in a package that needs proof or an operator: a reserved domain, or a host with user content. */
+/** The name in a package that only a proved owner or an operator may publish: a reserved domain or a host with user content. */
 function reservedName({ config }: App, site: string, hosts: readonly string[]): string | undefined {
     if (holdsName(config.reservedDomains, site)) return site;
     return hosts.find((host) => holdsName(userContentHosts(), host));
 }
 
-/** Compares in a thread. */
+/** The content of a checked package. It compares itself with another version in a thread. */
 function contentIn(call: PublishCall, found: Extract<CheckedPackage, { ok: true }>): PackageContent {
     const { text, summary, hosts, isVerifiable } = found;
     const compare: PackageContent['compare'] = (before, isUrgent) => compareInTurn(call, { before, after: text }, { isUrgent });
@@ -114,7 +120,7 @@ function toBodyRefusal(found: Extract<CheckedPackage, { ok: false }>): Refusal {
     return new Refusal('VALIDATION_ERROR', undefined, { details: [{ path: '', code: 'INVALID_TYPE', message }] });
 }
 
-/** `"<hash>"`, or `*` for any version; undefined without the header. */
+/** Reads `"<hash>"`, or `*` for any version. Undefined if there is no header. */
 function readIfMatch(header: string | undefined): string | undefined {
     if (header === undefined) return undefined;
     const tag = header.trim();

@@ -13,7 +13,7 @@ import type { Call, Reply } from '../serve.ts';
 
 type ReportCall = Call<SiteParams, object, ReportOrder>;
 
-/** POST /v1/schemas/{site}/reports: by anyone with a key, about the latest version. */
+/** POST /v1/schemas/{site}/reports: anyone with a key may report a problem with the latest version. */
 export async function reportProblem(call: ReportCall): Promise<Reply<ReportCreated>> {
     const { app, params, body } = call;
     const { site, registrable } = readSite(params.site, '/site');
@@ -41,7 +41,7 @@ async function requireEndpoint({ app, body: { endpoint } }: ReportCall, versionI
     throw new Refusal('ENDPOINT_NOT_FOUND', undefined, { didYouMean: didYouMean(endpoint, [...(endpoints?.keys() ?? [])]) });
 }
 
-/** Enterprise accounts have no window. @throws Refusal RATE_LIMITED */
+/** Counts the report. Enterprise accounts have no rate limit. @throws Refusal RATE_LIMITED */
 async function countReport({ app, caller }: ReportCall): Promise<void> {
     const { accountId, plan } = caller as Caller;
     if (plan === 'enterprise') return;

@@ -8,7 +8,7 @@ import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
 import { presentVersion } from './present-version.ts';
 
-/** POST …/yank and DELETE …/yank: by a maintainer of the domain, effective with the next call in every process. */
+/** POST …/yank and DELETE …/yank: for maintainers of the domain. Takes effect with the next call in every process. */
 export async function yankVersion(call: Call<VersionParams, unknown, YankOrder | undefined>): Promise<Reply<VersionEntry>> {
     const { app, params, body } = call;
     const { workspaceId } = call.caller as Caller;

@@ -13,7 +13,7 @@ export async function changeOne(call: Call<WebhookParams, object, Partial<Webhoo
     const { url, events, description, enabled } = body;
     const receiver = url === undefined ? undefined : await checkReceiver(app, url);
     const change = { receiver, events: events && [...new Set(events)], description, isEnabled: enabled };
-    // Recording deliveries meanwhile may cause a deadlock, so the change is retried.
+    // Retry the change, since deliveries that are recorded at the same time may cause a deadlock.
     const webhook = await retryRolledBack(() => changeWebhook(app.db, nameOf(call), change, byCall(call)));
     if (webhook === undefined) throw webhookNotFound();
     return { answer: presentWebhook(webhook) };

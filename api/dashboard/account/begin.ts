@@ -21,7 +21,7 @@ export interface Entrance {
 const PROVES_ADDRESS: readonly How[] = ['sign-up', 'mailed link'];
 
 /**
- * Starts a session for a user whose identity was proved, and mails the user if the browser is new. Ends the session that this browser had
+ * Starts a session after a user has proved their identity, and mails the user if the browser is new. Ends the session that this browser had
  * before.
  * @throws SessionEnded if all sessions of the user were ended after the proof was checked
  */

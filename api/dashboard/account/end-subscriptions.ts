@@ -8,8 +8,8 @@ import type { LeftWorkspace } from '../../../shared/store/accounts/delete-accoun
 import { findSubscription, isBilled } from '../../../shared/store/billing/subscriptions.ts';
 
 /**
- * Ends the subscription of each workspace whose last member deletes the account, so that nobody pays for an unusable workspace. Workspaces
- * with other members keep theirs. Rejects if a subscription could not be ended; then nothing is deleted.
+ * Ends the subscriptions of workspaces without other members, so that nobody pays for an unusable workspace. Workspaces with other members
+ * keep theirs. Rejects if a subscription could not be ended; then nothing is deleted.
  */
 export async function endSubscriptions(app: App, workspaces: readonly LeftWorkspace[]): Promise<void> {
     const billing = billingOf(app);

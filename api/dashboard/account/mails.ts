@@ -22,7 +22,7 @@ the account becomes yours, and all existing sessions and API keys are revoked.
     };
 }
 
-/** To the owner of an account whose address was used for another sign-up. */
+/** To the owner of an account, after somebody tried to sign up with its address. */
 export function knownMail(to: string, publicUrl: string): Mail {
     return {
         to,
@@ -72,7 +72,7 @@ If it was not you, do nothing.
     };
 }
 
-/** To a user whose address another account tried to use. */
+/** To a user, after another account tried to use their address. */
 export function takenMail(to: string): Mail {
     return {
         to,
@@ -96,7 +96,7 @@ If this was not you, contact the operator of the service immediately.
     };
 }
 
-/** To a user whose password was changed, in any way. */
+/** To a user, after their password was changed in any way. */
 export function passwordMail(to: string): Mail {
     return {
         to,

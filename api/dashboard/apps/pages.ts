@@ -85,8 +85,8 @@ function returnUrl(
 }
 
 /**
- * Shows the problem of the request. It never redirects to the app by itself, since anybody can register an app (RFC 9700, section 4.11.2).
- * The person sees the target of the link and decides.
+ * Shows the problem of the request. It never redirects to the app automatically, since anybody can register an app (RFC 9700, section
+ * 4.11.2). The person sees the target of the link and decides.
  */
 function refuse(visit: PersonalVisit, read: Exclude<Awaited<ReturnType<typeof readRequest>>, { request: AppRequest }>): Answer {
     const shown = { view: 'apps/refused', title: 'The app cannot be connected' };

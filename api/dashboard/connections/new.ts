@@ -23,7 +23,7 @@ export async function showNew(visit: WorkspaceVisit, problems: Problems = {}): P
             written,
             ways,
             problems: all,
-            // The page has a form per way. Problems are shown beside the one that was sent.
+            // The page has one form for each way to authenticate. It shows the problems at the form that was sent.
             sent: fields.get('auth_id') ?? ways[0]?.id,
             typed: keepTyped(fields, ['secret']),
         },

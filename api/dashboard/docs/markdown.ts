@@ -17,7 +17,7 @@ interface Section {
     text: string;
 }
 
-/** Renders Markdown whose first line is its title. */
+/** Renders Markdown. Its first line must be the title. */
 export function renderMarkdown(source: string): Article {
     const tokens = markdown.parse(source, {});
     const title = tokens[1]?.content ?? '';

@@ -8,7 +8,7 @@ import type {
 import type { App } from '../../../shared/app.ts';
 import * as passkeys from '../../../shared/store/accounts/passkeys.ts';
 
-/** The user whose identity was proved, and the user's sign-in revision at that time. */
+/** The user who proved their identity, and the user's sign-in revision at that time. */
 interface Proven {
     userId: string;
     revision: number;

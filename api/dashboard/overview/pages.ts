@@ -102,7 +102,7 @@ async function firstSteps({ app, me, workspace }: WorkspaceVisit): Promise<Step[
     ];
 }
 
-/** The step to confirm the address. Without a mail server there is no link to open, so there is no such step. */
+/** The step to confirm the address. It is left out without a mail server, since there is no link to open. */
 function confirmStep({ app, me }: Pick<PersonalVisit, 'app' | 'me'> & Pick<Visit, 'app'>): Step[] {
     if (app.config.mail.smtpUrl === undefined) return [];
     return [{ title: 'Confirm your email address', words: `Open the link we sent to ${me.email}.`, isDone: me.isVerified }];

@@ -5,7 +5,9 @@ import { perApp } from '../../admission/per-app.ts';
 
 const turnsOf = perApp(() => createClientTurns());
 
-/** The next turn of the event loop for work on batches, account by account: slices of fifty bodies at once would make one long turn. */
+/**
+ * Waits for a turn of the event loop for work on batches; accounts take turns. Otherwise slices of fifty bodies could run in one long turn.
+ */
 export function batchTurn(app: App, { accountId }: Caller): Promise<void> {
     return turnsOf(app).wait(accountId);
 }

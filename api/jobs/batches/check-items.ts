@@ -16,12 +16,12 @@ import { prepare, problemsOf } from '../../plugins/input.ts';
 import { batchTurn } from './batch-turns.ts';
 import { type BatchBody, type ItemText, MOST_DETAILS } from './read-items.ts';
 
-/** How long items are validated before the event loop is yielded, in milliseconds. */
+/** How long items are validated before other work gets a turn of the event loop, in milliseconds. */
 const TURN_MS = 10;
 
 /**
- * The most endpoints, and sites, of a batch that are kept in memory. An item of another one is looked up again. Endpoints are held weakly:
- * a package of 4 MiB may stand behind each of them.
+ * How many endpoints, and how many sites, of a batch are cached at most. Others are looked up again. Endpoints are cached by weak
+ * references, since each may keep a package of 4 MiB in memory.
  */
 const MOST_KNOWN = 1000;
 
@@ -30,7 +30,7 @@ export interface Checked {
     items: number;
     /** Their highest cost in credits. */
     greatestCost: number;
-    /** The part of it for writes. */
+    /** The part of `greatestCost` for writes. */
     costOfWrites: number;
     /** Unit price of the first item. */
     firstUnit: number;
@@ -44,10 +44,10 @@ export interface Checked {
 /** An endpoint, or why it cannot be called. */
 type Known = { found: Found; needs: Effect } | { refusal: Refusal };
 
-/** What is known of the endpoints and sites of a batch. */
+/** Cached endpoints and sites of a batch. */
 interface KnownOfBatch {
     endpoints: LRUCache<string, WeakRef<Known>>;
-    /** Reads a site once, however many endpoints it is asked for that it does not have. */
+    /** Reads a site only once, even if many items name endpoints that it does not have. */
     readSite: Latest['find'];
 }
 
@@ -171,7 +171,7 @@ function missing(field: 'site' | 'endpoint'): Refusal {
     });
 }
 
-/** @throws Refusal the error that a call of this endpoint would get */
+/** Finds the endpoint of an item. @throws Refusal the error that a call of this endpoint would get */
 async function lookUp(app: App, body: FetchRequest, { endpoints, readSite }: KnownOfBatch): Promise<Extract<Known, { found: Found }>> {
     const question = JSON.stringify([body.site, body.endpoint, body.version]);
     let answer = endpoints.get(question)?.deref();

@@ -20,7 +20,7 @@ import { mustFit, mustFitToday, openDraftRoom } from '../must-fit.ts';
 import { checkItems } from './check-items.ts';
 import { type BatchCall, hashBody, openBody } from './read-items.ts';
 
-/** How long such a call may take after its body has arrived, in milliseconds. */
+/** How long the call may take after its body has arrived, and how long the body may take, in milliseconds. */
 const AFTER_MS = 60_000;
 const BODY_MS = 600_000;
 
@@ -32,8 +32,8 @@ export const BATCH_ONCE: OnceRules<BatchRequest> = {
 };
 
 /**
- * POST /v1/batches: the rate limit, the validation of all items, then one transaction, which also stores the answer of a call with an
- * Idempotency-Key. An incomplete body or an invalid item leaves nothing behind.
+ * POST /v1/batches: checks the rate limit, validates all items, then stores them in one transaction. It also stores the answer if the call
+ * has an Idempotency-Key. An incomplete body or an invalid item stores nothing.
  */
 export async function createBatch(call: BatchCall): Promise<Reply<never>> {
     const { app, query } = call;
@@ -83,7 +83,7 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
         const order = async (trx: Db): Promise<Reply<never>> => {
             await addBatch(trx, batch);
             await drafts.store(trx);
-            // Other orders of the account came meanwhile.
+            // Check again, since other orders of the account may have been stored since.
             await mustFit(trx, caller);
             await mustFitToday(trx, caller, room.taken);
             await limitOpenBatches(trx, caller);
@@ -107,12 +107,16 @@ async function keep({ app, keyed }: BatchCall, trx: Db, hash: string, text: stri
     return { text, isKept: true, headers };
 }
 
-/** @param credits the highest cost of the batch's writes @throws Refusal FORBIDDEN */
+/**
+ * Checks that the key may order this cost without a person's confirmation.
+ * @param credits the highest cost of the batch's writes
+ * @throws Refusal FORBIDDEN
+ */
 export function requireConfirmation({ confirmAbove }: Caller, credits: number): void {
     if (confirmAbove !== null && credits > confirmAbove) throw unconfirmed(confirmAbove, credits);
 }
 
-/** Checks the number of open batches. Orders of an account are already serialized by the count of their items. @throws Refusal RATE_LIMITED */
+/** Checks the number of open batches. Counting the items already serializes the orders of an account. @throws Refusal RATE_LIMITED */
 export async function limitOpenBatches(trx: Db, { accountId }: Caller): Promise<void> {
     if ((await countOpenBatches(trx, accountId)) <= OPEN_BATCHES) return;
     const message = `The window open_batches is full: ${OPEN_BATCHES} batches of one account that have not ended.`;

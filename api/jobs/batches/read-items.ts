@@ -25,7 +25,7 @@ export interface ItemText {
 export interface BatchBody {
     fields: BatchFields;
     items: AsyncIterable<ItemText>;
-    /** Whether items are lines; `/lines/3` is the third one. */
+    /** Whether each item is a line. The path of the third line is `/lines/3`. */
     isLines: boolean;
     /** SHA-256 of query and body in hex. Call it after all items were read. */
     hash(): string;
@@ -35,7 +35,7 @@ const { json: JSON_BODY, lines: LINES } = BATCH_BODIES;
 const BOUNDS = { pauseMs: BATCH_ARRIVAL_MS.pause, allMs: BATCH_ARRIVAL_MS.all };
 const LINE_FEED = 0x0a;
 const [TAB, CARRIAGE_RETURN, SPACE] = [0x09, 0x0d, 0x20];
-/** The most problems that an answer lists; it has the number of all. */
+/** The most problems that an answer lists. It also has their total number. */
 export const MOST_DETAILS = 100;
 /** Query parameters allowed with a JSON body, which contains all other fields. */
 const OF_QUERY: readonly string[] = ['dry_run'];
@@ -135,8 +135,8 @@ function readMetadata(text: string): Metadata {
 }
 
 /**
- * Yields lines as they arrive, without blank ones. Above the limit it yields one problem, and reads the rest for the hash alone. What is
- * not yielded costs next to nothing: nobody else has a turn meanwhile.
+ * Yields non-blank lines as they arrive. Beyond the limit it yields one problem and reads the rest only for the hash. Skipping takes almost
+ * no time, so it needs to give other work no turn.
  */
 async function* linesOf({ request }: BatchCall, hash: Hash): AsyncGenerator<ItemText> {
     const line = createLine();
@@ -169,7 +169,7 @@ async function* linesOf({ request }: BatchCall, hash: Hash): AsyncGenerator<Item
 
 const NO_ITEMS: Detail = { path: '/items', code: 'INVALID_VALUE', message: 'A batch needs at least one item.' };
 
-/** Where the next character stands that JSON does not call whitespace, and how many lines end before it. */
+/** Finds the next character that is not JSON whitespace, and counts the lines that end before it. */
 function skipBlank(piece: Buffer, from: number): { to: number; lines: number } {
     let lines = 0;
     for (let to = from; to < piece.length; to++) {
@@ -180,7 +180,7 @@ function skipBlank(piece: Buffer, from: number): { to: number; lines: number } {
     return { to: piece.length, lines };
 }
 
-/** Collects the pieces of one line. The rest of a line that is too long is discarded. */
+/** Collects the pieces of one line. Discards a line that is too long. */
 function createLine() {
     let pieces: Buffer[] = [];
     let bytes = 0;
@@ -192,7 +192,7 @@ function createLine() {
             if (bytes <= LINES.line) pieces.push(Buffer.from(piece));
             else pieces = [];
         },
-        /** Its text; the next line begins. */
+        /** Returns the text of the line and starts the next one. */
         take(): ItemText['text'] {
             const [whole, length] = [Buffer.concat(pieces), bytes];
             pieces = [];
