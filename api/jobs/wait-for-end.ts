@@ -19,7 +19,7 @@ interface Waits {
 const waitsOf = perApp((): Waits => ({ ofAccount: new Map(), ofId: new Map(), isLooking: false }));
 
 /**
- * Waits until the job or batch ends or this process stops, for at most `seconds`. Returns at once if the account has too many waiting reads.
+ * Waits until the job or batch ends or this process stops, but at most `seconds`. Returns at once if too many reads of the account wait.
  * @param gone aborted when the caller disconnects
  */
 export async function waitForEnd(

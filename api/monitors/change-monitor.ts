@@ -23,7 +23,9 @@ import { presentMonitors } from './present-monitor.ts';
 
 const OF_CALL = ['params', 'version', 'timeout_ms', 'max_results', 'max_pages', 'max_credits', 'connection'] as const;
 
-/** PATCH /v1/monitors/{monitor_id}: later runs use the calling key. Validates the call like a fetch, unless only the status or name changes. */
+/**
+ * PATCH /v1/monitors/{monitor_id}: later runs use the calling key. Validates the call like a fetch, except if only status or name change.
+ */
 export async function changeMonitor(call: Call<MonitorParams, object, MonitorChanges>): Promise<Reply<Monitor>> {
     await countInWindow(call, 'jobs');
     let before = await mustFind(call);

@@ -4,7 +4,10 @@ import { siteBlocked } from '../../shared/domain/site/read-site.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { isReceiverBlocked } from '../../shared/store/events/webhooks.ts';
 
-/** Validates the URL of a webhook. The egress guard checks its address at each connection. @throws Refusal VALIDATION_ERROR, SITE_BLOCKED */
+/**
+ * Validates the URL of a webhook. The egress guard checks its address at each connection.
+ * @throws Refusal VALIDATION_ERROR, SITE_BLOCKED
+ */
 export async function checkReceiver(app: App, url: string): Promise<Receiver> {
     const read = readReceiver(url, { allow: app.config.egressAllow, publicUrl: app.publicUrl() });
     if (!read.ok) {

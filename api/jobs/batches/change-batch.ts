@@ -43,7 +43,10 @@ async function change<Body>(call: OneBatch<object, Body>, work: (batchId: string
     return { answer: viewOf(call, await mustFindBatch(call)) };
 }
 
-/** POST /v1/batches/{batch_id}/retry: with the rights of the calling key, at current prices. @throws Refusal BATCH_NOT_OPEN, RATE_LIMITED, FORBIDDEN */
+/**
+ * POST /v1/batches/{batch_id}/retry: retries failed items with the rights of the calling key and at current prices.
+ * @throws Refusal BATCH_NOT_OPEN, RATE_LIMITED, FORBIDDEN
+ */
 export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<Reply<Batch>> {
     const { app, body } = call;
     const caller = call.caller as Caller;
