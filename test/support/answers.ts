@@ -7,12 +7,12 @@ import { DETAIL_CODES, REFUSALS, type RefusalCode } from '../../shared/refusals.
 import type { Answer } from './people.ts';
 
 const LIMIT_HEADERS = ['ratelimit-policy', 'ratelimit', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
-/** Refusals that come before any route is found. */
+/** Refusals that are possible before a route is found. */
 const BEFORE_ROUTES: readonly RefusalCode[] = ['NOT_FOUND', 'METHOD_NOT_ALLOWED', 'VALIDATION_ERROR', 'SERVICE_UNAVAILABLE'];
 
 /**
- * Holds an answer of /v1 against its contract: body, envelope, status, code and headers. Every call of a person passes through
- * here, so that a drift fails whichever test meets it first.
+ * Checks an answer of /v1 against its contract: body, envelope, status, code and headers. Every call of a test person passes here, so a
+ * deviation fails whichever test meets it first.
  */
 export function checkAnswer(method: string, path: string, { status, headers, body }: Answer): void {
     const pathname = path.replace(/[?#].*$/s, '');
@@ -31,7 +31,7 @@ export function checkAnswer(method: string, path: string, { status, headers, bod
     checkLimitHeaders(where, contract, status, headers);
 }
 
-/** The envelope of docs/api.md, "Errors", by itself: for answers that no contract is known of. */
+/** Checks only the envelope of docs/api.md, "Errors". For answers without a known contract. */
 export function checkEnvelope(where: string, { status, headers, body }: Answer): void {
     conforms(where, ENVELOPE, body);
     const { error, meta } = body as { error: { code: RefusalCode; status: number; fault: string; request_id: string }; meta: object };
@@ -39,7 +39,7 @@ export function checkEnvelope(where: string, { status, headers, body }: Answer):
     expect(error, where).to.include({ status, fault: entry?.fault });
     expect(entry?.status, `${where}: status of ${error.code}`).to.equal(status);
     const ids = [error.request_id, (meta as { request_id: string }).request_id];
-    // A replay repeats the first answer byte for byte, and that had a request id of its own.
+    // A replay repeats the first answer byte for byte, with the request id of the first.
     if (!isReplay(headers)) expect(ids, where).to.deep.equal(Array(2).fill(headers.get('x-request-id')));
     const { retry_after: retryAfter } = error as { retry_after?: number };
     expect(headers.get('retry-after'), `${where}: Retry-After`).to.equal(retryAfter === undefined ? null : String(retryAfter));
@@ -74,7 +74,7 @@ function checkSuccess(where: string, contract: AnyContract | undefined, { status
     if (status === 201) expect(headers.get('location'), `${where}: Location`).to.match(/^\/v1\//);
 }
 
-/** They stand on every counted success and every 429 of a counted route, and never on another route or on a replay. */
+/** Checks that the rate-limit headers are on every counted success and every 429 of a counted route, and on no other route or replay. */
 function checkLimitHeaders(where: string, contract: AnyContract | undefined, status: number, headers: Headers): void {
     const present = LIMIT_HEADERS.filter((name) => headers.has(name));
     if (contract?.counted !== true || isReplay(headers)) expect(present, `${where} is not counted`).to.deep.equal([]);

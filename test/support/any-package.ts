@@ -4,7 +4,7 @@ import type { Json, JsonObject, JsonSchema, PackageDocument, PackageEndpoint, Pa
 
 const SITE = 'any.test';
 
-/** Packages that the rules let through, with as much of the format in odd combinations as fits into one. */
+/** Generates valid packages that use as much of the format as possible, in odd combinations. */
 export function anyPackage(): fc.Arbitrary<PackageDocument> {
     return fc
         .record(
@@ -26,7 +26,7 @@ function isAccepted(document: PackageDocument): boolean {
 }
 
 const NAMES = ['id', 'id_2', 'q', 'page', 'list', 'a_long_name_of_an_endpoint_that_takes_up_all_sixty_four_places_x'];
-/** Names of query and body params that mean something elsewhere. */
+/** Names of query and body params that have a meaning elsewhere. */
 const ODD_NAMES = ['filter[price]', '$filter', 'a/b', 'a~b', 'a.b', '#', 'toString', 'Accept', "it's", '%41', 'x=y&z'];
 
 export function anyEndpoint(): fc.Arbitrary<PackageEndpoint> {
@@ -90,7 +90,7 @@ export function anyEndpoint(): fc.Arbitrary<PackageEndpoint> {
         );
 }
 
-/** A template in which each body param stands somewhere. */
+/** A template that contains each body param. */
 function templateOf(names: readonly string[], beside: Json): JsonObject {
     const fields = Object.fromEntries(names.map((name, index) => [`f${index}`, `{${name}}`]));
     return beside === null ? fields : { ...fields, beside, list: [...names.map((name) => `{${name}}`), beside], nothing: [] };
@@ -138,7 +138,7 @@ function anyResponse(): fc.Arbitrary<NonNullable<PackageEndpoint['response']>> {
     );
 }
 
-/** Values that a URL can hold, or lists of them. */
+/** Schemas of values that a URL can contain, or of lists of them. */
 function scalarSchema(): fc.Arbitrary<JsonSchema> {
     return fc.constantFrom<JsonSchema>(
         true,
@@ -156,7 +156,7 @@ function scalarSchema(): fc.Arbitrary<JsonSchema> {
     );
 }
 
-/** Most keywords that a package may use, nested, with references from anywhere to anywhere, and keywords that mean nothing. */
+/** Schemas with most of the allowed keywords: nested, with references in all directions, and with keywords that have no effect. */
 function anySchema(): fc.Arbitrary<JsonSchema> {
     const { schema } = fc.letrec<{ schema: JsonSchema }>((tie) => ({
         schema: fc.oneof(
@@ -205,7 +205,7 @@ function some<T>(one: fc.Arbitrary<T>, count: number): fc.Arbitrary<T[]> {
     return fc.array(one, { minLength: count, maxLength: count });
 }
 
-/** One after the other, and from the beginning again. */
+/** Returns the values one after the other, then from the beginning again. */
 function inTurn<T>(values: readonly T[]): () => T {
     let turn = 0;
     return () => values[turn++ % values.length] as T;

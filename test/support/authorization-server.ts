@@ -2,21 +2,21 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
-/** A real authorization server on loopback, in which one person consents to everything at once. */
+/** A real authorization server on loopback. Its only user consents to everything at once. */
 export interface AuthorizationServer {
     origin: string;
     /** Bodies of requests to the token endpoint, by grant type. */
     asked: { grantType: string; body: string }[];
     revoked: string[];
-    /** Seconds that access tokens given from now on last. */
+    /** Sets how many seconds new access tokens last. */
     lasting(seconds: number): void;
-    /** The scopes of a token that is good; undefined for any other. */
+    /** The scopes of a valid token; undefined for any other. */
     scopesOf(token: string): Promise<string[] | undefined>;
-    /** Follows an authorize URL as a browser does, up to where it leaves the server. */
+    /** Follows an authorize URL as a browser does, until it leaves the server. @returns that last URL */
     consent(authorizeUrl: string): Promise<URL>;
-    /** Lets the token endpoint wait with its answers. @returns a function that lets them go */
+    /** Makes the token endpoint delay its answers. @returns a function that sends them */
     stall(): () => void;
-    /** Lets the token endpoint refuse everything with this code; undefined: no longer. */
+    /** Makes the token endpoint refuse everything with this code. Undefined ends this. */
     refuse(code: string | undefined): void;
     /** Withdraws every consent. */
     withdraw(): Promise<void>;
@@ -25,7 +25,7 @@ export interface AuthorizationServer {
 
 export const CLIENT = { client_id: 'routebook', client_secret: 'the-secret-of-the-client-0815' };
 
-/** @param host a name that the world binds to 127.0.0.1 */
+/** Opens the server. @param host a name that the test's world resolves to 127.0.0.1 */
 export async function openAuthorizationServer(host: string, callbackUrl: string): Promise<AuthorizationServer> {
     const asked: AuthorizationServer['asked'] = [];
     const revoked: string[] = [];
@@ -135,7 +135,7 @@ function delay(response: ServerResponse, released: Promise<void>): void {
     };
 }
 
-/** One request of a browser. @returns where it is sent */
+/** Sends one request as a browser does. @returns the URL of its redirect */
 function step(url: URL, cookies: Map<string, string>, port: number): Promise<URL> {
     return new Promise((resolve, reject) => {
         const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');

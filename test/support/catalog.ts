@@ -1,6 +1,6 @@
 import type { Db } from '../../shared/platform/db.ts';
 
-/** What a database consists of, by kind, each part as one line of text: two databases are alike where these are equal. */
+/** Lists the parts of a database by kind, each part as one line of text. Two databases are equal if these lists are equal. */
 export async function readCatalog(db: Db): Promise<Record<string, string[]>> {
     const parts = Object.entries(PARTS).map(async ([kind, sql]) => {
         const { rows } = await db.raw<{ rows: { line: string }[] }>(`${OURS} ${sql}`);
@@ -9,7 +9,9 @@ export async function readCatalog(db: Db): Promise<Record<string, string[]>> {
     return Object.fromEntries(await Promise.all(parts));
 }
 
-/** All of our schema but knex's lock, and but the months of the audit and the days of the request log, which differ with the date. */
+/**
+ * All relations of our schema. Excludes knex's lock, and the months of the audit and the days of the request log, which depend on the date.
+ */
 const OURS = `
     with ours as (
         select c.* from pg_class c

@@ -1,26 +1,26 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
-/** PEM texts of a certificate and its key, made for one test run. */
+/** A certificate and its key as PEM, created for one test run. */
 export interface Certificate {
     cert: string;
     key: string;
 }
 
-/** A certificate of its own authority: what a client has to trust to believe `issueCertificate`. */
+/** Creates a certificate authority. A client that trusts it accepts certificates of `issueCertificate`. */
 export function createAuthority(name = 'Test Authority'): Certificate {
     const { spki, key } = newKey();
     return { cert: build({ issuer: name, subject: name, spki, signer: key, isAuthority: true }), key };
 }
 
 interface IssueOptions {
-    /** Its time is over. */
+    /** Whether it has expired. */
     expired?: boolean;
     issuer?: string;
-    /** Where it says that revoked certificates are listed. */
+    /** The URL of its list of revoked certificates. */
     crl?: string;
 }
 
-/** A certificate for a host, signed by an authority. */
+/** Creates a certificate for a host, signed by an authority. */
 export function issueCertificate(
     authority: Certificate,
     host: string,

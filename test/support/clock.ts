@@ -6,12 +6,12 @@ export async function advanceClock(db: Db, ms: number): Promise<void> {
     await replaceClock(db, Math.round(rows[0].ms) + ms);
 }
 
-/** Sets the clock of a database to a time, from which it goes on. */
+/** Sets the clock of a database to a time. It continues from there. */
 export async function setClock(db: Db, iso: string): Promise<void> {
     await replaceClock(db, Date.parse(iso) - Date.now());
 }
 
-/** Puts the clock of a database a number of milliseconds ahead of the server's. */
+/** Sets the clock of a database this many milliseconds ahead of the server's clock. */
 export async function replaceClock(db: Db, offsetMs: number): Promise<void> {
     await db.raw(`create or replace function app_now() returns timestamptz language sql stable
                   as $$ select now() + interval '${offsetMs} milliseconds' $$`);

@@ -1,14 +1,14 @@
 import type { RequestListener } from 'node:http';
 import { openSite, type Seen } from './sites.ts';
 
-/** A span as it arrived. */
+/** A received span. */
 export interface Arrived {
     traceId: string;
     spanId: string;
     parentId: string;
     name: string;
     kind: string;
-    /** `service.name` of the process that it came from. */
+    /** `service.name` of the process that sent it. */
     service: string;
     /** Nanoseconds since the epoch. */
     beganAt: bigint;
@@ -16,10 +16,10 @@ export interface Arrived {
     isFailed: boolean;
 }
 
-/** A collector of traces on loopback that takes OTLP as JSON. */
+/** A trace collector on loopback that accepts OTLP as JSON. */
 export interface Collector {
     endpoint: string;
-    /** Requests as they came. */
+    /** The received requests. */
     seen: Seen[];
     spans(): Arrived[];
     close(): Promise<void>;
@@ -27,7 +27,7 @@ export interface Collector {
 
 const TAKES_ALL: RequestListener = (_request, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
 
-/** @param answer what it says to each request instead of taking it */
+/** Opens the collector. @param answer answers each request, instead of accepting it */
 export async function openCollector(answer: RequestListener = TAKES_ALL): Promise<Collector> {
     const site = await openSite(answer);
     return {
@@ -38,7 +38,10 @@ export async function openCollector(answer: RequestListener = TAKES_ALL): Promis
     };
 }
 
-/** A trace as an outline, a line for each span: its name, the process where it is another one than above, and what is asked for. */
+/**
+ * Formats a trace as an outline with a line for each span: its name, the process if it differs from that of the line above, and the
+ * requested traits.
+ */
 export function outline(spans: readonly Arrived[], show: readonly string[] = []): string[] {
     const ids = new Set(spans.map(({ spanId }) => spanId));
     const below = (parent: string | undefined, service: string, depth: number): string[] =>

@@ -15,23 +15,23 @@ export interface Ran {
     stderr: string;
     /** The last line of stdout, as JSON. */
     json: Record<string, unknown>;
-    /** Its `error`, where there is one. */
+    /** Its `error`, if there is one. */
     error: Record<string, unknown>;
 }
 
 interface RunOptions {
-    /** What is piped in. */
+    /** The text that is piped to stdin. */
     input?: string;
     env?: Record<string, string>;
-    /** Presses Ctrl-C when it resolves. */
+    /** Presses Ctrl-C when this resolves. */
     interrupt?: Promise<unknown>;
-    /** Is told the process that runs. */
+    /** Called with the pid of the process. */
     started?: (pid: number) => void;
-    /** Starts the program itself, as it is where something is piped in, interrupted, or asks for the process. */
+    /** Starts a separate process. This is the default with `input`, `interrupt` or `started`. */
     isProcess?: boolean;
 }
 
-/** Somebody at a terminal of their own: a folder to work in, another for their settings, and nothing else of this machine's environment. */
+/** A user at a terminal: with a working folder and a folder for settings, and without the rest of this machine's environment. */
 export interface CommandLine {
     folder: string;
     /** Where keys are stored. */
@@ -73,7 +73,10 @@ export function openCommandLine(env: Record<string, string> = {}): CommandLine {
 
 type Output = Pick<Ran, 'code' | 'stdout' | 'stderr'>;
 
-/** One process that runs a command after the other, each as if it were alone: a start of Node for each takes longer than most commands. */
+/**
+ * One process that runs all commands one after the other, each as if it were alone. Starting Node for each command would take longer than
+ * most commands.
+ */
 function keepCommandLine(cwd: string, env: Record<string, string>) {
     const child: ChildProcess = fork(KEPT, { cwd, env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'], serialization: 'advanced' });
     const waiting = new Map<number, PromiseWithResolvers<Output>>();

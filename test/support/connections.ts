@@ -1,12 +1,12 @@
 import type { PackageAuth, PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
 import { anEndpoint, aPackage } from './schemas.ts';
 
-/** A site that takes credentials. */
+/** A site that requires a credential. */
 export const CONNECTED = 'connected.test';
 
 export const API_KEY: PackageAuth = { id: 'api_key', type: 'header', name: 'X-Api-Key', obtain_url: `https://${CONNECTED}/keys` };
 
-/** Its package: `mine` needs a credential. @param base origin of its URLs */
+/** The package of this site: `mine` needs a credential. @param base origin of its URLs */
 export function connectedPackage(
     site = CONNECTED,
     {
@@ -18,7 +18,7 @@ export function connectedPackage(
     return aPackage(site, { auth, endpoints: [anEndpoint(site, { name: 'mine', url: `${base}/echo/mine`, params: [] }), ...endpoints] });
 }
 
-/** A site that grants by OAuth. */
+/** A site with OAuth. */
 export const CONSENTED = 'consented.test';
 
 /** Its package. */

@@ -3,14 +3,14 @@ import type { AuthorizationServer } from './authorization-server.ts';
 import type { Answer } from './people.ts';
 import { dataOf } from './routes.ts';
 
-/** What a person saw who consented. */
+/** What a person saw during a consent. */
 export interface Consented {
-    /** The page that asks them, and where they end. */
+    /** The page that asks for the consent, and the page at the end. */
     asked: string;
     to: string;
 }
 
-/** Everything that a person does after POST /v1/connections/authorize: consents at the site, comes back, and confirms here. */
+/** Does what a person does after POST /v1/connections/authorize: consents at the site, returns, and confirms at Routebook. */
 export async function consent(server: AuthorizationServer, begun: Answer, browser: Visitor): Promise<Consented> {
     const back = await server.consent(dataOf<{ authorize_url: string }>(begun).authorize_url);
     const from = back.pathname + back.search;

@@ -8,9 +8,9 @@ import pg from 'pg';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 
-/** PostgreSQL as the operating system ships it: the oldest version that we support, with its own tools. */
+/** The PostgreSQL of the operating system: the oldest supported version, with its own tools. */
 export interface DebianPostgres {
-    /** Of the postmaster; the backends are its children. Changes with each start. */
+    /** The pid of the postmaster; the backends are its children. Changes with each start. */
     pid(): number;
     port: number;
     user: string;
@@ -19,9 +19,9 @@ export interface DebianPostgres {
     url(database: string): string;
     /** Runs one of its client tools (`pg_dump`, `pg_restore`, `createdb`) against it. */
     tool(name: string, args: readonly string[]): Promise<string>;
-    /** Ends it as `pg_ctl stop` does, `fast` or `immediate` (a crash, recovered from at the next start). */
+    /** Stops it as `pg_ctl stop` does: `fast`, or `immediate` (a crash; the next start recovers from it). */
     stop(mode: 'fast' | 'immediate'): Promise<void>;
-    /** Starts it again, on the same port and data. */
+    /** Starts it again with the same port and data. */
     start(): Promise<void>;
     /** Runs a statement as superuser. */
     run(statement: string): Promise<unknown[]>;
@@ -34,15 +34,15 @@ const PASSWORD = 'a password of the tests';
 const SYSTEM_USER = 'postgres';
 
 export interface DebianOptions {
-    /** Settings beside the shipped ones, as `name=value`. */
+    /** Settings in addition to the default ones, as `name=value`. */
     settings?: readonly string[];
-    /** False if a crash of the machine may lose what was written: `fsync=off`. */
+    /** If false, a crash of the machine may lose written data: `fsync=off`. */
     isDurable?: boolean;
-    /** `trust` takes any password. */
+    /** `trust` accepts any password. */
     auth?: 'scram-sha-256' | 'trust';
-    /** A server that this one follows as a hot standby, from a copy of it. */
+    /** The server that this one follows as a hot standby, from a copy of it. */
     standbyOf?: DebianPostgres;
-    /** PEM, with which the server speaks TLS to those who ask for it. */
+    /** PEM texts, so that the server accepts TLS. */
     tls?: { key: string; certificate: string };
 }
 
@@ -129,7 +129,9 @@ export async function startDebianPostgres(options: DebianOptions = {}): Promise<
     };
 }
 
-/** Settings that name the files. PostgreSQL takes a key that belongs to its user and that nobody else can read. */
+/**
+ * Writes the files and returns the settings that name them. PostgreSQL needs a key that belongs to its user and that nobody else can read.
+ */
 function offerTls(home: string, owner: number, { key, certificate }: { key: string; certificate: string }): string[] {
     const [keyFile, certificateFile] = [join(home, 'server.key'), join(home, 'server.crt')];
     writeFileSync(keyFile, key, { mode: 0o600 });

@@ -1,24 +1,25 @@
 import { isWhole } from './sample.ts';
 
 const PAUSE_MS = 10;
-/** A machine that does something else may be as slow as that. */
+/** The longest delay that a busy machine may cause. */
 const PATIENCE_MS = 20_000;
 
-/** How long to wait for what is promised within `withinMs`: the long runs hold the time, `npm test` that it comes. */
+/** The time to wait for something that is promised within `withinMs`. Long runs check the time; `npm test` only checks that it happens. */
 export const patienceFor = (withinMs: number): number => (isWhole ? withinMs : Math.max(withinMs, PATIENCE_MS));
 
 /**
- * How long something may take that promises `ms`. `npm test` allows ten times as much, since the machine does other things; work that grows
- * with the square of its input takes more than that.
+ * The time that is allowed for something with a limit of `ms`. `npm test` allows ten times as much, since the machine does other work. Work
+ * that grows with the square of its input still takes longer than that.
  */
 export const roomFor = (ms: number): number => (isWhole ? ms : 10 * ms);
 
-/** What is left at least of a wait that has begun: a busy machine may have used nearly all of it before it looks. */
+/** The least remaining milliseconds of a wait that has begun. A busy machine may have used nearly all of the wait before the test looks. */
 export const leastLeft = (ms: number): number => (isWhole ? ms : 1);
 
 /**
- * Asks until the answer is right, and resolves with how many milliseconds that took; fails after `withinMs`, with the last answer. Time by
- * which the timers of this process were late is the machine's and does not count.
+ * Repeats `ask` until the answer is right.
+ * @returns the milliseconds that it took, without delays of this process's timers, which the machine causes
+ * @throws after `withinMs`, with the last answer
  */
 export async function eventually<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean, withinMs = 8000): Promise<number> {
     const patience = patienceFor(withinMs);

@@ -17,70 +17,74 @@ import { freePort } from './free-port.ts';
 import { type Running, startProcess } from './processes.ts';
 import { type Relay, startRelay } from './relay.ts';
 
-/** Two APIs and two workers as production starts them, over a Redis and a PostgreSQL that can be hurt, and a site that writes down who came. */
+/**
+ * Two APIs and two workers, started as in production. The test can disturb their Redis and PostgreSQL, and the called site records who
+ * called it.
+ */
 export interface FaultBed {
     readonly apis: Running[];
     readonly workers: Running[];
     readonly bases: string[];
-    /** Of the one caller. */
+    /** The key of the only caller. */
     readonly apiKey: string;
     readonly redis: OwnRedis;
     readonly postgres: DebianPostgres;
-    /** Between our processes and PostgreSQL, and Redis. */
+    /** The relays between our processes and PostgreSQL, and Redis. */
     readonly databaseRelay: Relay;
     readonly redisRelay: Relay;
     readonly db: Db;
-    /** What this machine may add to each promise of a time, in milliseconds. */
+    /** Milliseconds that this machine may add to each promised time. */
     readonly spareMs: number;
-    /** Whether the load may be too much for this machine, so that some calls are refused. */
+    /** Whether the load may be too high for this machine, so that some calls are refused. */
     readonly mayRefuse: boolean;
     /** How often each call reached the site. */
     readonly seen: ReadonlyMap<number, number>;
     /**
-     * Sends calls at this rate, to the APIs in turn, until `until` resolves; resolves when every one of them is answered. Each fourth is
-     * a write. @param timeoutsMs what each four of them in turn are given
+     * Sends calls at this rate, to the APIs in turn, until `until` resolves. Resolves when all calls are answered. Every fourth call is a
+     * write.
+     * @param timeoutsMs the timeouts of four consecutive calls
      */
     load(options: { perSecond: number; until: Promise<unknown>; timeoutsMs?: readonly number[] }): Promise<Entry[]>;
-    /** One call, to one of the APIs; a quick one is none of those for which the site takes a second more. */
+    /** Sends one call to one of the APIs. A quick call is not one of those that the site delays by a second. */
     call(options?: { api?: number; isWrite?: boolean; timeoutMs?: number; isQuick?: boolean }): Promise<Entry>;
-    /** A call that moves no credits, to the APIs in turn; it is no part of what is checked. */
+    /** Sends a call that moves no credits, to the APIs in turn. `check` ignores it. */
     look(path: string): Promise<Entry>;
     /**
-     * Whether the closing port of an API did not take the connection. A reset is one too, where nothing came of the call: the kernel had
-     * taken the connection already, and the process had closed its port before it could.
+     * Whether an API that is closing its port did not accept the connection. A reset counts too if the call had no effect: then the kernel
+     * had accepted the connection, but the process closed its port first.
      */
     wasRefused(entry: Entry): boolean;
     startApi(index: number): Promise<void>;
     startWorker(index: number): Promise<void>;
     /**
-     * Waits for the holds to end, 5 s after the last call's deadline at the latest, and compares what callers were told since the last
-     * check, the ledger and the site's own list.
+     * Waits until the holds have ended, at most 5 s after the last call's deadline. Then compares what callers were told since the last
+     * check, the ledger, and the site's own records.
      * @param maySend how often a read may have reached the site
      * @param mayBreak whether a caller may have lost the connection to an API
-     * @throws naming each promise that is broken
+     * @throws with each broken promise
      */
     check(options?: { maySend?: number; mayBreak?: boolean }): Promise<void>;
     close(): Promise<void>;
 }
 
 export const CALL_TIMEOUT_MS = 4000;
-/** A hold whose call was never ended is resolved so long after its deadline, at the latest (goal R1). */
+/** The longest time after its deadline until a hold of an unfinished call is resolved (goal R1). */
 const RESOLVED_MS = 5000;
 export const SITE = 'good.test';
 
 export interface FaultBedOptions {
     /**
-     * For a test that holds on any machine: less load, and what happens to calls and credits is checked, not how soon. The long runs check
+     * For a test that passes on any machine: less load, and it checks what happens to calls and credits, but not when. The long runs check
      * the times.
      */
     isShort?: boolean;
-    /** How long the site takes for each answer. */
+    /** Milliseconds that the site takes for each answer. */
     slowMs?: number;
-    /** The site answers these with 404. */
+    /** Ids that the site answers with 404. */
     isUnknown?: (id: number) => boolean;
-    /** Settings of APIs and workers, instead of those of this bed. */
+    /** Settings of APIs and workers that replace those of the bed. */
     settings?: Readonly<Record<string, string>>;
-    /** A server to use and to remove in the end, and the port of a pooler in front of it. */
+    /** An existing server, removed at the end, and the port of a pooler in front of it. */
     postgres?: { server: DebianPostgres; poolerPort: number };
 }
 
@@ -119,9 +123,9 @@ export async function openFaultBed({
     const bases = ports.map((port) => `http://127.0.0.1:${port}`);
     const apis: Running[] = [];
     const workers: Running[] = [];
-    /** All processes that ever were, those too that were killed and replaced. */
+    /** All processes that were started, also those that were killed and replaced. */
     const started: Running[] = [];
-    /** Every call of this bed, in the order of their answers: the ledger knows all of them. */
+    /** Every call of this bed, in the order of answers. The ledger knows all of them. */
     const history: Entry[] = [];
     let checked = 0;
     let id = 0;
@@ -183,7 +187,7 @@ export async function openFaultBed({
             while (!isOver) {
                 const place = Math.floor(calls.length / 4) % timeoutsMs.length;
                 calls.push(bed.call({ isWrite: calls.length % 4 === 3, timeoutMs: timeoutsMs[place] ?? CALL_TIMEOUT_MS }));
-                // By the clock, since timers are late on a busy machine: a rate is a rate.
+                // The rate follows the clock, since timers are late on a busy machine.
                 await sleep(Math.max(0, began + calls.length * everyMs - performance.now()));
             }
             await over;
@@ -208,7 +212,7 @@ export async function openFaultBed({
             if (late.length > 0) faults.push(`holds were resolved too late: ${JSON.stringify(late)}`);
             const successes = history.filter(({ code }) => code === 'success').length;
             const broken = history.filter(({ status }) => status === 0).length;
-            // Anyone who lost the connection to an API that died may have been charged for an answer that did not arrive.
+            // A caller who lost the connection to a dead API may have been charged for an answer that did not arrive.
             if (charges < successes || charges > successes + broken) faults.push(`${charges} charges for ${successes} successes`);
             for (const entry of history.slice(checked)) {
                 const times = seen.get(entry.id) ?? 0;
@@ -228,7 +232,7 @@ export async function openFaultBed({
             for (const one of [...workers, ...apis]) one.signal('SIGCONT');
             await Promise.all([...workers, ...apis].map((one) => one.end('SIGKILL')));
             const trace = process.env['FAULT_TRACE'];
-            // Whatever is opened is closed, also where the database cannot be asked any more.
+            // Close everything, even if the database no longer answers.
             if (trace) await writeTrace(trace, { db, history, seen, started }).catch((error: unknown) => console.error(error));
             await db.destroy();
             await Promise.all([databaseRelay.close(), redisRelay.close()]);
@@ -242,7 +246,7 @@ export async function openFaultBed({
         await Promise.all([bed.startApi(0), bed.startApi(1)]);
         await Promise.all([bed.startWorker(0), bed.startWorker(1)]);
         await publish(bases[0] ?? '', caller.apiKey, site.port);
-        // Whatever is compiled or connected at first use is not what these tests are about.
+        // Warm up first: compilation and connections at first use are not part of these tests.
         for (const api of [0, 1, 0, 1]) await bed.call({ api });
         return bed;
     } catch (error) {
@@ -251,7 +255,7 @@ export async function openFaultBed({
     }
 }
 
-/** What really happened, for anyone who looks for the cause of a failure: each bed in a folder of its own. */
+/** Writes what happened, to find the cause of a failure. Each bed has a separate folder. */
 async function writeTrace(
     folder: string,
     { db, history, seen, started }: Pick<FaultBed, 'db' | 'seen'> & { history: readonly Entry[]; started: readonly Running[] },
@@ -264,7 +268,7 @@ async function writeTrace(
     for (const { pid, output } of started) writeFileSync(join(own, `${pid}.log`), output());
 }
 
-/** A test on a bed of its own, so that it suffers from no other. */
+/** Runs a test on a separate bed, so that other tests do not influence it. */
 export const onBed = (hurt: (bed: FaultBed) => Promise<unknown>) => async (): Promise<void> => {
     const bed = await openFaultBed();
     try {
@@ -274,17 +278,17 @@ export const onBed = (hurt: (bed: FaultBed) => Promise<unknown>) => async (): Pr
     }
 };
 
-/** A busy machine of two cores: what a caller sees comes later than what a process decides. */
+/** Delay of a busy machine with two cores: a caller sees an effect later than the process decides it. */
 const SPARE_MS = 500;
-/** A machine that runs something else. */
+/** Delay of a machine that runs other work. */
 const SHORT_SPARE_MS = 15_000;
-/** Times between the calls of a short test, against those of a long one. */
+/** Factor by which a short test lengthens the time between calls. */
 const SHORT_LOAD = 2.5;
 
-/** A hold is made to expire a second after its call's deadline. */
+/** A hold expires a second after its call's deadline. */
 const HOLD_GRACE_MS = 1000;
 
-/** Those that stood longer after the deadline of their call than a hold may, with the time. */
+/** The holds that existed longer after their call's deadline than allowed, with the time. */
 async function holdsResolvedLate(db: Db, spareMs: number): Promise<{ operation: string; lateMs: number }[]> {
     const { rows } = await db.raw<{ rows: { operation: string; lateMs: number }[] }>(
         `select operation, (extract(epoch from settled_at - expires_at) * 1000)::int + :grace as "lateMs"
@@ -294,7 +298,7 @@ async function holdsResolvedLate(db: Db, spareMs: number): Promise<{ operation: 
     return rows;
 }
 
-/** Some take long, so that anyone who stops has something to wait for. */
+/** Some calls take long, so that a process that stops has something to wait for. */
 const isSlow = (id: number) => id % 10 === 0;
 
 async function openCountingSite(

@@ -1,12 +1,12 @@
 import { request } from 'node:http';
 
-/** One call of the load: what was asked, and what its caller got. Times are milliseconds of the monotonic clock. */
+/** One call of the load: the request, and what its caller received. Times are milliseconds of the monotonic clock. */
 export interface Entry {
     id: number;
     isWrite: boolean;
     sentAt: number;
     ms: number;
-    /** What the call was given. */
+    /** The timeout of the call. */
     timeoutMs: number;
     /** 0: the connection ended without an answer. */
     status: number;
@@ -14,7 +14,7 @@ export interface Entry {
     code: string;
     charged: number;
     retryAfter: string | undefined;
-    /** Whose answer came: the id that the site was asked for. */
+    /** The id in the answer, as the site was asked for it. */
     answerOf: number | undefined;
 }
 
@@ -24,18 +24,18 @@ export interface Asked {
     id: number;
     isWrite?: boolean;
     timeoutMs?: number;
-    /** Sent by POST; without it the call is a GET. */
+    /** Sent by POST. Without a body the call is a GET. */
     body?: object;
 }
 
-/** What is read of an answer. */
+/** The fields of an answer that are read. */
 interface ApiError {
     error?: { code: string };
     data?: { id?: number };
     meta?: { credits_used?: number };
 }
 
-/** On a connection of its own, so that a connection which a stopping API closes is never a call that failed. */
+/** Sends a call on a new connection. So a stopping API that closes an idle connection never makes a call fail. */
 export function send({ url, apiKey, id, isWrite = false, timeoutMs = 0, body }: Asked): Promise<Entry> {
     const sentAt = performance.now();
     return new Promise((resolve) => {

@@ -12,7 +12,7 @@ export async function untilIndexed({ app }: World, withinMs?: number): Promise<v
 
 type Query = Record<string, string | number | boolean>;
 
-/** Asks for endpoints, without a key unless a person is given. */
+/** Searches endpoints, without a key unless a person is given. */
 export async function ask(
     world: World,
     query: Query,
@@ -23,9 +23,9 @@ export async function ask(
     return person.call('GET', `/v1/endpoints?${written}`, { headers });
 }
 
-/** What an answer lists. */
+/** The endpoints that an answer lists. */
 export const foundIn = (answer: Answer) => dataOf<FoundEndpoint[]>(answer);
-/** The same as `site/endpoint`. */
+/** The same endpoints as `site/endpoint`. */
 export const namesIn = (answer: Answer) => foundIn(answer).map(({ site, endpoint }) => `${site}/${endpoint}`);
 export const metaIn = ({ body }: Answer) =>
     body['meta'] as FindMeta & { pagination: { limit: number; next_cursor: string | null; total: number } };

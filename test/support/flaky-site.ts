@@ -3,15 +3,15 @@ import type { ServerResponse } from 'node:http';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { openSite, type Site } from './sites.ts';
 
-/** How a site answers at the moment. */
+/** The current behaviour of a site. */
 export type Behaviour = 'well' | 'hangs' | ((response: ServerResponse) => void);
 
-/** A site on loopback whose behaviour a test sets. */
+/** A site on loopback. A test sets its behaviour. */
 export interface FlakySite extends Site {
     behaviour: Behaviour;
-    /** When each request came, `performance.now()`. */
+    /** The time of each request, by `performance.now()`. */
     arrivals: number[];
-    /** Resolves when so many requests hang. */
+    /** Resolves when this many requests hang. */
     hanging(count: number): Promise<void>;
     /** Answers the requests that hang. */
     letGo(): void;
@@ -42,12 +42,12 @@ export async function openFlakySite(): Promise<FlakySite> {
     return flaky;
 }
 
-/** A behaviour: this status, and what else the site says. */
+/** A behaviour: answers with this status, these headers and this body. */
 export function says(status: number, headers: Record<string, string> = {}, body = '{"said":true}'): Behaviour {
     return (response) => void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
 }
 
-/** One read, `thing`, and one write, `order`. */
+/** A package with one read, `thing`, and one write, `order`. */
 export function flakyPackage(site: string, port: number, more: Partial<PackageDocument> = {}): PackageDocument {
     const base = `http://${site}:${port}`;
     return {

@@ -4,7 +4,7 @@ import { html, json } from './library.ts';
 import { openSite, type Site } from './sites.ts';
 
 export const FORM_SITE = 'forms.test';
-/** Names that lead to it; `branch` is a host of the same owner, `elsewhere.test` is not. */
+/** Host names that resolve to it. `branch` is a host of the same owner, `elsewhere.test` is not. */
 export const FORM_SITE_HOSTS: Readonly<Record<string, string>> = {
     [FORM_SITE]: '127.0.0.1',
     [`branch.${FORM_SITE}`]: '127.0.0.1',
@@ -20,7 +20,7 @@ interface Asked {
     port: number;
 }
 
-/** A help desk on loopback whose forms want the token of their own page and the cookie that came with it. */
+/** A help desk on loopback. Its forms require the token of their page and the cookie that came with it. */
 export async function openFormSite(): Promise<Site> {
     const site: Site = await openSite((request, response) => {
         const { host = '', cookie = '' } = request.headers;
@@ -64,7 +64,7 @@ const PAGES: Readonly<Record<string, (asked: Asked) => void>> = {
     },
     'POST /notes': ({ request, url, response }) =>
         json(response, 200, { path: url.pathname + url.search, body: request.text, type: request.headers['content-type'] ?? null }),
-    // The answer of a submission lies on another host of the same owner.
+    // The answer of a submission is on another host of the same owner.
     'POST /hand-over': ({ response, port }) =>
         response.writeHead(303, { location: `http://branch.${FORM_SITE}:${port}/members-there` }).end(),
     'GET /members-there': ({ request, response }) => json(response, 200, { cookie: request.headers.cookie ?? null }),
@@ -96,7 +96,7 @@ function formsFor(visit: string, port: number): string {
 const body = (name: string, required = false): PackageParam => ({ name, source: 'body', required, schema: { type: 'string' } });
 const query = (name: string): PackageParam => ({ name, source: 'query', required: false });
 
-/** The site's endpoints on the port that it got, named for what they show. */
+/** The site's endpoints with its port, named after what they show. */
 export function formEndpoints(port: number): PackageEndpoint[] {
     const base = `http://${FORM_SITE}:${port}`;
     const form = (name: string, selector: string, more: Partial<PackageEndpoint> = {}): PackageEndpoint => ({

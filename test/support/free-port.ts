@@ -2,13 +2,15 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that Linux (from 32768) and macOS (from 49152) give to outgoing connections and to anyone who asks for any port, so
- * that nobody takes one between the look and the start of the program that is to listen there.
+ * Linux (from 32768) and macOS (from 49152) use higher ports for outgoing connections and for programs that ask for any port. So no other
+ * program takes a port of this range between the check and the start of the program that uses it.
  */
 const LOWEST = 12_000;
 const HIGHEST = 32_000;
 
-/** A loopback port that is free, and the `count` - 1 above it with it. By chance, since other tests look at the same time. */
+/**
+ * Returns a free loopback port; the next `count` - 1 ports are free too. It is chosen at random, since other tests search at the same time.
+ */
 export async function freePort(count = 1): Promise<number> {
     for (;;) {
         const first = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));

@@ -3,7 +3,7 @@ import type { Answer } from './people.ts';
 
 const AGAIN_MS = 20;
 
-/** Sends a write again while too many others of its account wait, as every client does after Retry-After. */
+/** Sends a write and repeats it while too many others of its account wait, as clients do after Retry-After. */
 export async function inTurn(send: () => Promise<Answer>): Promise<Answer> {
     for (;;) {
         const answer = await send();

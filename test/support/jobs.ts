@@ -9,13 +9,13 @@ import { createUpstream } from '../../workers/upstream.ts';
 
 export const USER_AGENT = 'Routebook/test (+http://localhost/abuse)';
 
-/** A worker without a queue: it runs one job after the other against endpoints that a test made up. */
+/** A worker without a queue. It runs one job after the other against the endpoints of a test. */
 export interface JobRunner {
-    /** Limits are as if everything had been held. */
+    /** Runs a call with the limits of a fully paid hold. */
     run(endpoint: string, values?: Values, more?: Partial<FetchJob>, gone?: AbortSignal): Promise<FetchOutcome>;
     /** Operations that were marked as sent. */
     marks: string[];
-    /** Bytes of answers that calls still hold. */
+    /** Bytes of answers that calls still keep in memory. */
     held(): number;
     close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface JobRunner {
 interface JobRunnerOptions {
     memoryBudget?: MemoryBudget;
     afterwards?: (act: () => void) => void;
-    /** CPU limit of what a package selects, where the machine may be slow. */
+    /** CPU limit of `select` in milliseconds, for slow machines. */
     taskMs?: number;
 }
 
@@ -81,7 +81,7 @@ export function openJobRunner(
     };
 }
 
-/** An outcome that is expected to be a success, with what the caller gets. */
+/** Returns a successful outcome with the data for the caller. @throws if it is a failure */
 export function done(outcome: FetchOutcome): FetchOutcome & { ok: true } & { data: JsonObject } {
     if (!outcome.ok) throw new Error(`${outcome.code}: ${outcome.message ?? ''} ${JSON.stringify(outcome.details ?? '')}`);
     return { ...outcome, data: JSON.parse(outcome.text) as JsonObject };

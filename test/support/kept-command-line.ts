@@ -1,4 +1,4 @@
-// Runs commands of routebook as they are sent, in one process with the folder and the home of one person.
+// Runs the commands of routebook that it receives, in one process with the folder and the home of one person.
 
 import { Readable } from 'node:stream';
 import { runCommandLine } from '../../cli/run-command-line.ts';

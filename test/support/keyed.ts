@@ -1,7 +1,7 @@
 import { checkAnswer } from './answers.ts';
 import type { Person } from './people.ts';
 
-/** An answer with its very text. */
+/** An answer with its original text. */
 export interface KeyedAnswer {
     status: number;
     headers: Headers;
@@ -10,7 +10,7 @@ export interface KeyedAnswer {
     code: string;
 }
 
-/** `POST /v1/fetch` under an Idempotency-Key. */
+/** Sends `POST /v1/fetch` with an Idempotency-Key. */
 export async function sendKeyed(
     base: string,
     { apiKey }: Pick<Person, 'apiKey'>,

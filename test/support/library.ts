@@ -3,7 +3,7 @@ import type { PackageDocument, PackageEndpoint, PackageParam } from '../../share
 import { openSite, type Site } from './sites.ts';
 
 export const LIBRARY = 'library.test';
-/** Names that lead to it; `branch` is a host of the same owner, `elsewhere.test` is not. */
+/** Host names that resolve to it. `branch` is a host of the same owner, `elsewhere.test` is not. */
 export const LIBRARY_HOSTS: Readonly<Record<string, string>> = {
     [LIBRARY]: '127.0.0.1',
     [`branch.${LIBRARY}`]: '127.0.0.1',
@@ -20,7 +20,7 @@ interface Asked {
     response: ServerResponse;
 }
 
-/** A library on loopback that shows its `books` (a query param of every list, 7 by default) page by page, in every style there is. */
+/** A library on loopback that lists its `books` (a query param of every list, 7 by default) page by page, in each style of pagination. */
 export function openLibrary(): Promise<Site> {
     return openSite((request, response) => {
         const { host = '' } = request.headers;
@@ -40,7 +40,7 @@ const LISTS: Readonly<Record<string, (asked: Asked) => void>> = {
         const isLast = from + PAGE_SIZE >= total(url);
         json(response, 200, { items: slice(url, from), paging: { next: isLast ? null : String(from + PAGE_SIZE) } });
     },
-    // Asked by a body, and one page in between has nothing on it.
+    // The cursor is in the body, and one page in between is empty.
     '/gaps': ({ url, request, response }) => {
         const { after = 0 } = JSON.parse(request.text) as { after?: number };
         const items = after === 1 ? [] : slice(url, after);
@@ -54,7 +54,7 @@ const LISTS: Readonly<Record<string, (asked: Asked) => void>> = {
         response.setHeader('link', `<${url.pathname}?page=1>; rel="first"${isLast ? '' : `, <${next.href}>; rel="next"`}`);
         json(response, 200, slice(url, (page - 1) * PAGE_SIZE));
     },
-    // Two pages that name each other.
+    // Two pages that link to each other.
     '/circle': ({ url, response }) => {
         const page = number(url, 'page', 1);
         response.setHeader('link', `</circle?page=${page === 1 ? 2 : 1}>; rel=next`);
@@ -109,7 +109,7 @@ export function html(response: ServerResponse, body: string): void {
 const books: PackageParam = { name: 'books', source: 'query', required: false, schema: { type: 'integer', minimum: 0 } };
 const ask = (name: string): PackageParam => ({ name, source: 'query', required: false });
 
-/** The library's endpoints on the port that it got; all of kind `paginate`, unless their name says something else. */
+/** The library's endpoints with its port. All have the kind `paginate`, unless their name says otherwise. */
 export function libraryEndpoints(port: number, base = `http://${LIBRARY}:${port}`): PackageEndpoint[] {
     const pages: PackageEndpoint = {
         name: 'pages',

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What Redocly's linter finds wrong with OpenAPI documents, as `name: where what`; by its rules for the specification itself. */
+/** The problems that Redocly's linter finds in OpenAPI documents by its rules for the specification, as `name: where what`. */
 export async function lintOpenApi(documents: Readonly<Record<string, object>>): Promise<string[]> {
     const folder = await mkdtemp(join(tmpdir(), 'routebook-openapi-'));
     try {
@@ -41,13 +41,16 @@ interface Report {
     problems: { message: string; location: { source: { ref: string }; pointer?: string }[] }[];
 }
 
-/** No word home: the suite runs without the internet. The linter fails where it finds something, and reports it all the same. */
+/**
+ * Disables telemetry, since the suite runs without the internet. The linter exits with an error if it finds problems, but still reports
+ * them.
+ */
 function run(folder: string, program: string[]): Promise<Report[]> {
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', HOME: folder };
     return new Promise((done, fail) => {
         execFile(process.execPath, program, { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
             try {
-                // One report a file, right behind each other.
+                // The output has one report per file, without separators.
                 done(stdout.split(/(?<=\n\})(?=\{\n)/).map((report) => JSON.parse(report) as Report));
             } catch {
                 fail(new Error(`the linter did not report: ${error?.message ?? ''}\n${stdout.slice(0, 500)}\n${stderr.slice(0, 2000)}`));

@@ -5,25 +5,25 @@ import { ownEnvironment } from './own-environment.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** CPU that the main thread of a process used, turn by turn of its event loop. */
+/** CPU milliseconds of the main thread of a process, per turn of its event loop. */
 export interface Turns {
     turns: number;
     mostMs: number;
-    /** What known work took before or after, 25 ms on a quiet machine. */
+    /** Duration of the known work before or after; 25 ms on a quiet machine. */
     knownMs: number;
     /** Characters of JSON that the busiest turn read and wrote. */
     mostCharacters: number;
     /** Turns that took more than 25 ms. */
     slow: number;
     tookMs: number;
-    /** The longest ones, in milliseconds. */
+    /** The longest turns, in milliseconds. */
     worst: number[];
 }
 
-/** A process of its own, whose turns can be measured. */
+/** A separate process with measurable turns. */
 export interface Measured {
     readonly pid: number;
-    /** Milliseconds of CPU of the turns that went by while `work` ran. */
+    /** Measures the turns while `work` runs, in CPU milliseconds. */
     during<Result>(work: () => Promise<Result>): Promise<{ turns: Turns; result: Result }>;
     stop(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export async function startMeasuredApi(settings: Record<string, string>): Promis
     return { ...api, base: `http://127.0.0.1:${await api.said(/routebook ready on http:\/\/localhost:(\d+)/)}` };
 }
 
-/** Starts `bin/worker.ts` with these settings. It is ready when the first job was done. */
+/** Starts `bin/worker.ts` with these settings. It is ready when the first job has ended. */
 export function startMeasuredWorker(settings: Record<string, string>): Measured {
     return start('worker', settings);
 }
@@ -60,7 +60,7 @@ function start(name: 'api' | 'worker', settings: Record<string, string>) {
     }
     return {
         pid: child.pid ?? 0,
-        /** Resolves with the first group of what it said. */
+        /** Resolves with the first group of the pattern in its output. */
         said: (pattern: RegExp) =>
             new Promise<string>((resolve, reject) => {
                 news.on('said', () => {

@@ -1,19 +1,19 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
-/** What is known of a name. `silent`: queries for it are never answered. */
+/** The records of a name. `silent`: queries for it are never answered. */
 export interface NameRecords {
     txt?: readonly string[];
     cname?: string;
     silent?: boolean;
 }
 
-/** A name server on loopback that answers by UDP, for the names that a test sets. */
+/** A DNS server on loopback that answers by UDP for the names that a test sets. */
 export interface NameServer {
-    /** `address:port`, as CLAIM_RESOLVERS takes it. */
+    /** `address:port`, the form of CLAIM_RESOLVERS. */
     resolver: string;
     names: Map<string, NameRecords>;
-    /** Names that were asked for, in their order. */
+    /** The queried names in order. */
     asked: string[];
     close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export async function openNameServer(): Promise<NameServer> {
     };
 }
 
-/** Like a resolver that follows aliases: the alias first, then what it leads to. */
+/** The answers of a resolver that follows aliases: the alias first, then the records of its target. */
 function answersOf(names: ReadonlyMap<string, NameRecords>, name: string, type: number): Buffer[] {
     const { txt = [], cname } = names.get(name) ?? {};
     if (cname !== undefined) {
@@ -84,7 +84,7 @@ function wireName(name: string): Buffer {
     return Buffer.concat([...name.split('.').map((label) => Buffer.from([label.length, ...Buffer.from(label)])), Buffer.from([0])]);
 }
 
-/** @returns the name in lower case, since resolvers mix cases at random, and where its bytes end */
+/** Reads a name from a packet. @returns the name in lower case, since resolvers mix cases at random, and the offset after its bytes */
 function readName(packet: Buffer, start: number): { name: string; end: number } {
     const labels: string[] = [];
     let at = start;

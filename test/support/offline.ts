@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import { isIP, Socket } from 'node:net';
 
 /**
- * The suite runs without the internet: a dial, or a question to a resolver, that leaves this machine fails the run and says
- * where it came from. Loaded before every spec (.mocharc.json); processes that a spec starts have their own settings.
+ * Ensures that the suite runs without the internet. A connection or a DNS query that leaves this machine fails the run, with the place in
+ * the code that sent it. Loaded before every spec (.mocharc.json). Processes that a spec starts have their own settings.
  */
 const left: Error[] = [];
 
@@ -27,7 +27,7 @@ for (const names of lookups) {
     }
 }
 
-// Modules that import these by name see the replacements too.
+// Updates modules that import these functions by name.
 syncBuiltinESMExports();
 
 export const mochaHooks = {
@@ -42,7 +42,7 @@ function refuse(what: string): never {
     throw error;
 }
 
-/** The host of net.Socket#connect, whose arguments Node sometimes hands on as one normalised array; undefined for a unix socket. */
+/** The host given to net.Socket#connect; undefined for a unix socket. Node sometimes passes the arguments as one normalised array. */
 function hostOf(given: readonly unknown[]): string | undefined {
     const [first, second] = Array.isArray(given[0]) ? (given[0] as unknown[]) : given;
     if (typeof first === 'object' && first !== null) {

@@ -7,17 +7,17 @@ import { parseEgressAllow } from '../../shared/domain/site/egress-allow.ts';
 import { createConnector, type EgressConnector } from '../../workers/egress.ts';
 import { createAuthority, issueCertificate } from './certificates.ts';
 
-/** Sites over https on loopback, for whatever host they are asked, and a guarded connector that finds them at port 443. */
+/** https sites on loopback for any host, and a guarded connector that reaches them at port 443. */
 export interface OwnerSites {
     connector: EgressConnector;
-    /** What a host answers; a host without an entry answers 404. */
+    /** The handler of each host. A host without a handler answers 404. */
     hosts: Map<string, (request: IncomingMessage, response: ServerResponse) => void>;
-    /** `host/path` of requests, in their order. */
+    /** `host/path` of the requests in order. */
     asked: string[];
     close(): Promise<void>;
 }
 
-/** @param hosts names that lead to loopback */
+/** Opens the sites. @param names host names that resolve to loopback */
 export async function openOwnerSites(names: ReadonlyMap<string, readonly string[]>): Promise<OwnerSites> {
     const authority = createAuthority();
     const trusted = getCACertificates('default');

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 /**
- * A thread of its own, so that every module is loaded again: imports the files that it is given and tells which patterns they made by
- * `new RegExp` meanwhile, as `[file, source, flags]`.
+ * Imports the given files in a separate thread, so that every module is loaded again. Reports the patterns that they create by `new RegExp`
+ * while they load, as `[file, source, flags]`.
  */
 const files = workerData as string[];
 const made: [string, string, string][] = [];

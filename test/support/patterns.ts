@@ -10,7 +10,7 @@ export interface ProductPattern {
     pattern: RegExp;
 }
 
-/** Every pattern of what callers, sites and packages can reach: those written as literals, and those put together when a module loads. */
+/** Every pattern in the code that callers, sites and packages can reach: literals, and patterns that are built while a module loads. */
 export async function productPatterns(): Promise<ProductPattern[]> {
     const files = ['api', 'shared', 'workers'].flatMap((folder) =>
         readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: 'utf8' })
@@ -18,7 +18,7 @@ export async function productPatterns(): Promise<ProductPattern[]> {
             .map((path) => `${folder}/${path}`),
     );
     const literals = files.flatMap((file) => literalsOf(readFileSync(ROOT + file, 'utf8')).map((pattern) => ({ file, pattern })));
-    // Threads' own files would wait for their first task.
+    // The files of threads are excluded, since they would wait for their first task.
     const loaded = files.filter((file) => !/\/thread-/.test(file)).map((file) => ROOT + file);
     const recorder = new Worker(new URL('pattern-recorder.ts', import.meta.url), { workerData: loaded, stdout: true });
     const [made] = (await once(recorder, 'message')) as [[string, string, string][]];
@@ -26,7 +26,7 @@ export async function productPatterns(): Promise<ProductPattern[]> {
     return [...literals, ...made.map(([file, source, flags]) => ({ file, pattern: new RegExp(source, flags) }))];
 }
 
-/** Patterns that stand in a source file between slashes; told from division by what stands before them. */
+/** The pattern literals of a source file. The text before a slash distinguishes them from a division. */
 function literalsOf(source: string): RegExp[] {
     const found: RegExp[] = [];
     const TOKEN =
@@ -37,10 +37,10 @@ function literalsOf(source: string): RegExp[] {
 
 const LENGTH = 100_000;
 
-/** Texts of 100 KB that were made to be slow for this pattern: what it looks for, again and again, in pieces and almost whole. */
+/** Texts of 100 KB that try to make this pattern slow: repeated matching parts, and texts that almost match. */
 export function hostileTexts({ source }: RegExp): string[] {
     const pieces = new Set([...'aZ09 _-./:"\'=<>,;@%+\\\t\n', ...(source.match(/[\w<>/="'-]{2,}/g) ?? [])]);
-    // What matches up to some place, and then does not: the pattern's own texts one after the other, each time one more of them.
+    // Texts that match up to some point and then fail: the pattern's own texts one after the other, each time one more.
     const words = source.replaceAll(/\[\^?\]?[^\]]*\]|\\[a-zA-Z]|\{\d+,?\d*\}|\(\?[:=!<]+/g, '|').split(/[()|*+?^$]+/);
     const texts = words.map((word) => word.replaceAll('\\', '')).filter((word) => word !== '');
     for (let count = 1; count <= Math.min(8, texts.length); count++) pieces.add(texts.slice(0, count).join(''));

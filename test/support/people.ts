@@ -8,13 +8,13 @@ export interface Answer<Body = Record<string, unknown>> {
     status: number;
     headers: Headers;
     body: Body;
-    /** The body as it was sent, where the person called. */
+    /** The original body, if the person made the call. */
     text?: string;
 }
 
 type Fields = Record<string, never> | Record<string, unknown>;
 
-/** Somebody who calls the API, with a key of theirs or without one. */
+/** A caller of the API, with or without a key. */
 export interface Person {
     readonly apiKey: string | undefined;
     readonly userId: string;
@@ -26,7 +26,7 @@ export interface Person {
 
 let people = 0;
 
-/** A new account with a key; `credits` is bonus on top of the plan's allowance. */
+/** Creates an account with a key. `credits` are a bonus beyond the plan's allowance. */
 export async function join(
     world: World,
     options: { plan?: 'free' | 'starter' | 'pro' | 'enterprise'; credits?: number; overrides?: accounts.NewAccount['overrides'] } = {},
@@ -42,7 +42,7 @@ export async function join(
     return person(world, made);
 }
 
-/** Somebody without a key. */
+/** A caller without a key. */
 export function stranger(world: World): Person {
     return person(world, { apiKey: undefined, userId: '', workspaceId: '' });
 }
@@ -66,7 +66,7 @@ function person(world: World, made: { apiKey: string | undefined; userId: string
         });
         const text = await response.text();
         const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
-        // HEAD answers say that they are JSON and have no body.
+        // HEAD answers have the content type JSON but no body.
         const answer = {
             status: response.status,
             headers: response.headers,

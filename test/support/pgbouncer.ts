@@ -10,12 +10,12 @@ const INI = fileURLToPath(new URL('../../ops/pgbouncer/pgbouncer.ini', import.me
 
 export interface PgBouncer {
     pid: number;
-    /** Sends everybody to another server, as an operator does: edits the address and tells it to read its file again. */
+    /** Sends all clients to another server, as an operator does: changes the address in its file and makes it reload the file. */
     moveTo(postgres: DebianPostgres): void;
     close(): Promise<void>;
 }
 
-/** PgBouncer with the file that we ship, on other addresses. */
+/** Starts PgBouncer with the configuration that we ship, on other addresses. */
 export async function startPgBouncer(postgres: DebianPostgres, port: number): Promise<PgBouncer> {
     const folder = mkdtempSync(join(tmpdir(), 'routebook-pgbouncer-'));
     chmodSync(folder, 0o755);

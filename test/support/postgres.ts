@@ -6,12 +6,12 @@ import type { EmbeddedPostgres } from '../../shared/platform/embedded-postgres.t
 import { startTemporaryPostgres } from './temporary-postgres.ts';
 
 const TEMPLATE = 'rb_template';
-/** One number that every process of a test run takes as the advisory lock of the template. */
+/** The advisory lock of the template, the same for all processes of a test run. */
 const TEMPLATE_LOCK = 7_062_601;
 
 export interface TestDatabase {
     url: string;
-    /** Ends every connection to it and removes it. */
+    /** Closes all connections to the database and drops it. */
     drop(): Promise<void>;
 }
 
@@ -19,14 +19,14 @@ let own: Promise<EmbeddedPostgres> | undefined;
 let template: Promise<void> | undefined;
 let operators: pg.Pool | undefined;
 
-// Only where a spec was started by itself; under `npm test` the server belongs to scripts/test.mjs.
+// Only if a spec was started alone. Under `npm test` the server belongs to scripts/test.mjs.
 after(async () => {
     await operators?.end();
     operators = undefined;
     await (await own)?.stop();
 });
 
-/** A migrated, empty database of this test's own: a clone of a template that is migrated once per run. */
+/** Creates a migrated, empty database for one test: a clone of a template that is migrated once per run. */
 export async function createTestDatabase(): Promise<TestDatabase> {
     const server = await serverUrl();
     template ??= makeTemplate(server);
@@ -34,7 +34,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     return createDatabase(server, `template ${TEMPLATE}`);
 }
 
-/** A database without any table. */
+/** Creates a database without tables. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
     return createDatabase(await serverUrl(), '');
 }
@@ -57,7 +57,7 @@ async function serverUrl(): Promise<string> {
     return (await own).url;
 }
 
-/** It gets its name when it is whole, so that a template which exists is a migrated one. */
+/** Creates the template. It gets its name only at the end, so an existing template is always completely migrated. */
 async function makeTemplate(server: string): Promise<void> {
     await asOperator(server, async (client) => {
         await client.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK]);
@@ -75,7 +75,7 @@ async function makeTemplate(server: string): Promise<void> {
     });
 }
 
-/** The next database is made over the same connection, where it comes soon. */
+/** Runs work on a connection that stays open for a while, so that the next database can use it too. */
 async function asOperator(server: string, work: (client: pg.PoolClient) => Promise<unknown>): Promise<void> {
     operators ??= new pg.Pool({ connectionString: server, max: 2, idleTimeoutMillis: 2000, allowExitOnIdle: true });
     const client = await operators.connect();

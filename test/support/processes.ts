@@ -6,25 +6,28 @@ import { TEST_SECRET_KEYS } from './secrets.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A process of the Procfile, started as production starts it. */
+/** A process of the Procfile, started as in production. */
 export interface Running {
     readonly pid: number;
     /** Resolves with the line of stdout that has this text. */
     said(text: string): Promise<string>;
     /** Sends the signal and waits for the end. */
     end(signal?: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number | null>;
-    /** Sends a signal and goes on. */
+    /** Sends a signal and does not wait. */
     signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT' | 'SIGTERM'): void;
     readonly output: () => string;
 }
 
-/** All callers of a test come from one address. */
+/** All callers of a test have the same address, so the limits of one address are off. */
 const ONE_CLIENT = { CLIENT_CONNECTIONS: '0', CLIENT_CONNECTIONS_PER_SECOND: '0' };
 
-/** The processes of an installation share their key ring; `npm start` makes one of its own. */
+/** The processes of an installation share their key ring. `npm start` creates its own. */
 const ONE_RING = { SECRET_KEYS: TEST_SECRET_KEYS };
 
-/** Starts `bin/<name>.ts` with these settings and nothing else of this machine's environment but the PATH; `cwd`: of another checkout. */
+/**
+ * Starts `bin/<name>.ts` with these settings and the PATH, without the rest of this machine's environment.
+ * @param cwd the folder of another checkout
+ */
 export function startProcess(name: 'api' | 'worker' | 'start', settings: Record<string, string>, cwd = ROOT): Running {
     const child: ChildProcess = spawn(process.execPath, [`bin/${name}.ts`], {
         cwd,

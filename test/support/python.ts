@@ -7,17 +7,17 @@ import { expect } from 'chai';
 const PYTHON = '/usr/bin/python3';
 const CLIENT = fileURLToPath(new URL('../../clients/python', import.meta.url));
 
-/** Python in an environment of its own. */
+/** Python in a virtual environment. */
 export interface PythonClient {
-    /** Runs Python; resolves with what it printed. @throws with its output where it failed */
+    /** Runs Python. @returns its output @throws with its output if it fails */
     run(args: readonly string[], options?: { input?: string; env?: Record<string, string> }): Promise<string>;
 }
 
 /**
  * Installs a published package.
- * @param folder an empty one, for the environment
+ * @param folder an empty folder for the environment
  * @param requirement its name and version
- * @returns undefined if no package index has it, or none can be reached
+ * @returns undefined if no package index has it or can be reached
  */
 export async function installPublished(folder: string, requirement: string): Promise<PythonClient | undefined> {
     await run(folder, PYTHON, ['-m', 'venv', join(folder, 'venv')]);
@@ -34,8 +34,8 @@ export async function installPublished(folder: string, requirement: string): Pro
 }
 
 /**
- * Builds the Python client as a wheel and installs it where nothing else is.
- * @param folder an empty one, for the wheel and the environment
+ * Builds the Python client as a wheel and installs it in an environment without other packages.
+ * @param folder an empty folder for the wheel and the environment
  */
 export async function installPythonClient(folder: string): Promise<PythonClient> {
     const source = join(folder, 'source');

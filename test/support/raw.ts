@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { Answer } from './people.ts';
 
-/** A request of exactly these bytes; undefined if the connection ended without an answer. Only the first answer is read. */
+/** Sends exactly these bytes and reads the first answer; undefined if the connection ended without one. */
 export async function sendRaw(base: string, bytes: string | Buffer, { waitMs = 5000 } = {}): Promise<Answer | undefined> {
     const { hostname, port } = new URL(base);
     const socket = connect(Number(port), hostname);
@@ -12,7 +12,7 @@ export async function sendRaw(base: string, bytes: string | Buffer, { waitMs = 5
         chunks.push(chunk);
         if (readAnswer(Buffer.concat(chunks)) !== undefined) resolve();
     });
-    // A server that cuts the connection may reset it: that is an end as well.
+    // A server that closes the connection may reset it. This counts as an end too.
     socket.on('error', () => resolve());
     socket.on('close', () => resolve());
     socket.write(bytes);
@@ -20,7 +20,7 @@ export async function sendRaw(base: string, bytes: string | Buffer, { waitMs = 5
     return readAnswer(Buffer.concat(chunks));
 }
 
-/** A whole request with the given lines of its head. */
+/** A complete request with these header lines. */
 export function rawRequest(line: string, headers: readonly string[] = [], body = ''): Buffer {
     const text = [line, 'Host: api.example', ...headers, 'Connection: close'].join('\r\n');
     return Buffer.concat([Buffer.from(`${text}\r\n\r\n`, 'latin1'), Buffer.from(body)]);

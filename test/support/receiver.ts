@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { openSite, type Seen } from './sites.ts';
 
-/** An event as it was told. */
+/** A received event. */
 export interface ToldEvent {
     /** webhook-id */
     id: string;
@@ -17,9 +17,12 @@ export interface ToldEvent {
 export interface Receiver {
     readonly port: number;
     url(path?: string): string;
-    /** What came to a path, in order; with a secret each is verified by the published library, which throws where it does not fit. */
+    /**
+     * The events received at a path, in order. With a secret, the published library verifies each of them and throws if a signature is
+     * wrong.
+     */
     told(secret?: string, path?: string): ToldEvent[];
-    /** How it answers from now on; 204 by default. Not to answer at all: do nothing. */
+    /** Sets how it answers from now on; 204 by default. A function that does nothing never answers. */
     answer(how: (response: ServerResponse, seen: ToldEvent) => void): void;
     connections(): number;
     close(): Promise<void>;

@@ -7,13 +7,13 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 
-/** A primary and a replica of one user with a password, and three Sentinels that replace the primary a second after it died. */
+/** A primary and a replica with a user and a password, and three Sentinels that replace the primary a second after its death. */
 export interface RedisWithSentinels {
     /** URL of the Sentinels, with the user of the primary. */
     url: string;
-    /** Ends the primary with SIGKILL, and resolves once it is gone. */
+    /** Kills the primary with SIGKILL. Resolves when it has ended. */
     killPrimary(): Promise<void>;
-    /** Starts what was killed, and resolves once it follows the new primary. */
+    /** Starts the killed server again. Resolves when it follows the new primary. */
     startAgain(): Promise<void>;
     remove(): Promise<void>;
 }
@@ -23,7 +23,7 @@ const USER = 'routebook';
 const PASSWORD = 'of-redis';
 const SENTINEL_PASSWORD = 'of-sentinels';
 
-/** @param tls files with which all of them speak TLS alone, as `localhost` */
+/** Starts the servers. @param tls files with which all of them speak only TLS, as `localhost` */
 export async function startRedisWithSentinels(tls?: { key: string; certificate: string }): Promise<RedisWithSentinels> {
     const folder = mkdtempSync(join(tmpdir(), 'routebook-sentinel-'));
     const host = tls === undefined ? '127.0.0.1' : 'localhost';
@@ -43,7 +43,7 @@ export async function startRedisWithSentinels(tls?: { key: string; certificate: 
                   ...[`tls-cert-file ${tls.certificate}`, `tls-key-file ${tls.key}`, `tls-ca-cert-file ${tls.certificate}`],
               ];
 
-    /** Sentinels rewrite their file, and so does a Redis whose role changed. */
+    /** Starts a server with its own file, since Sentinels, and a Redis with a changed role, rewrite their file. */
     async function start(port: number, options: { isSentinel?: boolean; lines?: readonly string[] }): Promise<void> {
         const { isSentinel = false, lines } = options;
         const own = join(folder, String(port));
@@ -87,7 +87,7 @@ export async function startRedisWithSentinels(tls?: { key: string; certificate: 
     ];
     await Promise.all(watchers.map((port) => start(port, { isSentinel: true, lines: watch })));
 
-    /** What the first Sentinel knows of the primary. */
+    /** The primary's state, as the first Sentinel sees it. */
     async function primary(): Promise<Record<string, string>> {
         const answer = await answerOf(connection(watchers[0], SENTINEL_PASSWORD), (redis) => redis.call('SENTINEL', 'MASTER', NAME));
         const flat = Array.isArray(answer)
@@ -98,7 +98,7 @@ export async function startRedisWithSentinels(tls?: { key: string; certificate: 
         return Object.fromEntries(flat.flatMap((word, at) => (at % 2 === 0 ? [[word, flat[at + 1] ?? '']] : [])));
     }
 
-    /** All know each other, and there is a replica to take over. */
+    /** Waits until all know each other and a replica can take over. */
     const whole = () =>
         eventually(
             async () => {

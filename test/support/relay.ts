@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A TCP relay that can fall silent (connections stay, bytes vanish), slow down, or cut what goes through it. */
+/** A TCP relay that can stop forwarding (connections stay open, bytes are lost), delay bytes, or close connections. */
 export interface Relay {
     port: number;
     silence(): void;
     speak(): void;
-    /** Each piece of bytes comes so much later, in both directions together. */
+    /** Delays every chunk. `ms` is the total of both directions, in milliseconds. */
     delay(ms: number): void;
     close(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export async function startRelay(target: number): Promise<Relay> {
             [far, near],
         ] as const) {
             sockets.add(from);
-            // In their order, also where the delay ends between two of them.
+            // Chunks keep their order even if the delay ends between two of them.
             const late: (string | Buffer)[] = [];
             from.on('data', (bytes) => {
                 if (isSilent) return;
@@ -49,7 +49,7 @@ export async function startRelay(target: number): Promise<Relay> {
             isSilent = true;
         },
         speak() {
-            // What was swallowed is gone for good, so these connections can only be cut.
+            // Lost bytes cannot be recovered, so these connections can only be closed.
             isSilent = false;
             for (const socket of sockets) socket.destroy();
         },

@@ -10,15 +10,15 @@ import type { World } from './world.ts';
 
 export const INTENT = 'find one product together with its price';
 
-/** What stands in the placeholders of paths. */
+/** The values of the placeholders in paths. */
 export interface Places {
-    /** A site's version and who maintains it, a request for a schema, a claim, a job: absent ones unless a test has some. */
+    /** A site's version and maintainer, a schema request, a claim, and a job. They do not exist unless a test sets them. */
     version: string;
     workspace_id: string;
     request_id: string;
     claim_id: string;
     connection_id: string;
-    /** A site that takes connections. */
+    /** A site that accepts connections. */
     connected: string;
     /** A site with an OAuth client. */
     consented: string;
@@ -29,7 +29,7 @@ export interface Places {
     batch_id: string;
 }
 
-/** The id of a claim of somebody's on a domain, proved without anybody looking it up. */
+/** Creates a person's claim on a domain, marks it as proven, and returns its id. */
 export async function aProvenClaim({ app }: World, person: Person, domain: string): Promise<string> {
     const { claim_id: id } = dataOf<{ claim_id: string }>(await person.call('POST', `/v1/sites/${domain}/claims`));
     await app.db.raw("update claims set status = 'proven', method = 'dns', proven_at = app_now() where id = ?", [id]);
@@ -37,23 +37,23 @@ export async function aProvenClaim({ app }: World, person: Person, domain: strin
     return id;
 }
 
-/** Makes a workspace the owner of a domain by a claim that is proven already. */
+/** Makes a workspace the owner of a domain by a claim that is already proven. */
 export async function makeOwner(db: Db, domain: string, workspaceId: string): Promise<void> {
     await addMaintainer(db, domain, workspaceId);
     await updateOwnership(db, domain, workspaceId);
 }
 
-/** A request of every route that is right in shape, made from the table of contracts; `site` and `body` as the test wants them. */
+/** A well-formed request of a route, built from the table of contracts. The test chooses `site` and `body`. */
 export interface RouteCall {
     contract: AnyContract;
     method: AnyContract['method'];
     path: string;
     body: object | undefined;
-    /** The same path with another value in one of its placeholders, in every spelling that a URL can have. */
+    /** The same path with another value of one placeholder, in every spelling that a URL allows. */
     pathWith(placeholder: string, value: string): string;
 }
 
-/** One call for every contract; a route that this does not know how to call fails, so that no new one is forgotten. */
+/** One call for every contract. Throws for a route that it cannot call, so that no new route is forgotten. */
 export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, contracts: readonly AnyContract[] = CONTRACTS): RouteCall[] {
     const bodies: Readonly<Record<string, object>> = {
         postFetch: { site, endpoint: 'product', params: { id: 1 } },
@@ -109,28 +109,28 @@ export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, con
     });
 }
 
-/** Names of the placeholders of a route's path. */
+/** The names of the placeholders in a route's path. */
 export function placeholdersOf({ contract }: Pick<RouteCall, 'contract'>): string[] {
     return [...contract.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
-/** The call of `route` by `person`. */
+/** Calls a route as this person. */
 export function callRoute(person: Person, { method, path, body }: RouteCall, headers: Record<string, string> = {}): Promise<Answer> {
     return person.call(method, path, { ...(body === undefined ? {} : { body }), headers });
 }
 
-/** Code of a refusal, or undefined for a success. */
+/** The code of a refusal; undefined for a success. */
 export function codeOf({ body }: Answer): string | undefined {
     return (body['error'] as { code: string } | undefined)?.code;
 }
 
-/** What stands in `details`, as `path code`, in the order of the answer. */
+/** The `details` of an answer in order, as `path code`. */
 export function detailsOf({ body }: Answer): string[] {
     const { details = [] } = body['error'] as { details?: { path: string; code: string }[] };
     return details.map(({ path, code }) => `${path} ${code}`);
 }
 
-/** What stands in `data` of an answer that is expected to be a success. */
+/** The `data` of a successful answer. @throws if it is not a success */
 export function dataOf<T = Record<string, unknown>>({ status, body }: Answer): T {
     if (body['success'] !== true) throw new Error(`expected a success, got ${status} ${JSON.stringify(body)}`);
     return body['data'] as T;

@@ -2,8 +2,8 @@
 export const isWhole = process.env['TEST_WHOLE'] === '1';
 
 /**
- * Whether a case is taken: of each so many that are asked for one, all of them in a long run. Where cases stand in rows and columns, a
- * prime takes some of each row and some of each column.
+ * Returns a function that says whether a case runs: one in `every` cases, and all of them in a long run. If cases form a table, a prime
+ * number picks some of each row and of each column.
  */
 export function oneOf(every: number, first = 0): () => boolean {
     let index = 0;

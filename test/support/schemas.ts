@@ -1,6 +1,6 @@
 import type { JsonObject, PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
 
-/** A package with one endpoint, as small as the rules allow; a test says only what it is about. */
+/** A package with one endpoint, as small as the rules allow. A test sets only what it is about. */
 export function aPackage(site: string, more: Partial<PackageDocument> = {}): PackageDocument {
     return {
         format: 'routebook/1',
@@ -27,7 +27,7 @@ export function anEndpoint(site: string, more: Partial<PackageEndpoint> = {}): P
     };
 }
 
-/** A copy of a JSON value with the value at a JSON pointer replaced; `undefined` removes it. */
+/** A copy of a JSON value in which the value at a JSON pointer is replaced. `undefined` removes it. */
 export function withChange<T extends object>(document: T, pointer: string, value: unknown): T {
     const copy = structuredClone(document);
     const steps = pointer

@@ -3,7 +3,7 @@ import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { type Answer, type Person, withKey } from './people.ts';
 import type { World } from './world.ts';
 
-/** Another key of a person, with every scope but those that are given. */
+/** Creates another key of a person, with all scopes except for the given changes. */
 export async function scopedKey(world: World, { workspaceId, userId }: Person, scopes: Partial<Scopes>): Promise<Person> {
     const { apiKey } = await createKey(world.app.db, {
         workspaceId,
@@ -14,7 +14,7 @@ export async function scopedKey(world: World, { workspaceId, userId }: Person, s
     return withKey(world, apiKey);
 }
 
-/** `part: value` of the scope that an answer says is missing; undefined if it says nothing of the kind. */
+/** `part: value` of the scope that an answer reports as missing; undefined if it reports none. */
 export function lackOf({ status, body }: Answer): string | undefined {
     const { code, details = [] } = (body['error'] ?? {}) as { code?: string; details?: { code: string; message: string }[] };
     const lack = details.find((detail) => detail.code === 'SCOPE_MISSING');

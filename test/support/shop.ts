@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
 import { openSite, type Site } from './sites.ts';
 
-/** A shop on loopback that does what its path says, so that a test names the behaviour it wants. */
+/** A shop on loopback. The path of a request selects its behaviour. */
 export interface Shop extends Site {
-    /** Resolves when so many requests wait at `/held`. */
+    /** Resolves when this many requests wait at `/held`. */
     waiting(count: number): Promise<void>;
     /** Answers all of them. */
     letGo(): void;
@@ -13,7 +13,7 @@ export interface Shop extends Site {
 
 export const SHOP = 'shop.test';
 
-/** Hosts for the config of a world in which the shop is reachable by its name. */
+/** Hosts for the config of a world, so that the shop's name resolves to loopback. */
 export const SHOP_HOSTS: ReadonlyMap<string, readonly string[]> = new Map([
     [SHOP, ['127.0.0.1']],
     ['dear.test', ['127.0.0.1']],
@@ -64,10 +64,10 @@ const PAGES: Readonly<Record<string, (asked: Asked) => void>> = {
     },
     broken: ({ response }) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"half":'),
     html: ({ response }) => response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE),
-    // For members: who is none is led to the page to sign in on.
+    // Only for members: others are redirected to the sign-in page.
     members: ({ response }) => response.writeHead(302, { location: '/login' }).end(),
     login: ({ response }) => response.writeHead(200, { 'content-type': 'text/html' }).end(LOGIN),
-    // In the middle of the page a form to sign in on, which its title does not say.
+    // A page with a sign-in form in its middle, which the title does not mention.
     wall: ({ response }) => response.writeHead(200, { 'content-type': 'text/html' }).end(WALL),
     numbers: ({ response }) => response.writeHead(200, { 'content-type': 'application/json' }).end('{ "id": 12345678901234567890 }'),
     list: ({ response }) => json(response, 200, [1, 2, 3]),
@@ -96,7 +96,7 @@ function json(response: ServerResponse, status: number, body: unknown): void {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** The shop's schema on the port that it got; `site` may be any name that resolves to it. */
+/** The shop's package with its port. `site` may be any name that resolves to the shop. */
 export function shopPackage(port: number, more: Partial<PackageDocument> = {}): PackageDocument {
     const { site = SHOP } = more;
     const base = `http://${site}:${port}`;

@@ -3,25 +3,25 @@ import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types
 import { json } from './library.ts';
 import { openSite, type Site } from './sites.ts';
 
-/** A site with many pages, each of which a test can close, and which writes down when each was called. */
+/** A site with many pages. A test can close each page, and the site records each call. */
 export interface SiteWithPages extends Site {
-    /** The status with which a page answers, where it is not 200. */
+    /** The statuses of pages that do not answer 200. */
     closed: Map<string, number>;
-    /** Pages that answer something else than their schema says. */
+    /** Pages with answers that differ from their schema. */
     changed: Set<string>;
-    /** Calls in the order they came. */
+    /** Calls in their order. */
     calls: { page: string; method: string; at: number }[];
-    /** Resolves when so many calls wait at the page `held`. */
+    /** Resolves when this many calls wait at the page `held`. */
     waiting(count: number): Promise<void>;
     /** Answers all of them. */
     letGo(): void;
 }
 
 export const SITE = 'shop.test';
-/** `fair` is another site of the same registrable domain; the third is another domain. */
+/** `fair` is another site of the same registrable domain. The third site has another domain. */
 export const SIBLING = `fair.${SITE}`;
 export const OTHER_DOMAIN = 'other.test';
-/** Domains that no test names: each publishes once, so that no run of its own day stands in the way of the next. */
+/** Domains that tests do not name. Each is published once, so an earlier run of the same domain never delays a new one. */
 export const LATER_DOMAINS: readonly string[] = Array.from({ length: 9 }, (_, index) => `other-${index + 1}.test`);
 export const SITE_HOSTS: ReadonlyMap<string, readonly string[]> = new Map(
     [SITE, SIBLING, OTHER_DOMAIN, ...LATER_DOMAINS].map((name): [string, string[]] => [name, ['127.0.0.1']]),

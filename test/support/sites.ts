@@ -6,29 +6,29 @@ import type { Method, UpstreamRequest } from '../../shared/domain/types.ts';
 import type { EgressRules } from '../../workers/egress.ts';
 import type { Certificate } from './certificates.ts';
 
-/** What a site saw of one request. */
+/** A request that a site received. */
 export interface Seen {
     method: string;
     path: string;
     headers: IncomingMessage['headers'];
-    /** Names and values as they came. */
+    /** The original names and values. */
     rawHeaders: string[];
     body: string;
-    /** The body as it came. */
+    /** The original bytes of the body. */
     bytes: Buffer;
 }
 
 /** A site on loopback, on a free port. */
 export interface Site {
     port: number;
-    /** Whole requests, in the order they came. */
+    /** Complete requests in order. */
     seen: Seen[];
-    /** How often somebody connected. */
+    /** The number of connections so far. */
     connections(): number;
     close(): Promise<void>;
 }
 
-/** A well-behaved site; the listener runs once the request's body is whole. With a certificate it speaks https. */
+/** Opens a normal site. The listener runs when the request's body is complete. With a certificate the site uses https. */
 export async function openSite(
     listener: (request: IncomingMessage & { text: string }, response: Parameters<RequestListener>[1]) => void,
     { certificate, host = '127.0.0.1' }: { certificate?: Certificate; host?: string } = {},
@@ -51,7 +51,7 @@ export async function openSite(
     return { ...(await listen(server, host)), seen };
 }
 
-/** A site that speaks bytes: `serve` gets the connection and the head of each request that came over it. */
+/** Opens a site on the level of bytes. `serve` gets the connection and the head of each request on it. */
 export async function openRawSite(serve: (socket: Socket, path: string, head: string) => void): Promise<Site> {
     const seen: Seen[] = [];
     const server = createTcpServer((socket) => {
@@ -89,7 +89,7 @@ async function listen(server: Server | TcpServer, host: string): Promise<Omit<Si
     };
 }
 
-/** Rules under which names resolve to loopback and the given entries of EGRESS_ALLOW stand. */
+/** Egress rules with these entries of EGRESS_ALLOW, in which names resolve to loopback. */
 export function loopbackRules(allow: string, hosts: Record<string, string | string[]> = { 'shop.test': '127.0.0.1' }): EgressRules {
     const parsed = parseEgressAllow(allow);
     if (!parsed.ok) throw new Error(parsed.problem);

@@ -9,8 +9,8 @@ import { freePort } from './free-port.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Programs that start what npm would start, without npm's own start of a second for each of a hundred commands. What npm itself makes of
- * the package is tested in test/cli/packing.spec.ts.
+ * Programs that start the same as npm would. npm itself needs a second for each of a hundred commands. test/cli/packing.spec.ts tests what
+ * npm makes of the package.
  */
 const QUICK = {
     npx: `#!/bin/sh
@@ -25,14 +25,16 @@ exec '${process.execPath}' bin/admin.ts "$@"
 `,
 };
 
-/** A copy of the project in which `npm start` runs, as on a newcomer's machine. */
+/** A copy of the project in which `npm start` runs, as on a new user's machine. */
 export interface StartedClone {
     folder: string;
     /** Port of the server; the demo shop has the next one. */
     port: number;
     /** Everything that `npm start` printed. */
     printed: string;
-    /** Environment of a command in the clone: nothing of this test run, and a folder of its own for what the command line stores. */
+    /**
+     * Environment of a command in the clone: without that of this test run, and with a separate folder for the files of the command line.
+     */
     environment(extra?: Record<string, string>): NodeJS.ProcessEnv;
     close(): Promise<void>;
 }
@@ -77,7 +79,7 @@ export async function startClone(settings: Record<string, string> = {}): Promise
                 server.kill('SIGINT');
                 await once(server, 'exit');
             }
-            // As root, the database lies outside of its data folder.
+            // If the tests run as root, the database is outside of the data folder.
             for (const path of [realpathSync(join(folder, '.data', 'postgres')), folder]) rmSync(path, { recursive: true, force: true });
         },
     };

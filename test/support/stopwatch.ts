@@ -3,8 +3,8 @@ import { doKnownWork, KNOWN_MS } from './known-work.ts';
 const LOOK_MS = 20;
 
 /**
- * Tells the milliseconds since it was started, without those by which timers of this process were late: these are a busy machine's.
- * The first question stops it.
+ * Starts a stopwatch. The first call stops it and returns the milliseconds since the start. Delays of this process's timers do not count,
+ * since a busy machine causes them.
  */
 export function startStopwatch(): () => number {
     const began = performance.now();
@@ -23,7 +23,7 @@ export function startStopwatch(): () => number {
     };
 }
 
-/** Milliseconds of CPU that this process would take on a quiet machine for something that is done at once: known work tells how slow it is. */
+/** CPU milliseconds that synchronous work would take on a quiet machine. Known work shows how slow this machine is. */
 export function cpuMsOf(work: () => unknown): number {
     const before = measured(doKnownWork);
     const ms = measured(work);

@@ -5,7 +5,7 @@ import { publish } from '../../shared/store/registry/publish.ts';
 import type { Person } from './people.ts';
 import type { World } from './world.ts';
 
-/** Stores a package past the rules of publishing, as one is that was published before they were made. */
+/** Stores a package without checking the rules of publishing, like a package that was published before a rule existed. */
 export async function storePackage(world: World, document: PackageDocument, { workspaceId, userId }: Person): Promise<void> {
     const versionHash = createHash('sha256').update(JSON.stringify(document)).digest('hex');
     const publisher = { workspaceId, userId, accountId: userId, isGuarded: false };

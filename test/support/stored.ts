@@ -2,10 +2,10 @@ import { Redis } from 'ioredis';
 import type { App } from '../../shared/app.ts';
 import type { Db } from '../../shared/platform/db.ts';
 
-/** Everything that a Routebook stored or logged until a moment, by where it is. */
+/** Everything that an installation has stored or logged, by place. */
 export type Stored = ReadonlyMap<string, string>;
 
-/** Reads every table of every schema but the system's, every Redis key of this installation, and the log. */
+/** Reads all tables except the system's, all Redis keys of this installation, and the log. */
 export async function readStored({ db, config }: App, logged: readonly unknown[]): Promise<Stored> {
     const stored = new Map([['the log', JSON.stringify(logged)]]);
     for (const [table, text] of await readTables(db)) stored.set(`table ${table}`, text);
@@ -15,7 +15,7 @@ export async function readStored({ db, config }: App, logged: readonly unknown[]
     return stored;
 }
 
-/** Which of the secrets are stored where: in clear, percent-encoded, escaped as in JSON, in base64 or in hex. */
+/** Finds secrets in stored data: in clear text, percent-encoded, escaped as in JSON, in base64 or in hex. */
 export function findPlanted(stored: Stored, secrets: Readonly<Record<string, string>>): string[] {
     const found: string[] = [];
     for (const [place, text] of stored) {
@@ -28,13 +28,13 @@ export function findPlanted(stored: Stored, secrets: Readonly<Record<string, str
     return found;
 }
 
-/** A text in all forms but hex; in base64, wherever in the bytes that were encoded it stands. */
+/** All forms of a text except hex. In base64, the text may begin at any of three offsets. */
 function formsOf(secret: string): string[] {
     const shifted = [0, 1, 2].flatMap((shift) => {
         const encoded = Buffer.concat([Buffer.alloc(shift), Buffer.from(secret)])
             .toString('base64')
             .replaceAll('=', '');
-        // The first and the last characters depend on what stands beside the secret too.
+        // The first and last characters also depend on the neighbouring bytes.
         const inner = encoded.slice(shift === 0 ? 0 : shift + 1, -1);
         return [inner, inner.replaceAll('+', '-').replaceAll('/', '_')];
     });
@@ -46,7 +46,7 @@ function formsOf(secret: string): string[] {
     return [...new Set([...plain.flatMap(escapedOf), ...shifted])];
 }
 
-/** A text in a JSON text, in a JSON text in a JSON text, and so on: a log line may hold a body that holds an answer. */
+/** The text escaped in a JSON text, also in nested ones: a log line may contain a body that contains an answer. */
 function escapedOf(text: string): string[] {
     const escaped = [text];
     for (let depth = 0; depth < 3; depth++) escaped.push(JSON.stringify(escaped.at(-1)).slice(1, -1));
@@ -66,12 +66,12 @@ async function readTables(db: Db): Promise<[name: string, text: string][]> {
     return texts;
 }
 
-/** What stands in the bytea columns of a row. */
+/** The contents of the bytea columns of a row. */
 function bytesIn(row: string): string {
     return [...row.matchAll(/\\\\x([0-9a-f]+)/g)].map(([, hex = '']) => Buffer.from(hex, 'hex').toString('latin1')).join('\n');
 }
 
-/** Every key that has the prefix in it, with what it holds; an empty prefix reads all. */
+/** All keys that contain the prefix, with their contents. An empty prefix selects all. */
 export async function readRedis(url: string, prefix: string): Promise<[name: string, text: string][]> {
     const redis = new Redis(url);
     try {
@@ -85,7 +85,7 @@ export async function readRedis(url: string, prefix: string): Promise<[name: str
     }
 }
 
-/** In latin1: values may be bytes. */
+/** The content of a key in latin1, since values may be bytes. */
 async function contentOf(redis: Redis, key: string): Promise<string> {
     const type = await redis.type(key);
     const read: Readonly<Record<string, () => Promise<unknown>>> = {

@@ -14,7 +14,7 @@ export interface StripeEvent {
     payload: string;
 }
 
-/** How an event is sent, where it is not as Stripe does. */
+/** How an event is sent, if it differs from Stripe. */
 export interface Delivery {
     base?: string;
     secret?: string;
@@ -24,28 +24,28 @@ export interface Delivery {
 }
 
 /**
- * Stripe on loopback, as its API is published: forms in, JSON out, errors with its types and codes, idempotency keys, a page to pay
- * on, and signed events that come as often and in whatever order a test sends them.
+ * Stripe on loopback, like its published API: requests are forms and answers JSON, with error types and codes, idempotency keys, a payment
+ * page and signed events. A test decides how often and in which order events are sent.
  */
 export interface LocalStripe {
     url: string;
     settings: NonNullable<Config['stripe']>;
     bank: Bank;
-    /** Calls of the API, in their order. */
+    /** The API calls in order. */
     asked: (Asked & { idempotencyKey: string | undefined })[];
-    /** Events that happened and were not sent yet. */
+    /** Events that were not sent yet. */
     waiting: StripeEvent[];
-    /** By whose clock it goes, and where its events go. */
+    /** Uses the clock of this world and sends events to it. */
     serve(world: { app: { clock: { now(): number } }; base: string }): void;
     /** Sends one event; resolves with the status of the answer. */
     send(event: StripeEvent, delivery?: Delivery): Promise<number>;
-    /** Sends everything that waits, until it is taken. */
+    /** Sends all waiting events, and repeats each until it is accepted. */
     deliver(): Promise<void>;
-    /** From now on events are sent by themselves, each at once. */
+    /** Sends each event immediately from now on. */
     deliverAtOnce(): void;
-    /** What the API answers from now on, whatever it is asked: a status, or a closed connection. */
+    /** Makes the API answer everything with this status, or close the connection. Undefined ends this. */
     fail(how: number | 'close' | undefined): void;
-    /** Runs before an answer goes out, while the caller waits for it. */
+    /** Sets a hook that runs before an answer is sent, while the caller waits. */
     beforeAnswer(hook: ((asked: Asked) => Promise<void> | void) | undefined): void;
     close(): Promise<void>;
 }
@@ -149,7 +149,7 @@ export async function openStripe(): Promise<LocalStripe> {
         }
     }
 
-    /** What a person sees of Stripe: a page to pay on, the portal, and an invoice. */
+    /** The pages that Stripe shows to people: payment, the portal, and an invoice. */
     function showPage(method: string, path: string, search: string, response: ServerResponse): void {
         const session = bank.sessions.get(/^\/c\/pay\/(.+)$/.exec(path)?.[1] ?? '');
         if (session !== undefined && method === 'POST') {

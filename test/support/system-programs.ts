@@ -1,38 +1,38 @@
 import { accessSync, appendFileSync, constants, existsSync, readFileSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-/** A part that only an operating system brings. */
+/** A dependency that only the operating system provides. */
 export interface SystemProgram {
     name: string;
     /** Programs on the PATH, or files. */
     probes: readonly string[];
-    /** What installs it on Debian. */
+    /** The Debian packages that install it. */
     packages: string;
 }
 
 const LINES = readFileSync(new URL('./system-programs.txt', import.meta.url), 'utf8').split('\n');
 
-/** Every part that some test needs of the operating system, from `system-programs.txt`. */
+/** Every dependency on the operating system that some test needs, from `system-programs.txt`. */
 export const SYSTEM_PROGRAMS: readonly SystemProgram[] = LINES.filter((line) => line !== '' && !line.startsWith('#')).map((line) => {
     const [name = '', probes = '', packages = ''] = line.split('|').map((cell) => cell.trim());
     return { name, probes: probes.split(','), packages };
 });
 
-/** Whether this machine has it. */
+/** Whether this dependency is installed. */
 export function has(name: string): boolean {
     return programNamed(name).probes.every((probe) => (isAbsolute(probe) ? existsSync(probe) : findProgram(probe) !== undefined));
 }
 
 /**
- * Leaves out the tests of a suite where a part of the operating system is missing; in CI they fail. `npm test` names at its end what
- * was left out, and the command that installs it. Call it in `before`, with mocha's `this`.
+ * Skips the tests of a suite if a dependency on the operating system is missing; in CI they fail instead. `npm test` lists at its end what
+ * was skipped, and the command that installs it. Call this in `before`, with mocha's `this`.
  */
 export function needs(test: Mocha.Context, ...names: string[]): void {
     const missing = names.filter((name) => !has(name));
     if (missing.length > 0) leaveOut(test, missing);
 }
 
-/** The same where it is known that they are missing. */
+/** Skips the tests, or fails in CI, if the missing dependencies are already known. */
 export function leaveOut(test: Mocha.Context, missing: readonly string[]): never {
     if (isCi()) throw new Error(`missing here: ${missing.join(', ')} (Debian: apt-get install ${packagesOf(missing)})`);
     for (const name of missing) noteMissing(name);
@@ -40,13 +40,13 @@ export function leaveOut(test: Mocha.Context, missing: readonly string[]): never
     return test.skip();
 }
 
-/** Tells `npm test` that something was left out. */
+/** Records for `npm test` that tests were skipped. */
 export function noteMissing(name: string): void {
     const file = process.env['TEST_MISSING_FILE'];
     if (file !== undefined) appendFileSync(file, `${name}\n`);
 }
 
-/** Debian's packages that bring these parts. */
+/** The Debian packages that install these dependencies. */
 export function packagesOf(names: readonly string[]): string {
     return [...new Set(names.flatMap((name) => programNamed(name).packages.split(' ')))].join(' ');
 }
@@ -64,7 +64,7 @@ export function findProgram(name: string): string | undefined {
     });
 }
 
-/** Whether everything has to be there. */
+/** Whether this is CI, where nothing may be missing. */
 export function isCi(): boolean {
     return !['', '0', 'false', undefined].includes(process.env['CI']);
 }

@@ -6,7 +6,7 @@ import { openSocketFolder } from '../../shared/platform/embedded-postgres/socket
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../shared/platform/embedded-postgres.ts';
 import { startDebianPostgres } from './debian-postgres.ts';
 
-/** The pid of the test run follows. */
+/** Prefix of the folder's name; the pid of the test run follows. */
 const TEMPORARY = 'routebook-test-';
 
 /** Starts PostgreSQL as Debian ships it for a test run, with the same access as the embedded one. */
@@ -16,7 +16,7 @@ export async function startTemporaryDebianPostgres(): Promise<EmbeddedPostgres> 
     return { url: server.url('routebook'), stop: () => server.remove() };
 }
 
-/** Starts a server for a test run. `stop` removes its folder; the folders of killed runs go now. */
+/** Starts a server for a test run. `stop` removes its folder. The folders of killed runs are removed now. */
 export async function startTemporaryPostgres(): Promise<EmbeddedPostgres> {
     removeAbandonedServers(tmpdir());
     const dataDir = mkdtempSync(join(tmpdir(), `${TEMPORARY}${process.pid}-`));

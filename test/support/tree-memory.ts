@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs';
 
-/** What a process and the processes that it started take, in bytes. */
+/** Memory of a process and of the processes that it started, in bytes. */
 export interface TreeMemory {
-    /** The most of all together since the watch began. */
+    /** The peak of their sum since the watch began. */
     most: number;
-    /** By how much that is more than at the beginning. */
+    /** The peak minus the sum at the beginning. */
     grown: number;
-    /** The most of one of the processes that it started. */
+    /** The peak of a single child process. */
     mostOfChild: number;
 }
 
 const LOOK_MS = 10;
 const PAGE_BYTES = 4096;
-/** Field of /proc/PID/stat behind the name of the program (proc(5): 24). */
+/** Index of the field in /proc/PID/stat after the program's name (proc(5): 24). */
 const RSS = 21;
 
-/** Looks at a process and its children until it is asked what they took. */
+/** Watches a process and its children. Calling the returned function ends the watch and returns their memory. */
 export function watchTree(pid: number): () => TreeMemory {
     const atFirst = bytesOf(pid) + sum(bytesOfChildren(pid));
     let most = atFirst;

@@ -2,13 +2,13 @@ import { performance } from 'node:perf_hooks';
 import { doKnownWork } from './known-work.ts';
 
 /**
- * Loaded into a process before its program (`node --import`): while it is told to, it takes down how much CPU the main thread uses in
- * each turn of its event loop, collections of garbage included. A busy machine runs the same work in more CPU time: what known work takes
- * then, before the first of these turns and after the last, tells how much more.
+ * Loaded into a process before its program (`node --import`). While it is switched on, it records the CPU time of the main thread in each
+ * turn of the event loop, including garbage collection. On a busy machine the same work takes more CPU time. So known work is measured
+ * before the first and after the last of these turns, for comparison.
  */
 let turns: number[] | undefined;
 let knownMs = 0;
-/** Goal X1, at the 99.9th. */
+/** Limit of goal X1 for the 99.9th percentile. */
 const SLOW_MS = 25;
 let wallMs = 0;
 let before = 0;
@@ -24,7 +24,7 @@ function measureKnownWork(): number {
     return cpuMs() - began;
 }
 
-/** Characters of JSON that were read and written in a turn, and in the busiest one. */
+/** Characters of JSON that were read and written in the current turn, and in the busiest one. */
 let characters = 0;
 let mostCharacters = 0;
 const { parse, stringify } = JSON;
@@ -58,7 +58,7 @@ process.on('message', (message) => {
         wallMs = performance.now();
         setImmediate(look);
     } else if (message === 'measured') {
-        // The turn that is told to stop may be the longest.
+        // The turn that stops the recording may be the longest.
         turns?.push(cpuMs() - before);
         mostCharacters = Math.max(mostCharacters, characters);
         const sorted = (turns ?? []).toSorted((a, b) => a - b);

@@ -1,8 +1,8 @@
 import type { Db } from '../../shared/platform/db.ts';
 
 /**
- * What we use of pgvector, for a PostgreSQL that does not ship it: a type `vector(n)` with a cast from `real[]`, and the cosine distance.
- * Without an index, as pgvector is for few rows.
+ * The part of pgvector that we use, for a PostgreSQL without it: a type `vector(n)` with a cast from `real[]`, and the cosine distance. It
+ * has no index, as pgvector with few rows.
  */
 export async function addVectorType(db: Db): Promise<void> {
     await db.raw(`

@@ -9,20 +9,20 @@ import { openWorld, type Topology, type World, type WorldOptions } from './world
 
 const PATIENCE_MS = 20_000;
 
-/** A world that verifies what is published, a site to publish, and somebody who does. */
+/** A world that verifies published packages, a site to publish, and a person who publishes it. */
 export interface Verifying {
     world: World;
     site: SiteWithPages;
     ada: Person;
-    /** Resolves with the version, which is not verified yet. */
+    /** Resolves with the version. It is not verified yet. */
     publish(...document: Parameters<typeof sitePackage>): Promise<number>;
     card(site: string): Promise<{ verified: boolean; verified_at: string | null }>;
     state(site: string): Promise<verification.VerificationState>;
     /** Resolves when the site's run of this number has ended. */
     ended(site: string, run: number): Promise<verification.VerificationState>;
-    /** Resolves when a worker looked at all that is due, and so would have begun a run of any site but one of LATER_DOMAINS. */
+    /** Resolves when a worker has checked everything that is due. Then it would have started any due run, except those of LATER_DOMAINS. */
     nothingIsDue(): Promise<void>;
-    /** The names of the pages that were called, but for those of LATER_DOMAINS. */
+    /** The names of the called pages, except those of LATER_DOMAINS. */
     pagesCalled(): string[];
     admin(...args: string[]): Promise<AdminRun>;
     close(): Promise<void>;
@@ -31,11 +31,11 @@ export interface Verifying {
 export interface AdminRun {
     code: number;
     json: JsonObject;
-    /** What stood on stderr. */
+    /** The text on stderr. */
     told: string;
 }
 
-/** Without options: one worker, and no second between two calls. */
+/** Opens it. Without options: one worker, and no pause of a second between two calls. */
 export async function openVerifying(topology: Topology, options: WorldOptions = {}): Promise<Verifying> {
     const site = await openSiteWithPages();
     const config = { egressHosts: SITE_HOSTS, ...options.config };
@@ -65,7 +65,7 @@ export async function openVerifying(topology: Topology, options: WorldOptions = 
         card: async (name) => dataOf(await ada.call('GET', `/v1/schemas/${name}`)),
         async nothingIsDue() {
             const other = LATER_DOMAINS[others++] ?? '';
-            // It becomes due now: after everything else that is.
+            // This site becomes due now, after everything else that is due.
             dataOf(await ada.publish(sitePackage(other, [page(site, other, 'carpets')])));
             await ended(other, 1);
         },

@@ -3,25 +3,27 @@ import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
 import { type Running, startProcess } from './processes.ts';
 import { openWorld, type Topology, type World } from './world.ts';
 
-/** A world whose workers are processes, so that they can be killed. */
+/** A world in which workers are separate processes, so that they can be killed. */
 export interface WorldOfProcesses {
     world: World;
-    /** Resolves when the worker takes jobs. */
+    /** Starts a worker. Resolves when it takes jobs. */
     startWorker(): Promise<Running>;
-    /** Kills the workers that still run. */
+    /** Kills the workers that are still running. */
     close(): Promise<void>;
 }
 
 /**
- * @param hosts DNS of the API and the workers
- * @param more.config of the API; @param more.settings of the workers
+ * Opens the world.
+ * @param hosts addresses of host names, for the API and the workers
+ * @param more.config of the API;
+ * @param more.settings of the workers
  */
 export async function openWorldOfProcesses(
     topology: Topology,
     hosts: ReadonlyMap<string, readonly string[]>,
     { config = {}, settings = {} }: { config?: Partial<Config>; settings?: Readonly<Record<string, string>> } = {},
 ): Promise<WorldOfProcesses> {
-    // Real processes know the product's own key prefix only, so that they get a Redis of their own.
+    // Real processes use the product's fixed key prefix, so they need a separate Redis.
     const redis: OwnRedis | undefined = topology === 'redis' ? await startRedis() : undefined;
     const store = redis === undefined ? {} : { redisUrl: redis.url, keyPrefix: '{routebook}' };
     const world = await openWorld({ topology, workers: 0, config: { ...config, egressHosts: hosts, ...store } });

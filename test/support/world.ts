@@ -17,44 +17,47 @@ import { TEST_SECRET_KEYS } from './secrets.ts';
 
 export type Topology = 'redis' | 'postgres';
 
-/** The topologies that this run can test: PostgreSQL alone always, Redis where there is one. */
+/** The topologies that this run can test: PostgreSQL alone always, Redis if there is one. */
 export const TOPOLOGIES: readonly Topology[] = testRedisUrl() === undefined ? ['postgres'] : ['postgres', 'redis'];
 
-/** The topologies for what is the same in each: the last of them in `npm test`, all in a long run. */
+/** The topologies for tests that do not depend on the topology: the last one in `npm test`, all in a long run. */
 export const ANY_TOPOLOGY: readonly Topology[] = isWhole ? TOPOLOGIES : TOPOLOGIES.slice(-1);
 
 export interface WorldOptions {
     topology?: Topology;
-    /** How many workers run in this process. */
+    /** The number of workers in this process. */
     workers?: number;
     config?: Partial<Config>;
-    /** Stands in DATABASE_URL; the server of the tests asks for none. */
+    /** The password in DATABASE_URL. The test server does not check it. */
     databasePassword?: string;
-    /** Each worker verifies what was published, as it does in production; without it publishing calls nobody. */
+    /** Makes each worker verify published packages, as in production. Without it, publishing calls no site. */
     verifier?: VerifierOptions;
-    /** Only the proofs that the guard's tests can fail pass one. */
+    /** Only tests that prove that the guard's tests can fail set this. */
     connector?: EgressConnector;
-    /** How often workers look for claims that are due, where that is not every half second. */
+    /** The interval in which workers look for due claims; every half second by default. */
     claimLookMs?: number;
-    /** How long a query waits for a connection, in milliseconds. A busy machine opens one late: what production waits is for its own tests. */
+    /**
+     * Milliseconds that a query waits for a connection. The tests allow more than production, since a busy machine opens connections
+     * slowly.
+     */
     acquireTimeoutMs?: number;
 }
 
-/** A whole Routebook of one test's own: a cloned database, keys under a prefix of its own, API and workers in this process. */
+/** A complete installation for one test: a cloned database, a separate key prefix, and API and workers in this process. */
 export interface World {
     readonly app: App;
     readonly base: string;
     readonly workers: OpenWorker[];
     readonly databaseUrl: string;
-    /** Lines that the processes logged, as JSON values. */
+    /** The log lines of its processes, as JSON values. */
     readonly logged: Record<string, unknown>[];
     clock: {
-        /** Moves every stored time and every window on. */
+        /** Advances every stored time and every rate limit. */
         advance(by: { days?: number; hours?: number; minutes?: number; seconds?: number }): Promise<void>;
     };
-    /** Another API process over the same stores. */
+    /** Opens another API on the same stores. */
     openAnotherApi(): Promise<{ app: App; base: string }>;
-    /** Fails the test where money or jobs were left behind, then closes and removes everything. */
+    /** Closes and removes everything. Fails the test if a ledger does not sum or credits are still held. */
     close(): Promise<void>;
 }
 
@@ -95,7 +98,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
         apps.push({ app: workerApp });
         workers.push(
             await openWorker(workerApp, {
-                // Few tests need the process: the others do not wait for it.
+                // Few tests need the thread process, so the others do not wait for it.
                 isWarm: false,
                 ...(connector === undefined ? {} : { connector }),
                 ...(claimLookMs === undefined ? {} : { lookMs: claimLookMs }),
@@ -143,12 +146,12 @@ function testConfig(databaseUrl: string, topology: Topology, overrides: Partial<
         redisUrl: topology === 'redis' ? testRedisUrl() : undefined,
         keyPrefix: uniquePrefix(),
         passwordCost: 6,
-        // All callers of a test come from one address.
+        // All callers of a test have the same address, so the limits of one address are off.
         clientConnections: 0,
         clientConnectionsPerSecond: 0,
         cheapPerSecond: 1_000_000,
         egressAllow: loopback.entries,
-        // Nobody listens there: no test asks the name servers of this machine.
+        // Nobody listens there, so no test uses the DNS servers of this machine.
         claimResolvers: ['127.0.0.1:9'],
         ...overrides,
         databaseUrl,

@@ -7,7 +7,7 @@ import type { Mutation } from './mutations.ts';
 import type { Draft } from './valid.ts';
 import { deep, wrongValues } from './values.ts';
 
-/** What can be wrong with the body of any operation that takes one. */
+/** Mutations of the body, for any operation that has one. */
 export function brokenBodies(operation: Operation): Mutation[] {
     return [...brokenBytes(operation), ...brokenMedia(), ...wrongWholes(), ...brokenFields(operation)];
 }
@@ -63,7 +63,7 @@ function wrongWholes(): Mutation[] {
 }
 
 function brokenFields({ id, body: shape = {} }: Operation): Mutation[] {
-    // What is wrong inside a package is told with a code of its own.
+    // Problems inside a package have their own code.
     const codes: RefusalCode[] = [id === 'postSchema' ? 'SCHEMA_INVALID' : 'VALIDATION_ERROR'];
     const change = (name: string, edit: (body: JsonObject) => void): Mutation => ({
         name,
@@ -97,7 +97,7 @@ function brokenFields({ id, body: shape = {} }: Operation): Mutation[] {
 
 const ajv = new Ajv2020({ strict: false });
 
-/** Whether a value is right after all: null if that is allowed, an empty list. */
+/** Whether a value is valid after all, such as null or an empty list. */
 function takes(fieldShape: object, value: Json): boolean {
     return ajv.validate(fieldShape, value);
 }

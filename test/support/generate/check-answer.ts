@@ -2,14 +2,14 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json } from '../../../shared/domain/types.ts';
 import type { OpenApi, Operation } from './document.ts';
 
-/** An answer as its bytes say it. */
+/** An answer as it was received. */
 export interface WireAnswer {
     status: number;
     headers: Headers;
     text: string;
 }
 
-/** Headers of HTTP itself, of browsers' rules and of the transport, which no operation has to describe. */
+/** Headers of HTTP itself, of browser rules and of the transport. No operation has to document them. */
 const AMBIENT = new Set([
     'connection',
     'keep-alive',
@@ -24,7 +24,7 @@ const AMBIENT = new Set([
     'access-control-expose-headers',
 ]);
 
-/** What is wrong with an answer by the word of the document; the code of a refusal, `success` or `not modified`. */
+/** Checks an answer against the document. `outcome` is the code of a refusal, `success` or `not modified`; `faults` are the deviations. */
 export type AnswerCheck = (operation: Operation, answer: WireAnswer) => { outcome: string; faults: string[] };
 
 export function openAnswerCheck(document: OpenApi): AnswerCheck {

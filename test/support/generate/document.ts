@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import type { RefusalCode } from '../../../shared/refusals.ts';
 
-/** As much of a JSON Schema as our own document uses for what callers send. */
+/** The parts of JSON Schema that our own document uses for requests. */
 export interface Shape {
     type?: string | string[];
     enum?: Json[];
@@ -43,7 +43,7 @@ export interface OpenApi {
     components: { headers: Record<string, { required: boolean; schema: JsonObject }> };
 }
 
-/** One operation, as the document tells it. */
+/** One operation of the document. */
 export interface Operation {
     id: string;
     method: string;
@@ -52,7 +52,7 @@ export interface Operation {
     parameters: Parameter[];
     body: Shape | undefined;
     responses: Record<string, Response>;
-    /** Codes by which it says that it can refuse. */
+    /** The codes of its documented refusals. */
     codes: RefusalCode[];
 }
 

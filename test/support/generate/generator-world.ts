@@ -19,20 +19,20 @@ const WIDE = { perMinute: 10_000_000, perHour: 10_000_000, perDay: 10_000_000, a
 const FINDERS = 30;
 const TASK = 'Read the price of every product\r\nonce a day, and tell what changed.';
 
-/** The world that requests are made for, and what of it they can name. */
+/** The world in which generated requests run, and the things in it that they can name. */
 export interface GeneratorWorld {
     world: World;
-    /** Keys by what is to be said of them. */
+    /** Keys by their property. */
     keys: Record<'good' | 'poor' | 'narrow' | 'revoked' | 'suspended' | 'unknown' | 'mistyped' | 'other', string>;
-    /** Keys of accounts that find: each has 60 questions a minute. */
+    /** Keys of accounts that search: each may send 60 searches a minute. */
     finders: string[];
-    /** A workspace that maintains the site `alone.test` by itself. */
+    /** A workspace that is the only maintainer of the site `alone.test`. */
     keeper: string;
-    /** The value of a field or parameter that a schema alone cannot know; undefined if it can. */
+    /** The value of a field or parameter that the schema alone does not determine; undefined if it does. */
     known(operation: string, name: string, random: Random): Json | undefined;
-    /** Cursors of lists, by the operation, with the query that each was issued for. */
+    /** Cursors of lists by operation, each with its query. */
     cursors: Record<string, [name: string, value: string][]>;
-    /** Monitors whose calls are refused with these codes. */
+    /** Monitors with calls that are refused with these codes. */
     brokenMonitors: { code: RefusalCode; monitorId: string }[];
     /** A connection of the workspace `other` to a site that it does not maintain. */
     unlendable: string;
@@ -43,12 +43,12 @@ export interface GeneratorWorld {
     close(): Promise<void>;
 }
 
-/** An Idempotency-Key under which answers of all routes that take one are kept already; the body is that of the fetch and the job. */
+/** An Idempotency-Key with stored answers for all routes that accept one. The body is that of the fetch and the job. */
 export const USED_KEY = 'used-before';
 export const USED_BATCH: JsonObject = { defaults: { site: SHOP, endpoint: 'product' }, items: [{ params: { id: 1 } }] };
 export const USED_BODY: JsonObject = { site: SHOP, endpoint: 'product', params: { id: 1 } };
 
-/** Calls of the shop that succeed. */
+/** Successful calls of the shop. */
 const CALLS: readonly JsonObject[] = [
     { endpoint: 'product', params: { id: 7 } },
     { endpoint: 'search', params: { n: 4 } },
@@ -69,7 +69,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         ...(topology === undefined ? {} : { topology }),
         config: {
             egressHosts: new Map([...SHOP_HOSTS, ...oddHosts.map((name): [string, string[]] => [name, ['127.0.0.1']])]),
-            // Like the limits of the accounts: who sends as fast as it can would be told of the traffic, and not of the request.
+            // As high as the limits of the accounts. Otherwise a fast sender would get refusals for its traffic instead of for its request.
             browsedPerSecond: 10_000_000,
             trustProxy: 1,
         },
@@ -241,7 +241,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
     };
 }
 
-/** A claim that is proven, and one that can be deleted again and again; of those made later none counts as open. */
+/** Creates a proven claim, and a claim that can be deleted repeatedly. Later claims do not count as open. */
 async function keepClaims({ app: { db } }: World, { workspaceId, userId }: Person): Promise<{ proven: string; open: string }> {
     const made = async () => {
         const created = await createClaim(db, { registrable: 'claimed.test', workspaceId, accountId: userId, by: { actor: 'system' } });
@@ -255,7 +255,7 @@ async function keepClaims({ app: { db } }: World, { workspaceId, userId }: Perso
         create function keep_claim() returns trigger language plpgsql as $$ begin insert into claims select old.*; return null; end $$;
         create function pass_claim() returns trigger language plpgsql as $$ begin delete from claims where id = new.id; return null; end $$;
         create trigger keep_claim after delete on claims for each row when (old.id = '${open}') execute function keep_claim();
-        -- At the commit: until then the claim that was made is read.
+        -- Deferred to the commit, since the new claim is read until then.
         create constraint trigger pass_claim after insert on claims deferrable initially deferred
             for each row when (new.id <> '${open}') execute function pass_claim();
     `);
@@ -264,7 +264,10 @@ async function keepClaims({ app: { db } }: World, { workspaceId, userId }: Perso
 
 const OWN_KEY = { site: CONNECTED, secret: { value: 'a-key-of-my-own' } };
 
-/** Two connections, of which none goes; those made later go at the commit, so that the workspace may have more. */
+/**
+ * Creates two connections that cannot be deleted. Later connections are deleted at the commit, so that the workspace does not reach its
+ * limit.
+ */
 async function keepConnections({ app: { db } }: World, person: Person): Promise<string[]> {
     const made = async () =>
         dataOf<{ connection_id: string }>(await person.call('POST', '/v1/connections', { body: OWN_KEY })).connection_id;
@@ -283,7 +286,7 @@ async function keepConnections({ app: { db } }: World, person: Person): Promise<
 
 const REDIRECT_URL = 'https://app.example.com/connected';
 
-/** OAuth clients, of which none goes; consents that began go at the commit, since a member has twenty at most. */
+/** Creates OAuth clients that cannot be deleted. New consents are deleted at the commit, since a member may have at most twenty. */
 async function keepConsents({ app: { db } }: World, person: Person): Promise<void> {
     for (const site of [CONSENTED, 'clients.test'])
         dataOf(await person.call('PUT', `/v1/oauth-clients/${site}`, { body: { client_id: 'routebook' } }));
@@ -302,7 +305,7 @@ async function keepConsents({ app: { db } }: World, person: Person): Promise<voi
     `);
 }
 
-/** A connection whose site takes every credential. Tests are bound to 30 an hour of an account, and far more are sent here. */
+/** Creates a connection to a site that accepts every credential. An account may test 30 an hour, and far more are sent here. */
 async function connectTested({ app }: World, person: Person, port: number): Promise<string> {
     const site = 'tested.test';
     const auth = [{ ...API_KEY, test: 'mine' }];
@@ -316,7 +319,10 @@ async function connectTested({ app }: World, person: Person, port: number): Prom
     return dataOf<{ connection_id: string }>(await person.call('POST', '/v1/connections?test=false', { body })).connection_id;
 }
 
-/** Every webhook but one that a workspace may have, in turn: each is tested ten times a minute. None goes; those made later go at the commit. */
+/**
+ * Creates all but one of the webhooks that a workspace may have, and returns them in turn, since each may be tested ten times a minute.
+ * They cannot be deleted. Later ones are deleted at the commit.
+ */
 async function keepWebhooks({ app: { db } }: World, person: Person, port: number) {
     const kept: { webhookId: string; deliveryId: string }[] = [];
     for (let index = 1; index < MOST_WEBHOOKS; index++) {
@@ -344,7 +350,7 @@ async function keepWebhooks({ app: { db } }: World, person: Person, port: number
     };
 }
 
-/** Calls that are refused, by the code. */
+/** Refused calls with their code. */
 const BROKEN_CALLS: readonly [RefusalCode, JsonObject][] = [
     ['SITE_BLOCKED', { site: 'blocked.test', endpoint: 'product' }],
     ['SITE_NOT_FOUND', { site: 'nowhere.test', endpoint: 'product' }],
@@ -356,7 +362,10 @@ const BROKEN_CALLS: readonly [RefusalCode, JsonObject][] = [
     ['CONNECTION_REQUIRED', { site: CONNECTED, endpoint: 'mine' }],
 ];
 
-/** A monitor that stays, with two runs and two changes, and those of BROKEN_CALLS; of those made later none stays. Runs by hand and calls about jobs are not bound. */
+/**
+ * Creates a monitor with two runs and two changes, and monitors for BROKEN_CALLS. They cannot be deleted; later monitors are deleted.
+ * Manual runs and calls about jobs have no limit.
+ */
 async function keepMonitors({ app }: World, person: Person) {
     const body = { site: SHOP, endpoint: 'product', params: { id: 1 }, cron: '0 8 1 1 *' };
     const made = async () => dataOf<{ monitor_id: string }>(await person.call('POST', '/v1/monitors', { body })).monitor_id;
@@ -375,7 +384,7 @@ async function keepMonitors({ app }: World, person: Person) {
         const runs = { before_run: 'run_1', after_run: 'run_2' };
         await app.db('monitor_changes').insert({ change_id: `chg_${number}`, monitor_id: kept, diff, diff_truncated: false, ...runs });
     }
-    // Its deletion deletes nothing, and the schedule never comes.
+    // Its deletion has no effect, and its schedule is never due.
     await app.db.raw(`
         create function keep_monitor() returns trigger language plpgsql as $$ begin return null; end $$;
         create function pass_monitor() returns trigger language plpgsql as
@@ -394,7 +403,7 @@ async function keepMonitors({ app }: World, person: Person) {
     return { kept, broken };
 }
 
-/** A job that ended, and one that was cancelled. */
+/** Creates a job that ended and one that was cancelled. */
 async function makeJobs(person: Person): Promise<{ ended: string; cancelled: string }> {
     const order = async (headers = {}) =>
         dataOf<{ job_id: string }>(await person.call('POST', '/v1/jobs', { body: USED_BODY, headers })).job_id;
@@ -406,7 +415,7 @@ async function makeJobs(person: Person): Promise<{ ended: string; cancelled: str
     }
 }
 
-/** A batch that ended, one that was cancelled, and one that stays open: an operator paused its site. */
+/** Creates a batch that ended, one that was cancelled, and one that stays open since an operator paused its site. */
 async function makeBatches({ app }: World, person: Person): Promise<{ ended: string; read: string; cancelled: string; open: string }> {
     const order = async (body: object, headers = {}) =>
         dataOf<{ batch_id: string }>(await person.call('POST', '/v1/batches', { body, headers })).batch_id;
@@ -420,12 +429,12 @@ async function makeBatches({ app }: World, person: Person): Promise<{ ended: str
     return { ended, read: item?.cursor ?? '', cancelled, open: await order(body) };
 }
 
-/** Body of a fetch of the shop that succeeds. */
+/** The body of a successful fetch of the shop. */
 export function aCall(random: Random): JsonObject {
     return random.pick(CALLS);
 }
 
-/** A package that can be published: most of the time one that nobody published before. */
+/** A valid package, mostly one that was not published before. */
 export function somePackage(random: Random): JsonObject {
     const site = `made${random.int(0, 9)}.test`;
     const names = Array.from({ length: random.int(1, 3) }, (_, index) => `endpoint_${random.int(0, 20)}_${index}`);
@@ -433,7 +442,7 @@ export function somePackage(random: Random): JsonObject {
     return { ...aPackage(site, { title, endpoints: names.map((name) => anEndpoint(site, { name })) }) } as unknown as JsonObject;
 }
 
-/** Publishes every site there is; the hash is that of the shop's first version. */
+/** Publishes every site. Returns the hash of the shop's first version. */
 async function publishAll(good: Person, shopPort: number, oddPort: number): Promise<string> {
     const { version_hash: hash } = dataOf<{ version_hash: string }>(await good.publish(shopPackage(shopPort)));
     dataOf(await good.publish(shopPackage(shopPort, { title: 'Second edition' })));

@@ -8,14 +8,14 @@ import { stories } from './stories.ts';
 import type { Draft } from './valid.ts';
 import { wrongTexts } from './values.ts';
 
-/** One way in which a valid request becomes one that is refused, and with which code. */
+/** A change of a valid request after which it is refused, and the possible codes. */
 export interface Mutation {
     name: string;
     codes: readonly (RefusalCode | 'success')[];
     apply(draft: Draft, random: Random): Draft;
 }
 
-/** Every mutation that an operation can suffer, in an order that is always the same. */
+/** All mutations of an operation, always in the same order. */
 export function mutationsOf(operation: Operation, fixture: GeneratorWorld): Mutation[] {
     return [
         ...wrongPlaces(operation),
@@ -28,10 +28,10 @@ export function mutationsOf(operation: Operation, fixture: GeneratorWorld): Muta
     ];
 }
 
-/** One that no operation of the same path has. */
+/** A method that no operation of this path has. */
 function unknownMethod({ path }: Operation): string {
     const taken = CONTRACTS.filter((contract) => contract.path === path).map(({ method }) => method);
-    // An id may be any word, so that its operations take this path too.
+    // An id may be any word, so the path also matches operations with an id.
     if (path.startsWith('/v1/connections/')) return 'PUT';
     return taken.includes('PATCH') ? 'PUT' : 'PATCH';
 }
@@ -47,7 +47,7 @@ const WRONG_SITES: Readonly<Record<string, string>> = {
     'an emoji that no name takes': '%F0%9F%92%A9..test',
 };
 
-/** Claims are made on domains that nothing was published for. */
+/** Claims need a domain without published schemas. */
 const UNKNOWN_DOMAIN: Readonly<Record<string, RefusalCode | 'success'>> = {
     postClaim: 'success',
     getClaims: 'success',

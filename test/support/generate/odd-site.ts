@@ -2,7 +2,7 @@ import type { PackageDocument } from '../../../shared/domain/types.ts';
 import { json } from '../library.ts';
 import { openSite, type Site } from '../sites.ts';
 
-/** Endpoints of a site that fails its callers, by the code that each leads to. */
+/** Endpoints of a site with failures, by the code that each causes. */
 export const ODD_ENDPOINTS = {
     missing: 'UPSTREAM_STATUS',
     cut: 'UPSTREAM_UNREACHABLE',
@@ -40,7 +40,7 @@ export function openOddSite(): Promise<Site> {
     });
 }
 
-/** Its package under a name; what is asked of each is kept apart, so that no circuit of one site opens for all. */
+/** Its package under another name. Each site name has its own circuit, so an open one does not affect the others. */
 export function oddPackage(site: string, port: number): PackageDocument {
     return {
         format: 'routebook/1',

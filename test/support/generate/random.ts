@@ -1,18 +1,18 @@
-/** Choices that are the same for the same seed. */
+/** Pseudo-random choices, the same for the same seed. */
 export interface Random {
-    /** From 0 up to 1, without it. */
+    /** From 0 to 1, excluding 1. */
     next(): number;
-    /** A whole number, both ends among them. */
+    /** A whole number, including both bounds. */
     int(least: number, most: number): number;
     chance(probability: number): boolean;
     pick<T>(choices: readonly T[]): T;
-    /** Some words of letters, `length` characters in all. */
+    /** Random words, `length` characters in total. */
     words(length: number): string;
 }
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzäéßжあ';
 
-/** The choices of one case of a run: Mulberry32 over both numbers. */
+/** The choices of one case of a run: Mulberry32 seeded with both numbers. */
 export function openRandom(seed: number, number: number): Random {
     let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(number + 1, 0x85ebca6b)) >>> 0;
     const next = () => {

@@ -1,8 +1,8 @@
 import type { RefusalCode } from '../../../shared/refusals.ts';
 
 /**
- * What leads to each code. `input`: a request alone, on each operation that names the code. `somewhere`: a request alone, but not
- * on each of these. `site`: a request to a site that misbehaves. Anything else is why no request alone leads there.
+ * What leads to each code. `input`: a single request, on each operation that documents the code. `somewhere`: a single request, but not on
+ * each of these operations. `site`: a request to a site that misbehaves. Other values say why no single request leads there.
  */
 export const REACH: Readonly<Record<RefusalCode, 'input' | 'somewhere' | 'site' | `never: ${string}`>> = {
     INVALID_JSON: 'input',
@@ -50,7 +50,7 @@ export const REACH: Readonly<Record<RefusalCode, 'input' | 'somewhere' | 'site' 
     ENDPOINT_NOT_HOSTED: 'somewhere',
     CONNECTION_REQUIRED: 'somewhere',
     CONNECTION_REJECTED: 'never: only a site that refuses a credential leads there',
-    // Publishing is limited to so many an hour for accounts that are not enterprise's.
+    // Publishing is limited per hour for accounts that are not on the plan enterprise.
     RATE_LIMITED: 'somewhere',
     CONCURRENCY_LIMITED: 'never: it takes many calls at the same time',
     SITE_BUSY: 'never: it takes many calls at the same time',

@@ -10,7 +10,7 @@ import { type Draft, validRequest } from './valid.ts';
 export interface Run {
     seed: number;
     cases: number;
-    /** What was not as the document says, each with the number of its case. */
+    /** Deviations from the document, each with the number of its case. */
     faults: string[];
     /** By operation. */
     tallies: Map<string, Tally>;
@@ -25,20 +25,20 @@ interface Tally {
     outcomes: Set<string>;
 }
 
-/** How many requests are on their way at once; of one account five writes may be. */
+/** The number of concurrent requests; one account may send five concurrent writes. */
 const AT_ONCE = 5;
-/** Everything after it would only be more of the same. */
+/** The run stops after this many faults, since more would show nothing new. */
 const MAX_FAULTS = 40;
-/** How many more valid requests an operation gets, until it gave each of its successes: some come by chance, such as 304. */
+/** The most additional valid requests of an operation, until each of its successes was seen. Some depend on chance, such as 304. */
 const MORE = 100;
-/** How many mutations of an operation have their turn for each of its slots. */
+/** The number of mutations that one slot of an operation covers. */
 const TURNS = 5;
 
 interface RunOptions {
     seed: number;
-    /** By default a valid request for each broken one, and each mutation that is taken once. */
+    /** By default a valid request for each broken one, and each chosen mutation once. */
     cases?: number;
-    /** Of mutations that lead to the same codes, one of so many is taken; 1: all of them. */
+    /** Takes one in this many mutations that lead to the same codes; 1: all of them. */
     oneOfMutations?: number;
 }
 
@@ -54,7 +54,7 @@ export async function runCases(fixture: GeneratorWorld, document: OpenApi, optio
         });
         return { operation, mutations, turns: 0 };
     });
-    // Whose mutations are many comes more often, so that each of them has its turn.
+    // An operation with many mutations gets more slots, so that each mutation is sent.
     const slots = operations.flatMap((entry) => Array.from({ length: Math.ceil(entry.mutations.length / TURNS) }, () => entry));
     const { cases = slots.length * TURNS * 2 } = options;
     const checkAnswer = openAnswerCheck(document);
@@ -94,7 +94,7 @@ export async function runCases(fixture: GeneratorWorld, document: OpenApi, optio
     return run;
 }
 
-/** What the run as a whole did not show: a documented success, a code that input reaches, enough of each kind. */
+/** What the run did not show: a documented success, a code that a request alone can cause, or enough requests of each kind. */
 export function gapsOf({ tallies }: Run, document: OpenApi, least: number): string[] {
     const seen = new Set([...tallies.values()].flatMap(({ outcomes }) => [...outcomes]));
     const anywhere = Object.entries(REACH).filter(([, reach]) => reach === 'somewhere' || reach === 'site');
@@ -121,7 +121,7 @@ function successesOf({ responses }: Operation): number[] {
         .filter((status) => status < 400);
 }
 
-/** As much of a request as tells what was sent. */
+/** A short form of a request for messages. */
 function shown({ method, path, places, query, headers: { authorization: _, ...headers }, body }: Draft): string {
     const short = JSON.stringify({ places, query, headers, body }, (_key, value) =>
         typeof value === 'string' ? value.slice(0, 60) : value,

@@ -7,7 +7,7 @@ import { type GeneratorWorld, USED_BATCH, USED_BODY, USED_KEY } from './generato
 import type { Mutation } from './mutations.ts';
 import { ODD_ENDPOINTS } from './odd-site.ts';
 
-/** What is wrong with a request for what it means: the world knows, and no schema does. */
+/** Mutations that only the state of the world makes wrong, not the schema. */
 export function stories(operation: Operation, fixture: GeneratorWorld): Mutation[] {
     return STORIES[operation.id]?.(fixture) ?? [];
 }
@@ -165,7 +165,7 @@ const STORIES: Readonly<Record<string, (fixture: GeneratorWorld) => Mutation[]>>
         reused({ ...USED_BODY, params: { id: 2 } }),
         { ...reused(USED_BODY), name: 'the same once more', codes: ['success'] },
         ...Object.entries(ODD_ENDPOINTS).map(([endpoint, code]) =>
-            // A circuit may open, and a worker that has much to do may come too late: both are described as well.
+            // Its circuit may be open, or a busy worker may exceed the deadline. Both are documented too.
             field(
                 `a site that is ${endpoint}`,
                 { site: `${endpoint}.test`, endpoint, params: {}, ...(endpoint === 'silent' ? { timeout_ms: 3000 } : {}) },
@@ -200,7 +200,7 @@ function receivers(): Mutation[] {
     ];
 }
 
-/** What a fetch and the order of a job are refused for. */
+/** Refusals that a fetch and an order of a job share. */
 function callStories(): Mutation[] {
     return [
         field('a domain that is none', { site: 'localhost' }, ['INVALID_DOMAIN']),
@@ -257,7 +257,7 @@ function foreignMonitor({ keys }: GeneratorWorld): Mutation[] {
     return [key("another workspace's key", keys.other, 'MONITOR_NOT_FOUND')];
 }
 
-/** Monitors whose calls can no longer be made. */
+/** Monitors with calls that are no longer possible. */
 function brokenMonitors({ brokenMonitors: broken }: GeneratorWorld): Mutation[] {
     return broken.map(({ code, monitorId }) => site(`a monitor that ends in ${code}`, 'monitor_id', monitorId, code));
 }
@@ -294,7 +294,7 @@ function field(name: string, values: JsonObject, codes: Mutation['codes']): Muta
     return { name, codes, apply: (draft) => ({ ...draft, body: { ...(draft.body as JsonObject), ...values } }) };
 }
 
-/** The key that was used once for another body; its first use may be this one. */
+/** Uses a key that was used for another body. This request may also be the first with this key. */
 function reused(body: JsonObject): Mutation {
     return {
         name: 'a used Idempotency-Key',

@@ -10,7 +10,7 @@ export interface Draft {
     method: string;
     /** The path with its placeholders. */
     path: string;
-    /** What stands in them, percent-encoded. */
+    /** Values of the placeholders, percent-encoded. */
     places: Record<string, string>;
     /** Values percent-encoded. */
     query: [name: string, value: string][];
@@ -20,7 +20,7 @@ export interface Draft {
     bytes?: Uint8Array;
 }
 
-/** A valid request of an operation; `plain`: with nothing that could be left out. */
+/** Creates a valid request of an operation. `plain`: without anything optional. */
 export function validRequest(operation: Operation, fixture: GeneratorWorld, random: Random, { plain = false } = {}): Draft {
     const draft: Draft = { method: operation.method, path: operation.path, places: {}, query: [], headers: {}, body: undefined };
     for (const parameter of operation.parameters) {
@@ -32,14 +32,14 @@ export function validRequest(operation: Operation, fixture: GeneratorWorld, rand
         draft.headers['authorization'] = `Bearer ${fixture.keys.good}`;
     else if (!plain && random.chance(0.5)) draft.headers['authorization'] = `Bearer ${fixture.keys.good}`;
     if (!plain && random.chance(0.3)) draft.headers['x-request-id'] = random.pick(['trace-7', 'no good id!', 'x'.repeat(64)]);
-    // What else it takes stands in the query of lines alone. Each account has 60 batches an hour.
+    // The other parameters are only for ndjson bodies. Each account may create 60 batches an hour.
     if (operation.id === 'postBatch') {
         draft.query = draft.query.filter(([name]) => name === 'dry_run');
         draft.headers['authorization'] = `Bearer ${random.pick(fixture.finders)}`;
     }
     if (operation.id === 'getEndpoints' && draft.headers['authorization'] !== undefined)
         draft.headers['authorization'] = `Bearer ${random.pick(fixture.finders)}`;
-    // An address may report or find 60 times a minute: each request comes from another one.
+    // One client address may send 60 reports or searches a minute, so each request has a different one.
     if (['postKeyReport', 'getEndpoints'].includes(operation.id))
         draft.headers['x-forwarded-for'] = `198.18.${random.int(0, 255)}.${random.int(1, 254)}`;
     if (operation.body === undefined) return draft;
@@ -59,7 +59,7 @@ function place(draft: Draft, { name, in: where }: Parameter, text: string): void
     else draft.headers[name.toLowerCase()] = text;
 }
 
-/** What no schema says: that a look-up needs an intent somewhere, and that a cursor belongs to its query. */
+/** Makes the query valid beyond the schema: a look-up needs an intent somewhere, and a cursor belongs to its query. */
 function mendQuery(draft: Draft, operation: Operation, fixture: GeneratorWorld, random: Random): void {
     if (operation.id === 'getCatalog' && draft.headers['x-service-intent'] === undefined) {
         const intent = encodeURIComponent(String(fixture.known(operation.id, 'intent', random)));
@@ -96,7 +96,7 @@ function bodyOf(operation: Operation, fixture: GeneratorWorld, random: Random, p
     );
     if (operation.id === 'postBatch') body['defaults'] = { site: SHOP, endpoint: 'product' };
     if (operation.id !== 'postFetch' && operation.id !== 'postJob') return body;
-    // Cursors are of one call, and these are for endpoints with pages alone.
+    // A cursor belongs to one call, and these fields are only for endpoints with pages.
     for (const name of ['params', 'cursor', 'max_pages', 'partial']) delete body[name];
     return { ...body, ...(plain ? { endpoint: 'product', params: { id: 1 } } : aCall(random)) };
 }

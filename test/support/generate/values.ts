@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import type { Shape } from './document.ts';
 import type { Random } from './random.ts';
 
-/** A value that a schema of the document takes. A pattern it cannot invent for: such fields have their values in the fixture. */
+/** Generates a valid value of a schema. It cannot generate values for a pattern; the fixture has those. */
 export function valueFor(shape: Shape, random: Random, where: string): Json {
     if (shape.const !== undefined) return shape.const;
     if (shape.enum !== undefined) return random.pick(shape.enum);
@@ -29,7 +29,7 @@ function objectOf({ properties = {}, required = [] }: Shape, random: Random, whe
     return Object.fromEntries(chosen.map(([name, shape]) => [name, valueFor(shape, random, `${where}/${name}`)]));
 }
 
-/** Values that a schema does not take, by what is wrong with them. */
+/** Invalid values of a schema, by what is wrong with them. */
 export function wrongValues(shape: Shape): Record<string, Json> {
     if (shape.anyOf !== undefined) return { 'a value of no choice': [], null: null };
     const wrong: Record<string, Json> = { null: null };
@@ -61,7 +61,7 @@ export function wrongValues(shape: Shape): Record<string, Json> {
     return wrong;
 }
 
-/** Query values, percent-encoded, that a schema does not take. */
+/** Percent-encoded query values that are invalid for a schema. */
 export function wrongTexts(shape: Shape): Record<string, string> {
     const wrong: Record<string, string> = { 'a NUL': 'a%00b', 'a control character': 'a%C2%85b' };
     if (shape.type === 'integer') {
@@ -76,7 +76,7 @@ export function wrongTexts(shape: Shape): Record<string, string> {
     return wrong;
 }
 
-/** An object in an object, so many levels. */
+/** Nested objects with this many levels. */
 export function deep(levels: number): Json {
     let value: Json = 1;
     for (let level = 0; level < levels; level++) value = { a: value };

@@ -16,7 +16,7 @@ import {
     totalOf,
 } from './objects.ts';
 
-/** What Stripe would answer with an error: its status, type and code. */
+/** An error answer of Stripe: its status, type and code. */
 export class StripeFault extends Error {
     readonly status: number;
     readonly body: object;
@@ -32,11 +32,11 @@ export interface BankOptions {
     base: string;
     /** Seconds since the epoch, by the world's clock. */
     now(): number;
-    /** Something happened that Stripe would tell of. */
+    /** Records an event that Stripe would send. */
     emit(type: string, object: object): void;
 }
 
-/** The part of Stripe that knows customers, subscriptions and invoices, and what follows from what. */
+/** The part of Stripe that has customers, subscriptions and invoices, and the rules between them. */
 export type Bank = ReturnType<typeof openBank>;
 
 export function openBank({ base, now, emit }: BankOptions) {
@@ -76,7 +76,7 @@ export function openBank({ base, now, emit }: BankOptions) {
         return invoice;
     }
 
-    /** Takes the money; false if the card does not give it. */
+    /** Collects the payment; false if the card declines it. */
     function collect(invoice: Invoice): boolean {
         const { card } = get(customers, invoice.customer, 'customer');
         const amount = totalOf(invoice);
@@ -112,7 +112,7 @@ export function openBank({ base, now, emit }: BankOptions) {
         isProration: false,
     });
 
-    /** What an upgrade that begins a new month now is billed: the month, less what was not used of the old one. */
+    /** The invoice lines of an upgrade that begins a new month now: the new month, minus the unused part of the old one. */
     function upgradeLines(subscription: Subscription, price: PriceId): Line[] {
         const { start, end } = subscription;
         const unused = Math.max(0, end - now()) / (end - start);
@@ -147,7 +147,7 @@ export function openBank({ base, now, emit }: BankOptions) {
         upgradeLines,
         tell,
 
-        /** Somebody pays on the page of a session. */
+        /** Pays on the page of a session. */
         pay(sessionId: string): Subscription {
             const session = get(sessions, sessionId, 'checkout.session');
             if (session.status !== 'open') throw new StripeFault(400, 'This session is over.');
@@ -171,7 +171,7 @@ export function openBank({ base, now, emit }: BankOptions) {
             return subscription;
         },
 
-        /** Every subscription whose period is over goes on, or ends. */
+        /** Renews or ends all subscriptions with a finished period. */
         turn(): void {
             for (const subscription of subscriptions.values()) {
                 while (['active', 'past_due'].includes(subscription.status) && subscription.end <= now()) {
@@ -190,7 +190,7 @@ export function openBank({ base, now, emit }: BankOptions) {
             }
         },
 
-        /** The bank is asked again for what is open. */
+        /** Tries again to collect what is unpaid. */
         retry(subscriptionId: string): void {
             const subscription = get(subscriptions, subscriptionId, 'subscription');
             const invoice = get(invoices, subscription.latestInvoice ?? '', 'invoice');
@@ -203,7 +203,7 @@ export function openBank({ base, now, emit }: BankOptions) {
             tell('updated', subscription);
         },
 
-        /** @param cents undefined: all of it */
+        /** Refunds an invoice. @param cents undefined: the whole amount */
         refund(invoiceId: string, cents?: number): void {
             const charge = get(charges, get(invoices, invoiceId, 'invoice').charge ?? '', 'charge');
             charge.refunded = Math.min(charge.amount, charge.refunded + (cents ?? charge.amount));
@@ -218,7 +218,10 @@ export function openBank({ base, now, emit }: BankOptions) {
 
         cancel,
 
-        /** A price that changes at once begins a new period where the order says so; otherwise it is what the next invoice is for. */
+        /**
+         * Changes the price. An immediate change begins a new period when its invoice is paid. Otherwise the next invoice has the new
+         * price.
+         */
         changePrice(subscription: Subscription, price: PriceId, isNow: boolean): void {
             if (!isNow) {
                 subscription.price = price;

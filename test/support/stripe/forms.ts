@@ -1,7 +1,7 @@
-/** Values of one of Stripe's forms: `items[0][price]=…` nests. */
+/** The values of a Stripe form. `items[0][price]=…` nests. */
 export type Form = { [name: string]: string | Form };
 
-/** Reads a form or a query as Stripe does; lists come out as objects with the keys 0, 1, …. */
+/** Reads a form or a query as Stripe does. Lists become objects with the keys 0, 1, …. */
 export function readForm(text: string): Form {
     const form: Form = {};
     for (const [name, value] of new URLSearchParams(text)) {
@@ -18,7 +18,7 @@ export function readForm(text: string): Form {
     return form;
 }
 
-/** What stands at a path, as text. */
+/** The value at a path, as text. */
 export function textAt(form: Form, ...path: string[]): string | undefined {
     const value = at(form, path);
     return typeof value === 'string' ? value : undefined;

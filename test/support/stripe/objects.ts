@@ -1,6 +1,6 @@
 import type { Stripe } from 'stripe';
 
-/** What the local Stripe keeps, in the shapes that Stripe publishes; the compiler holds them against the SDK's types. */
+/** The objects of the local Stripe, in Stripe's published shapes. The compiler checks them against the SDK's types. */
 
 export const PRICES = {
     price_starter_49: { amount: 4900, product: 'prod_starter' },
@@ -28,7 +28,7 @@ export interface Session {
 export interface Customer {
     id: string;
     email: string | null;
-    /** What becomes of the next payment. */
+    /** The outcome of the next payment. */
     card: 'good' | 'declined' | 'asks for more';
 }
 
@@ -82,7 +82,7 @@ export interface Charge {
     isDisputed: boolean;
 }
 
-/** The end of a period: months are counted from the anchor, the 31st falls back to a short month's last day. */
+/** The end of a period. Months are counted from the anchor; in a short month, the 31st becomes the last day. */
 export function addMonths(anchor: number, months: number): number {
     const date = new Date(anchor * 1000);
     const day = date.getUTCDate();
@@ -178,7 +178,7 @@ export function presentInvoice(invoice: Invoice, metadata: Record<string, string
                       quote_details: null,
                       subscription_details: { metadata, subscription: invoice.subscription },
                   },
-        // Stripe gives the usage period here, which for a subscription is the one before; the lines say what is paid for.
+        // Stripe has the usage period here; for a subscription this is the period before. The lines say which period is paid.
         period_start: invoice.created,
         period_end: invoice.created,
         status_transitions: { finalized_at: invoice.created, marked_uncollectible_at: null, paid_at: invoice.paidAt, voided_at: null },

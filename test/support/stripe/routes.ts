@@ -11,7 +11,7 @@ export interface Asked {
 interface Route {
     method: string;
     path: RegExp;
-    /** Parameters that Stripe documents and that we use; any other one is refused, as there. */
+    /** The parameters that Stripe documents and that we use. Others are refused, as Stripe does. */
     takes: readonly string[];
     answer(bank: Bank, id: string, form: Form, base: string): object;
 }
@@ -230,7 +230,7 @@ const ROUTES: readonly Route[] = [
     },
 ];
 
-/** Answers one call of the API. @throws StripeFault as Stripe refuses */
+/** Answers one API call. @throws StripeFault if Stripe would refuse it */
 export function answer(bank: Bank, { method, path, form }: Asked, base: string): object {
     for (const route of ROUTES) {
         const match = route.method === method ? route.path.exec(path) : null;
