@@ -44,7 +44,7 @@ async function change<Body>(call: OneBatch<object, Body>, work: (batchId: string
 }
 
 /**
- * POST /v1/batches/{batch_id}/retry: retries failed items with the rights of the calling key and at current prices.
+ * POST /v1/batches/{batch_id}/retry: retries failed, expired and cancelled items, with the rights of the calling key and at current prices.
  * @throws Refusal BATCH_NOT_OPEN, RATE_LIMITED, FORBIDDEN
  */
 export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<Reply<Batch>> {
