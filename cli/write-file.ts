@@ -22,7 +22,10 @@ export async function writeText(file: string, text: string, { replaces }: { repl
     }
 }
 
-/** Asks a person before replacing a file. Nobody can be asked in a script, so it needs `--force`. @throws CommandFault FILE_EXISTS, or if they decline */
+/**
+ * Asks the user before a file is replaced. A script cannot answer, so it needs `--force`.
+ * @throws CommandFault FILE_EXISTS, or if the user declines
+ */
 export async function askToReplace({ isInteractive }: Terminal, file: string): Promise<void> {
     if (!existsSync(file)) return;
     if (!isInteractive) throw fileExists(file);

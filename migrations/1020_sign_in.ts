@@ -128,7 +128,7 @@ export const FUNCTIONS = `
         insert into attempts (name, used, ends_at)
             select name, 0, moment from unnest(p_names) as n (name) order by name on conflict do nothing;
         perform from attempts a where a.name = any(p_names) order by a.name for update;
-        -- The clock may have been read just before another's attempt began: nobody waits longer than a whole window.
+        -- The clock may have been read just before another attempt began its window. So the wait is at most a whole window.
         select max(least(extract(epoch from a.ends_at - moment), n.seconds)) into wait
             from attempts a join unnest(p_names, p_limits, p_seconds) as n (name, most, seconds) on n.name = a.name
             where a.ends_at > moment and a.used >= n.most;

@@ -54,7 +54,7 @@ export const FUNCTIONS = `
     begin
         if account.billing_date is not null then
             perform credits_enter(account.id, 'expire', -account.allowance_available, 'period ' || account.period_number || ', not renewed');
-            -- Another number, so that what is held of the old allowance lapses too.
+            -- A new period number, so that the held part of the old allowance lapses too.
             update credit_accounts c
                 set period_number = c.period_number + 1, allowance_available = 0, resets_at = 'infinity'
                 where c.id = account.id

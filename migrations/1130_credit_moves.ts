@@ -53,7 +53,8 @@ export const FUNCTIONS = `
                 select sum(h.amount) from holds h
                 where h.state in ('held', 'sent') and h.account_id = p_account and h.created_at >= midnight
                   and (p_key is null or h.key_id = p_key)), 0);
-            -- What these do not spend is given back too. A hold that another call ends right now is left out: that call waits for ours.
+            -- The unspent part of these holds is subtracted later too. Holds that another call is ending now are skipped: that call waits
+            -- for this one.
             update holds h set is_capped = true
                 where h.operation in (
                     select o.operation from holds o
@@ -155,13 +156,13 @@ export const FUNCTIONS = `
         end loop;
     end $$;
 
-    -- Ends the holds \`s_…\`, by a charge of at most their amount or, with null, by a release; begins the holds \`h_…\`; marks the holds \`m_…\`
-    -- as sent. The first one to end or to mark a hold wins. Orders come in the order of their accounts. Returns a row for each order of an
-    -- account that exists, and for each hold that exists.
+    -- Ends the holds \`s_…\`: by a charge of at most their amount, or by a release if the charge is null. Begins the holds \`h_…\`. Marks
+    -- the holds \`m_…\` as sent. The first call to end or to mark a hold wins. Orders are sorted by account. Returns a row for each order
+    -- of an existing account, and for each existing hold.
     --
-    -- p_first_fetch and p_referral are credits, p_referrals_a_month how often an inviter earns them.
-    -- h_revision is what the caller believes of the site, or null: where it has changed, nothing is held (is_stale).
-    -- m_by is another one for each mark: the caller knows its mark by it when it tries again after a lost answer.
+    -- p_first_fetch and p_referral are credits; p_referrals_a_month is how often a month an inviter can earn them.
+    -- h_revision is the revision of the site that the caller knows, or null. If the site has changed, nothing is held (is_stale).
+    -- m_by is different for each mark. By it the caller recognises its own mark when it tries again after a lost answer.
     create or replace function credits_move(
         s_operation text[], s_charge bigint[], p_first_fetch integer, p_referral integer, p_referrals_a_month integer,
         h_operation text[] default '{}', h_account text[] default '{}', h_user text[] default '{}', h_workspace text[] default '{}',
@@ -192,10 +193,10 @@ export const FUNCTIONS = `
         from_allowance bigint;
         back bigint;
     begin
-        -- End holds. The first one to do so wins.
+        -- End holds. The first call to end a hold wins.
         if cardinality(s_operation) > 0 then
-            -- With this limit the planner expects one row, and with this form of "is open" many rows: on an empty table too it looks holds up by
-            -- key, in the order given, and never reads all of them.
+            -- With this limit the planner expects one row, and with this form of "is open" many rows. So it looks holds up by key, in the
+            -- given order, and never reads the whole table, not even while the table is empty.
             with given as (
                 select * from unnest(s_operation, s_charge) as s (operation, charge) limit cardinality(s_operation)
             ), ended as (
@@ -226,13 +227,13 @@ export const FUNCTIONS = `
                 returning h.operation::text, true, h.state, true, 0::bigint, 0, 0::bigint,
                           h.amount, h.units, false, null::text, null::bigint, null::bigint, null::timestamptz;
         end if;
-        -- What the charges earn. Users are locked before accounts.
+        -- The bonuses that the charges earn. Users are locked before accounts.
         if may_earn then
             select e.settlements, e.bonuses into settlements, bonuses
                 from credits_earned(settlements, p_first_fetch, p_referral, p_referrals_a_month) e;
             account_ids := account_ids || array(select unnest(array[b.home, b.beneficiary]) from unnest(bonuses) as b);
         end if;
-        -- Orders that rely on a site that has changed.
+        -- Find orders of a site that has changed.
         if cardinality(h_operation) > 0 then
             is_stale := array(
                 select o.revision is not null and o.revision <> format('%s:%s:%s',
@@ -243,7 +244,7 @@ export const FUNCTIONS = `
                      as o (registrable, site, version, revision));
         end if;
 
-        -- Account by account: what comes back, what is earned, what is held.
+        -- For each account: give back unspent credits, add bonuses, hold credits for orders.
         for account in select c.* from credit_accounts c where c.id = any ((select account_ids)::text[]) order by c.id for update loop
             if account.resets_at <= moment then
                 account := credits_turn_period(account);
@@ -251,8 +252,8 @@ export const FUNCTIONS = `
             loop
                 settlement := settlements[settlement_place];
                 exit when settlement.account_id is distinct from account.id;
-                -- A charge takes the allowance that was held first, then the bonus. What it leaves goes back where it came from, and lapses
-                -- where that was the allowance of an earlier period.
+                -- A charge takes first the held allowance, then the held bonus. The rest returns to where it came from. If it came from the
+                -- allowance of an earlier period, it lapses.
                 from_allowance := least(settlement.charged, settlement.from_allowance);
                 back := case when settlement.period_number = account.period_number
                     then least(settlement.from_allowance - from_allowance, account.allowance - account.allowance_available) else 0 end;
@@ -271,13 +272,13 @@ export const FUNCTIONS = `
                 end if;
             end loop;
             while h_account[order_place] <= account.id loop
-                -- Orders of an account that does not exist are passed over.
+                -- Skip orders of an account that does not exist.
                 if h_account[order_place] = account.id then
                     ordered := row(h_operation[order_place], account.id, h_user[order_place], h_workspace[order_place], h_key[order_place],
                                    h_site[order_place], h_endpoint[order_place], h_version[order_place], h_effect[order_place],
                                    h_unit[order_place], h_lasts_ms[order_place], h_is_capped[order_place], is_stale[order_place],
                                    0, 0, 0, account.period_number, 0, null, null, null);
-                    -- As many whole units as are wanted, paid for and within the caps; the allowance goes before the bonus.
+                    -- As many whole units as are ordered, affordable and within the caps. The allowance is used before the bonus.
                     if not ordered.is_stale then
                         ordered.units := least(h_max_units[order_place],
                                                (account.allowance_available + account.bonus_available) / ordered.unit);
@@ -301,7 +302,7 @@ export const FUNCTIONS = `
             raise exception 'hold % has no account', settlements[settlement_place].operation;
         end if;
 
-        -- Write all of it, once.
+        -- Write all changes at once.
         update credit_accounts c
             set allowance_available = n.allowance_available, bonus_available = n.bonus_available, held = n.held
             from (select * from unnest(changed) limit cardinality(changed)) as n
@@ -346,7 +347,7 @@ export const FUNCTIONS = `
                 from begun o;
         end if;
 
-        -- Holds that had ended before, as they are.
+        -- Return holds that had already ended, unchanged.
         if coalesce(cardinality(settlements), 0) < cardinality(s_operation) then
             return query
                 select h.operation::text, false, h.state, h.sent_at is not null, coalesce(h.charged, 0),

@@ -81,7 +81,7 @@ export const FUNCTIONS = `
         return query
             select g.operation,
                    case when i.operation is null and b.bytes >= p_max_bytes then 'full'
-                        -- It was there a moment ago: its call has just ended, or is about to.
+                        -- The row existed a moment ago, so its call has just ended or is about to end.
                         when i.operation is null then 'running'
                         when i.status is null and i.operation = g.operation then 'new'
                         when i.status is null and i.running_until <= moment then 'abandoned'

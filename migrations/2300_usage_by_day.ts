@@ -141,7 +141,7 @@ export const FUNCTIONS = `
             ends := starts + interval '24 hours';
             if not exists (select from usage_partitions() as p where p.since < ends and p.until > starts) then
                 part := 'usage_' || to_char(starts at time zone 'UTC', 'YYYY_MM_DD');
-                -- Attaching locks out neither readers nor writers; "create table ... partition of" would.
+                -- Attaching blocks neither readers nor writers; "create table ... partition of" would.
                 execute format('create table %I (like usage including all)', part);
                 execute format('alter table usage attach partition %I for values from (%L) to (%L)', part, starts, ends);
             end if;

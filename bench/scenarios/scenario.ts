@@ -17,7 +17,7 @@ export interface Scenario {
     run(bench: Bench): Promise<Figures>;
 }
 
-/** Scenarios whose repetitions alternate, so that drift of the machine affects all of them. */
+/** Scenarios with alternating repetitions, so that drift of the machine affects all of them. */
 export interface Round {
     /** Selected by `--rounds`. Rounds that use each other's figures share a name. */
     name: string;

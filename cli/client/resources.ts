@@ -89,7 +89,7 @@ export class Schemas {
                 query: { dry_run: dryRun === true ? true : undefined },
                 body: document,
                 ...(ifMatch === undefined ? {} : { headers: { 'if-match': ifMatch === '*' ? '*' : `"${ifMatch}"` } }),
-                // Repeatable: the same content creates no new version, whatever If-Match says.
+                // Repeatable: the same content creates no new version, independent of If-Match.
                 isRepeatable: true,
             },
             options,

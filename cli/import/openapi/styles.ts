@@ -78,7 +78,7 @@ function readMembers(
     };
 }
 
-/** The field `style` of a param, where it is not the default. */
+/** The field `style` of a param, if it is not the default. */
 export function keepStyle({ style }: { style?: ParamStyle }): Pick<PackageParam, 'style'> {
     return style === undefined ? {} : { style };
 }
