@@ -78,37 +78,53 @@ function isCompleted(db: Db): boolean {
     return 'isCompleted' in db && typeof db.isCompleted === 'function' && db.isCompleted();
 }
 
-/** A statement that is composed of parts. `:name`, in lower case, is a placeholder for a value. */
-interface Composed {
+/** A statement with named values. `:name`, in lower case, is a placeholder for a value. */
+interface Named {
     text: string;
-    values: Readonly<Record<string, unknown>>;
-    /** The PostgreSQL type of each value. */
+    /** The PostgreSQL type of each value; `text` by default. */
     types: Readonly<Record<string, string>>;
 }
 
+type Values = Readonly<Record<string, unknown>>;
+
 /** Runs a composed statement whose best plan depends on its values. The server plans it every time, which takes a millisecond. */
-export async function runPlanned<Row>(db: Db, composed: Composed): Promise<Row[]> {
-    const { text, values } = number(composed, (place, type) => `cast($${place} as ${type})`);
-    return (await db.raw<{ rows: Row[] }>(text).options({ values })).rows;
+export async function runPlanned<Row>(db: Db, { values, ...named }: Named & { values: Values }): Promise<Row[]> {
+    const { text, names } = number(named, (place, type) => `cast($${place} as ${type})`);
+    return (await db.raw<{ rows: Row[] }>(text).options({ values: names.map((name) => values[name]) })).rows;
+}
+
+/** A composed statement that is ready to run. */
+export interface Composed extends PreparedQuery {
+    /** The values, in the order of their placeholders. */
+    names: readonly string[];
 }
 
 /**
- * Runs a composed statement whose plan does not depend on its values. It is planned once per connection. Use it only for statements with
- * few variants, because the connection keeps each of them.
+ * Composes a statement whose plan does not depend on its values. It is planned once per connection. Use it only for statements with few
+ * variants, because the connection keeps each of them.
  */
-export async function runComposed<Row>(db: Db, composed: Composed, timeoutMs: number): Promise<Row[]> {
-    const { text, values } = number(composed, (place, type) => `(select cast($${place} as ${type}))`);
-    const name = `composed_${createHash('sha256').update(text).digest('base64url').slice(0, 16)}`;
-    return runPrepared(db, { name, text }, values, timeoutMs);
+export function compose(text: string, types: Named['types']): Composed {
+    const numbered = number({ text, types }, (place, type) => `(select cast($${place} as ${type}))`);
+    return { ...numbered, name: `composed_${createHash('sha256').update(numbered.text).digest('base64url').slice(0, 16)}` };
 }
 
-function number({ text, values, types }: Composed, write: (place: number, type: string) => string): { text: string; values: unknown[] } {
-    const given: unknown[] = [];
+/** Runs what `compose` made. */
+export async function runComposed<Row>(db: Db, { names, ...query }: Composed, values: Values, timeoutMs: number): Promise<Row[]> {
+    return runPrepared(
+        db,
+        query,
+        names.map((name) => values[name]),
+        timeoutMs,
+    );
+}
+
+function number({ text, types }: Named, write: (place: number, type: string) => string): { text: string; names: string[] } {
+    const names: string[] = [];
     const places = new Map<string, number>();
     const numbered = text.replace(/(?<!:):([a-z]+)\b/g, (_, name: string) => {
-        const place = places.get(name) ?? given.push(values[name]);
+        const place = places.get(name) ?? names.push(name);
         places.set(name, place);
         return write(place, types[name] ?? 'text');
     });
-    return { text: numbered, values: given };
+    return { text: numbered, names };
 }

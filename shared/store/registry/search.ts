@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type Search, spellings, typosAllowed } from '../../domain/search/search-text.ts';
 import type { Json } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
-import { runComposed, runPlanned } from '../../platform/prepared-query.ts';
+import { compose, runComposed, runPlanned } from '../../platform/prepared-query.ts';
 import type { Read } from '../../platform/replica.ts';
 import { isLeaf, type ListSort, segmentsOf } from './keyset-segments.ts';
 
@@ -181,13 +181,11 @@ async function readSegments(
                 rollup.id = 0 or exists (select from trending_rollups r where r.id = rollup.id) as is_kept
          from rollup left join (${segments.join(' union all ')}) as f on true limit :limit`;
     const { rollup, key, site } = place;
-    const composed = {
-        text,
-        values: { ...values, rollup, prefix: query.search?.names?.prefix, key, site, limit },
-        types: TYPES,
-    };
+    const given = { ...values, rollup, prefix: query.search?.names?.prefix, key, site, limit };
     return toWalked(
-        await (among === 'many' ? runPlanned<FoundColumns>(db, composed) : runComposed<FoundColumns>(db, composed, TIMEOUT_MS)),
+        await (among === 'many'
+            ? runPlanned<FoundColumns>(db, { text, types: TYPES, values: given })
+            : runComposed<FoundColumns>(db, compose(text, TYPES), given, TIMEOUT_MS)),
     );
 }
 
@@ -276,20 +274,23 @@ type Spelt = readonly (readonly [term: string, words: readonly string[]])[];
 const CANDIDATES = 150;
 const MEANT = 10;
 
+const SIMILAR = compose(
+    `select t.text, (select array_agg(word order by id) from (
+                select w.id, w.word from search_words w where search_slips(array[w.word]) && search_slips(array[t.text])
+                order by w.id limit ${CANDIDATES}) as near) as words
+         from unnest(:terms) as t (text)
+         where not exists (select from search_words w where w.word >= t.text and w.word < t.text || chr(1114111))`,
+    { terms: 'text[]' },
+);
+
 /**
  * Corrections for terms that are not the beginning of any known word. They are part of the cursor, so that a new word does not change the
  * later pages of a list.
  */
 async function spell(db: Db, { terms }: Search): Promise<Spelt> {
-    const long = terms.filter(({ text }) => typosAllowed(text) > 0);
+    const long = terms.filter(({ text }) => typosAllowed(text) > 0).map(({ text }) => text);
     if (long.length === 0) return [];
-    const text = `select t.text, (select array_agg(word order by id) from (
-                select w.id, w.word from search_words w where search_slips(array[w.word]) && search_slips(array[t.text])
-                order by w.id limit ${CANDIDATES}) as near) as words
-         from unnest(:terms) as t (text)
-         where not exists (select from search_words w where w.word >= t.text and w.word < t.text || chr(1114111))`;
-    const values = { terms: long.map((term) => term.text) };
-    const rows = await runComposed<{ text: string; words: string[] | null }>(db, { text, values, types: { terms: 'text[]' } }, TIMEOUT_MS);
+    const rows = await runComposed<{ text: string; words: string[] | null }>(db, SIMILAR, { terms: long }, TIMEOUT_MS);
     return rows
         .map(({ text, words }) => [text, spellings(text, words ?? []).slice(0, MEANT)] as const)
         .filter(([, words]) => words.length > 0);
