@@ -63,7 +63,11 @@ function filesOf(packages: readonly PackageDocument[], out: string | undefined):
 function nothingCarried(path: string, imported: Imported, fields: object, paint: Paint): CommandFault {
     const { operations } = imported.counts;
     const message =
-        operations === 0 ? `${path} has no operations.` : `None of the ${counted(operations, 'operation')} of ${path} can be imported.`;
+        operations === 0
+            ? `${path} has no operations.`
+            : operations === 1
+              ? `The one operation of ${path} cannot be imported.`
+              : `None of the ${operations} operations of ${path} can be imported.`;
     return new CommandFault('NOTHING_CARRIED', message, {
         lines: reportLines({ ...imported, leftToDo: [] }, paint),
         fields: { file: path, ...fields },

@@ -18,13 +18,17 @@ export { readDocument } from './read-document.ts';
  */
 export function importDocument(document: unknown, options: ImportOptions = {}): Imported {
     if (!isObject(document)) throw new CannotImport('This is no document: an object was expected.');
-    if (typeof document['openapi'] === 'string') {
-        if (/^3\.\d/.test(document['openapi'])) return importOpenApi(document, options);
+    const { openapi } = document;
+    if (typeof openapi === 'string' || typeof openapi === 'number') {
+        // YAML reads 3.0 and 3.1 without quotes as numbers.
+        if (/^3(?:\.\d|$)/.test(String(openapi))) return importOpenApi(document, options);
         throw new CannotImport('Only OpenAPI 3.x and Swagger 2.0 can be imported.');
     }
-    if (document['swagger'] !== undefined) throw new CannotImport('Only OpenAPI 3.x and Swagger 2.0 can be imported.');
+    if (document['swagger'] !== undefined || document['swaggerVersion'] !== undefined)
+        throw new CannotImport('Only OpenAPI 3.x and Swagger 2.0 can be imported.');
     if (document['schema_format_version'] !== undefined || (document['site'] !== undefined && hasTemplates(document)))
         return importRegistryPackage(document, options);
+    if (document['format'] === 'routebook/1') throw new CannotImport('This is a package already: check it with "routebook lint".');
     throw new CannotImport('This is neither an OpenAPI nor a Swagger document, nor a package with schema_format_version "0.1".');
 }
 

@@ -98,6 +98,8 @@ describe('routebook import, of files', function () {
             expect(requestFor(made, 'add_pet', { name: 'Rex' })).to.deep.include({ method: 'POST', body: { name: 'Rex' } });
             const sent = requestFor(made, 'add_photo', { id: 7, photo: { filename: 'a.png', content_type: 'image/png', base64: 'AAAA' } });
             expect(sent.type).to.match(/^multipart\/form-data/);
+            expect(() => requestFor(made, 'add_photo', { id: 7 }), 'without a file that it requires').to.throw(/photo/);
+            expect(() => requestFor(made, 'search', { kinds: ['x'] }), 'without words that it requires').to.throw(/words/);
             expect(requestFor(made, 'search', { words: 'a b', kinds: ['x', 'y'] })).to.deep.include({
                 body: 'words=a+b&kinds=x,y',
                 type: 'application/x-www-form-urlencoded',
@@ -105,7 +107,7 @@ describe('routebook import, of files', function () {
         });
 
         it('is imported from YAML, and although some of it is broken', async () => {
-            const { counts } = await imported(
+            const { counts, notCarried } = await imported(
                 'pets.yaml',
                 [
                     'swagger: 2.0',
@@ -114,11 +116,17 @@ describe('routebook import, of files', function () {
                     'parameters: 7',
                     'paths:',
                     '  /a: {parameters: x, get: {parameters: [{name: q}, 3, {in: query, name: b, type: string}], responses: {}}}',
-                    '  /b: {post: {parameters: {in: body}, responses: null}}',
+                    '  /b: {post: {parameters: {in: body}, responses: null}, put: 5}',
                     '  /c: null',
+                    '  /d: {get: {responses: {200: null, 404: x}}}',
+                    '  /e: [null]',
+                    'securityDefinitions: [null]',
                 ].join('\n'),
             );
-            expect(counts).to.deep.equal({ operations: 2, carried: 2, notCarried: 0 });
+            expect(counts).to.deep.equal({ operations: 4, carried: 3, notCarried: 1 });
+            expect(notCarried.filter(({ scope }) => scope === 'operation')).to.deep.equal([
+                { where: 'PUT /b', why: 'It is not an object.', scope: 'operation' },
+            ]);
         });
 
         it('gives the examples of parameters to params and to the example of the endpoint', async () => {

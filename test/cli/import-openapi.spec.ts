@@ -81,6 +81,8 @@ describe('routebook import, of OpenAPI documents', function () {
     it('refuses what is no OpenAPI 3 document, and says what to do', () => {
         for (const [document, message] of [
             [{ swagger: '1.2', paths: {} }, /Only OpenAPI 3.x and Swagger 2.0/],
+            [{ swaggerVersion: '1.2', apis: [] }, /Only OpenAPI 3.x and Swagger 2.0/],
+            [{ format: 'routebook/1', site: 'shop.example', endpoints: [] }, /a package already/],
             [{ openapi: '4.0.0' }, /Only OpenAPI 3/],
             [{ hello: 1 }, /neither an OpenAPI/],
             [[], /no document/],
@@ -88,6 +90,11 @@ describe('routebook import, of OpenAPI documents', function () {
         ] as const) {
             expect(() => importDocument(document), JSON.stringify(document)).to.throw(CannotImport, message);
         }
+    });
+
+    it('reads a version that YAML takes for a number', () => {
+        for (const openapi of [3, 3.1])
+            expect(importDocument({ ...whole({ paths: { '/a': { get: operation('a') } } }), openapi }).counts.carried).to.equal(1);
     });
 
     it('takes the server of the operation, of its path, then of the document, with the defaults of its variables', () => {
@@ -650,6 +657,7 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(named('/orders')).to.deep.equal(['a', 'b', 'c']);
         expect(named('/users/*/orders', '/ordersets')).to.deep.equal(['d', 'e']);
         expect(named('post')).to.deep.equal(['b']);
+        expect(named(' GET ', '/ordersets')).to.deep.equal(['d']);
         expect(named('GET', 'Orders', 'users')).to.deep.equal(['a', 'c', 'e']);
         expect(() => named('nothing')).to.throw(CannotImport, /No operation has the tag, path or method nothing/);
         expect(whys(importDocument(document, { only: ['GET'] }), 'document')).to.deep.equal({ '--only': 'Left 1 of 5 operations out.' });

@@ -286,6 +286,31 @@ describe('routebook import, of packages in the format 0.1', () => {
         expect(Object.keys(whys(found, 'part')).filter((where) => where.includes('(boats)'))).to.deep.equal([]);
     });
 
+    it('takes the operations of a path or a method alone where it is told to', () => {
+        const get = (name: string, path: string) => ({ name, method: 'GET', url_template: `https://harbour.example${path}` });
+        const document = {
+            schema_format_version: '0.1',
+            site: 'harbour.example',
+            endpoints: [get('boats', '/boats?q={{q}}'), get('boat', '/boats/{{id}}'), { ...get('berths', '/berths'), tags: ['Berths'] }],
+            actions: [{ name: 'moor', url_template: 'https://harbour.example/boats/{id}/moor', body_template: '{}' }],
+        };
+        const named = (...only: string[]) => importDocument(document, { only }).package.endpoints.map(({ name }) => name);
+        expect(named()).to.deep.equal(['boats', 'boat', 'berths', 'moor']);
+        expect(named('/boats')).to.deep.equal(['boats', 'boat', 'moor']);
+        expect(named('/boats/{id}', 'get')).to.deep.equal(['boat']);
+        expect(named('POST')).to.deep.equal(['moor']);
+        expect(named('berths')).to.deep.equal(['berths']);
+        expect(() => named('/boat')).to.throw(CannotImport, /No operation has the tag, path or method \/boat/);
+        expect(whys(importDocument(document, { only: ['POST'] }), 'document')).to.deep.equal({ '--only': 'Left 3 of 4 operations out.' });
+    });
+
+    it('takes a title, a version that YAML reads as a number, and the site of its URLs where it names none', () => {
+        const { site: _site, name: _name, ...rest } = HARBOUR;
+        const found = importDocument({ ...rest, title: 'Harbour', schema_format_version: 0.1 });
+        expect(found.package).to.include({ site: 'harbour.example', title: 'Harbour' });
+        expect(whys(found, 'document')).not.to.include.keys('title');
+    });
+
     it('says what else is wrong, and refuses another version', () => {
         expect(() => importDocument({ ...HARBOUR, schema_format_version: '0.2' })).to.throw(CannotImport, /0\.1/);
         const odd = importDocument({ ...HARBOUR, intent_category: 'boats', surprise: 1 });

@@ -3,8 +3,8 @@ import { isCategory } from '../../../shared/domain/package/taxonomy.ts';
 import { normaliseSite, registrableDomain } from '../../../shared/domain/site/site-name.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import { guessCategory } from '../../inspect/category.ts';
-import { CannotImport, finish, type Imported, type ImportOptions } from '../imported.ts';
-import { readOnly } from '../only.ts';
+import { finish, type Imported, type ImportOptions } from '../imported.ts';
+import { onlyWanted } from '../only.ts';
 import type { NotCarried, ReadOperation } from '../operation.ts';
 import { cleanLine, cleanText, printableName, textsOf } from '../texts.ts';
 import { referencesIn } from './folder.ts';
@@ -23,7 +23,7 @@ export function importOpenApi(document: JsonObject, options: ImportOptions): Imp
     const named = options.site === undefined ? undefined : normaliseSite(options.site);
     const site = named?.ok === true ? named.site : options.site;
     const base = chooseServer(document['servers'], site) ?? serverOfSite(site);
-    const found = wantedOf(operationsOf(document, resolver, notCarried), options, notCarried).map((one) => ({
+    const found = onlyWanted(operationsOf(document, resolver, notCarried), options.only, notCarried).map((one) => ({
         ...one,
         server: chooseServer(one.operation?.['servers'], site) ?? chooseServer(one.item['servers'], site) ?? base,
     }));
@@ -56,17 +56,6 @@ export function importOpenApi(document: JsonObject, options: ImportOptions): Imp
     noteSurroundings(document, notCarried);
     for (const { where, why } of schemes.notes) notCarried.push({ where, why, scope: 'document' });
     return finish(headOf(document, own, operations, options), operations, notCarried, options);
-}
-
-/** The operations that `--only` selects, or all without it. @throws CannotImport if it selects none */
-function wantedOf(found: readonly FoundOperation[], { only = [] }: ImportOptions, notCarried: NotCarried[]): readonly FoundOperation[] {
-    if (only.length === 0) return found;
-    const isWanted = readOnly(only);
-    const wanted = found.filter(isWanted);
-    if (wanted.length === 0) throw new CannotImport(`No operation has the tag, path or method ${only.map(printableName).join(', ')}.`);
-    const left = found.length - wanted.length;
-    if (left > 0) notCarried.push({ where: '--only', why: `Left ${left} of ${found.length} operations out.`, scope: 'document' });
-    return wanted;
 }
 
 function firstSegment(path: string): string {

@@ -5,6 +5,10 @@ import { CannotImport } from '../imported.ts';
 import { textsOf } from '../texts.ts';
 import { openResolver } from './refs.ts';
 
+const MULTIPART = 'multipart/form-data';
+const URLENCODED = 'application/x-www-form-urlencoded';
+const FORMS = [MULTIPART, URLENCODED];
+
 const METHODS: ReadonlySet<string> = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'options']);
 
 /** Converts Swagger 2.0 to OpenAPI 3. @param name the file's name, for messages @throws CannotImport if the converter fails */
@@ -13,13 +17,26 @@ export function fromSwagger(document: JsonObject, name: string): JsonObject {
     // The converter changes its input, and YAML aliases share objects.
     const own = normaliseParts(structuredClone(document));
     try {
-        return upgradeFromTwoToThree({ ...own, swagger: '2.0' }) as unknown as JsonObject;
+        return requireForms(upgradeFromTwoToThree({ ...own, swagger: '2.0' }) as unknown as JsonObject);
     } catch (error) {
         throw new CannotImport(`${name} is Swagger 2.0 that cannot be converted: ${error instanceof Error ? error.message : error}.`);
     }
 }
 
-/** Rewrites parts that the converter cannot read: referenced or broken parameters, defaults of forms. */
+/** A form with a field that is required is required itself, which the converter does not say. */
+function requireForms(document: JsonObject): JsonObject {
+    const items = isObject(document['paths']) ? Object.values(document['paths']) : [];
+    for (const operation of items.filter(isObject).flatMap(Object.values).filter(isObject)) {
+        const body = operation['requestBody'];
+        const content = isObject(body) && isObject(body['content']) ? body['content'] : {};
+        const forms = FORMS.map((type) => content[type]).filter(isObject);
+        const fields = forms.flatMap(({ schema }) => (isObject(schema) ? textsOf(schema['required']) : []));
+        if (isObject(body) && fields.length > 0) body['required'] = true;
+    }
+    return document;
+}
+
+/** Rewrites parts that the converter cannot read: referenced or broken parameters, broken responses, defaults of forms. */
 function normaliseParts(document: JsonObject): JsonObject {
     const resolver = openResolver(document);
     const consumes = textsOf(document['consumes']);
@@ -27,16 +44,17 @@ function normaliseParts(document: JsonObject): JsonObject {
     const whole: JsonObject = { ...document, paths: {} };
     if (consumes.length === 0) delete whole['consumes'];
     if (textsOf(document['produces']).length === 0) delete whole['produces'];
+    whole['securityDefinitions'] = objectsIn(document['securityDefinitions']);
     // They were copied to the places that use them.
     delete whole['parameters'];
     whole['paths'] = Object.fromEntries(
         Object.entries(paths).map(([path, written]): [string, Json] => {
             const item = resolver.resolve(written);
-            if (item === undefined) return [path, written];
+            if (item === undefined) return [path, isObject(written) ? written : null];
             const shared = parametersOf(item['parameters'], resolver);
             const operations = Object.entries(item).flatMap(([key, value]): [string, Json][] => {
                 if (!METHODS.has(key)) return key === 'parameters' ? [] : [[key, value]];
-                return isObject(value) ? [[key, tidiedOperation(value, shared, consumes, resolver)]] : [];
+                return [[key, isObject(value) ? tidiedOperation(value, shared, consumes, resolver) : true]];
             });
             return [path, Object.fromEntries(operations)];
         }),
@@ -60,13 +78,18 @@ function tidiedOperation(
     for (const field of fields) if (field['type'] === 'array') field['collectionFormat'] ??= 'csv';
     const said = textsOf(operation['consumes']);
     const types = said.length > 0 ? said : consumes;
-    const { consumes: _consumes, produces, ...rest } = operation;
+    const { consumes: _consumes, produces, responses, ...rest } = operation;
     return {
         ...rest,
         ...(textsOf(produces).length === 0 ? {} : { produces: textsOf(produces) }),
         ...(fields.length > 0 ? { consumes: formTypes(types, fields) } : types.length > 0 ? { consumes: [...types] } : {}),
         parameters,
+        responses: objectsIn(responses),
     };
+}
+
+function objectsIn(parts: Json | undefined): JsonObject {
+    return Object.fromEntries(Object.entries(isObject(parts) ? parts : {}).filter(([, part]) => isObject(part)));
 }
 
 /** Swagger 2.0 has no field for the example of a parameter; documents write `x-example`, which the converter drops. */
@@ -78,8 +101,8 @@ function withExample(parameter: JsonObject): JsonObject {
 /** A form without files is URL-encoded, unless the document says that it is multipart. */
 function formTypes(types: readonly string[], fields: readonly JsonObject[]): string[] {
     const hasFile = fields.some((field) => field['type'] === 'file');
-    const forms = types.filter((type) => type === 'multipart/form-data' || (type === 'application/x-www-form-urlencoded' && !hasFile));
-    return forms.length > 0 ? forms : [hasFile ? 'multipart/form-data' : 'application/x-www-form-urlencoded'];
+    const forms = types.filter((type) => type === MULTIPART || (type === URLENCODED && !hasFile));
+    return forms.length > 0 ? forms : [hasFile ? MULTIPART : URLENCODED];
 }
 
 /** The parameters with a name and a place. */

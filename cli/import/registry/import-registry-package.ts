@@ -4,9 +4,11 @@ import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import { guessCategory } from '../../inspect/category.ts';
 import { CannotImport, finish, type Imported, type ImportOptions } from '../imported.ts';
+import { type Nameable, onlyWanted } from '../only.ts';
+import { siteOfBases } from '../openapi/servers.ts';
 import type { NotCarried, ReadOperation } from '../operation.ts';
-import { cleanLine, cleanText, printableName } from '../texts.ts';
-import { readOperation } from './operations.ts';
+import { cleanLine, cleanText, printableName, textsOf } from '../texts.ts';
+import { methodOf, pathOf, readOperation } from './operations.ts';
 
 /** Fields of the document that a package cannot contain, with the reason. */
 const BLOCKS: Readonly<Record<string, string>> = {
@@ -22,6 +24,7 @@ const READ: ReadonlySet<string> = new Set([
     'intent_category',
     'schema_format_version',
     'name',
+    'title',
     'description',
     'version',
     'endpoints',
@@ -33,32 +36,47 @@ const READ: ReadonlySet<string> = new Set([
  * @throws CannotImport
  */
 export function importRegistryPackage(document: JsonObject, options: ImportOptions): Imported {
+    // YAML reads 0.1 as a number.
     const version = document['schema_format_version'] ?? '0.1';
-    if (version !== '0.1') throw new CannotImport('Only the format 0.1 can be imported.');
+    if (String(version) !== '0.1') throw new CannotImport('Only the format 0.1 can be imported.');
     const notCarried: NotCarried[] = [];
     const names = new Set<string>();
-    const operations = [
-        ...readList(document['endpoints'], 'endpoints', notCarried, names),
-        ...readList(document['actions'], 'actions', notCarried, names),
-    ];
+    const listed = [...listOf(document['endpoints'], 'endpoints'), ...listOf(document['actions'], 'actions')];
+    const operations = onlyWanted(listed, options.only, notCarried).flatMap((one) => readListed(one, notCarried, names));
     noteBlocks(document, notCarried);
     return finish(headOf(document, operations, options, notCarried), operations, notCarried, options);
 }
 
-function readList(list: Json | undefined, field: 'endpoints' | 'actions', notCarried: NotCarried[], names: Set<string>): ReadOperation[] {
-    return (Array.isArray(list) ? list : []).flatMap((operation, index) => {
-        const name = isObject(operation) && typeof operation['name'] === 'string' ? ` (${printableName(operation['name'])})` : '';
-        const where = `${field}[${index}]${name}`;
-        const read = isObject(operation)
-            ? readOperation(operation, field === 'actions', names)
-            : { ok: false as const, why: 'It is not an object.' };
-        if (!read.ok) {
-            notCarried.push({ where, why: read.why, scope: 'operation' });
-            return [];
-        }
-        for (const { name: part, why } of read.left) notCarried.push({ where: `${where}, ${part}`, why, scope: 'part' });
-        return [{ where, endpoint: read.endpoint }];
+interface Listed extends Nameable {
+    where: string;
+    written: Json;
+    isAction: boolean;
+}
+
+function listOf(list: Json | undefined, field: 'endpoints' | 'actions'): Listed[] {
+    const isAction = field === 'actions';
+    return (Array.isArray(list) ? list : []).map((written, index) => {
+        const operation = isObject(written) ? written : {};
+        const name = typeof operation['name'] === 'string' ? ` (${printableName(operation['name'])})` : '';
+        return {
+            where: `${field}[${index}]${name}`,
+            written,
+            isAction,
+            method: methodOf(operation, isAction),
+            path: pathOf(operation),
+            tags: textsOf(operation['tags']),
+        };
     });
+}
+
+function readListed({ where, written, isAction }: Listed, notCarried: NotCarried[], names: Set<string>): ReadOperation[] {
+    const read = isObject(written) ? readOperation(written, isAction, names) : { ok: false as const, why: 'It is not an object.' };
+    if (!read.ok) {
+        notCarried.push({ where, why: read.why, scope: 'operation' });
+        return [];
+    }
+    for (const { name: part, why } of read.left) notCarried.push({ where: `${where}, ${part}`, why, scope: 'part' });
+    return [{ where, endpoint: read.endpoint }];
 }
 
 function noteBlocks(document: JsonObject, notCarried: NotCarried[]): void {
@@ -73,7 +91,7 @@ function noteBlocks(document: JsonObject, notCarried: NotCarried[]): void {
 }
 
 function headOf(document: JsonObject, operations: readonly ReadOperation[], options: ImportOptions, notCarried: NotCarried[]) {
-    const written = options.site ?? document['site'] ?? document['domain'];
+    const written = options.site ?? document['site'] ?? document['domain'] ?? siteOfBases(operations.map(({ endpoint }) => endpoint.url));
     const named = normaliseSite(typeof written === 'string' ? written : '');
     const site = named.ok ? named.site : String(written ?? 'unknown');
     const { domain } = document;
@@ -87,7 +105,7 @@ function headOf(document: JsonObject, operations: readonly ReadOperation[], opti
     return {
         format: 'routebook/1' as const,
         site,
-        title: options.title ?? cleanLine(document['name'], 200) ?? site,
+        title: options.title ?? cleanLine(document['name'], 200) ?? cleanLine(document['title'], 200) ?? site,
         ...(description === undefined ? {} : { description }),
         intent_category: categoryOf(document['intent_category'], operations, options, notCarried),
     };

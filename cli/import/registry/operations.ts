@@ -28,9 +28,7 @@ const KNOWN: ReadonlySet<string> = new Set(
 
 /** Reads one of `endpoints` or `actions` of the format 0.1. @param isAction decides the default method */
 export function readOperation(operation: JsonObject, isAction: boolean, names: Set<string>): ReadResult {
-    const method = (
-        typeof operation['method'] === 'string' ? operation['method'] : isAction && operation['transport'] !== 'http_get' ? 'POST' : 'GET'
-    ).toUpperCase();
+    const method = methodOf(operation, isAction);
     if (!METHODS.includes(method as Method)) return { ok: false, why: `A package has no ${printableName(method)} requests.` };
     const template = typeof operation['url_template'] === 'string' ? operation['url_template'].trim() : '';
     const url = urlOf(template);
@@ -78,6 +76,17 @@ export function readOperation(operation: JsonObject, isAction: boolean, names: S
     if (kind === 'paginate')
         left.push({ name: 'kind', why: 'How the next page is found is not said there, so it is imported as api_call; add pagination.' });
     return { ok: true, endpoint, left };
+}
+
+export function methodOf({ method, transport }: JsonObject, isAction: boolean): string {
+    const written = typeof method === 'string' ? method : isAction && transport !== 'http_get' ? 'POST' : 'GET';
+    return written.toUpperCase();
+}
+
+/** The path of an operation as a person names it, with `{name}` for `{{name}}`; empty without one. */
+export function pathOf({ url_template: template }: JsonObject): string {
+    const [, path = ''] = /^https?:\/\/[^/?#]*([^?#]*)/i.exec(typeof template === 'string' ? template.trim() : '') ?? [];
+    return path.replaceAll(/\{\{\s*([^{}\s]+)\s*\}\}/g, '{$1}');
 }
 
 /** `{{name}}` → `{name}`, in canonical form. */
