@@ -1,8 +1,8 @@
 // Runs the tests against a PostgreSQL and a Redis of their own, thrown away in the end. Usage: npm test [-- <options of mocha>]
 // The last line of the output is `N passed, N failed`, with `, N skipped` where some were. With `--long` the long runs are run instead:
-// below it stand a line for each row of the goals and `n of n hold`, and what they showed goes into bench/RESULTS.md. With `--real` the
-// tests against applications of other people are run (test/real), and what shows rows of the goals goes there too; with `--debian` the specs
-// of a fetch on Debian's PostgreSQL.
+// below it stand a line for each row of the goals and `n of n hold`, and what they showed goes into bench/RESULTS.md. With `--slow` the
+// files of test/slow-specs.txt are run, which are left out otherwise. With `--real` the tests against applications of other people are run
+// (test/real), and what shows rows of the goals goes there too; with `--debian` the specs of a fetch on Debian's PostgreSQL.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -49,6 +49,10 @@ const ALONE = [
     'test/cli/inspect-record.spec.ts',
     'test/hostile/crowds.spec.ts',
 ];
+/** Files that `npm test` leaves to `npm run test:slow`. */
+const SLOW = readFileSync(join(root, 'test/slow-specs.txt'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
 /** Applications that nobody here wrote, in front of the product: `npm run test:real`. */
 const REAL = ['test/real/**/*.spec.ts', 'test/cli/inspect-recordings.spec.ts'];
 /** Options of mocha that choose tests by their titles. */
@@ -211,17 +215,24 @@ function parts() {
     const inParallel = ['--parallel', '--jobs', String(availableParallelism())];
     if (isOnDebian) return [[...inParallel, ...rest, ...ON_DEBIAN]];
     if (given.includes('--real')) return [[...rest, ...REAL]];
-    const others = ['test/long/**', ...REAL, ...ALONE].flatMap((file) => ['--ignore', file]);
-    const sideBySide = [...inParallel, ...others];
+    if (given.includes('--slow')) {
+        const unknown = SLOW.find((file) => !existsSync(join(root, file)));
+        if (unknown !== undefined) throw new Error(`${unknown} in test/slow-specs.txt does not exist.`);
+        return [
+            [...inParallel, ...rest, ...SLOW.filter((file) => !ALONE.includes(file))],
+            [...rest, ...SLOW.filter((file) => ALONE.includes(file))],
+        ];
+    }
+    const leftOut = ['test/long/**', ...REAL, ...ALONE, ...SLOW].flatMap((file) => ['--ignore', file]);
     return [
-        [...own, ...sideBySide, ...rest, 'test/**/*.spec.ts'],
-        [...own, ...rest, ...ALONE],
+        [...inParallel, ...leftOut, ...rest, 'test/**/*.spec.ts'],
+        [...rest, ...ALONE.filter((file) => !SLOW.includes(file))],
     ];
 }
 
 /** The words of the command that are mocha's. */
 function mochaWords() {
-    return process.argv.slice(2).filter((argument) => !['--long', '--real', '--debian'].includes(argument));
+    return process.argv.slice(2).filter((argument) => !['--long', '--slow', '--real', '--debian'].includes(argument));
 }
 
 /**
