@@ -40,7 +40,14 @@ describe('mail', () => {
 
     function postman(smtpUrl: string | undefined = server.url): Postman {
         const log = createLog('info', { write: (line: string) => void logged.push(JSON.parse(line)) });
-        const made = openPostman({ db, secrets, log, mail: { smtpUrl, from: undefined }, publicUrl: () => 'https://routebook.example' });
+        const made = openPostman({
+            db,
+            secrets,
+            log,
+            mail: { smtpUrl, from: undefined },
+            publicUrl: () => 'https://routebook.example',
+            everyMs: 5000,
+        });
         opened.push(made);
         return made;
     }
@@ -135,6 +142,7 @@ describe('mail', () => {
             log,
             mail: { smtpUrl: undefined, from: undefined },
             publicUrl: () => 'http://localhost:8080',
+            everyMs: 5000,
         });
         opened.push(made);
         await made.flush();

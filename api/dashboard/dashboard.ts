@@ -13,7 +13,9 @@ import { wellKnown } from './well-known.ts';
 export const dashboard: AppPlugin = {
     name: 'web-pages',
     register(server, { app }) {
-        const postman = openPostman({ db: app.db, secrets: app.secrets, log: app.log, mail: app.config.mail, publicUrl: app.publicUrl });
+        const { db, secrets, log, publicUrl } = app;
+        const { mail, mailEveryMs: everyMs } = app.config;
+        const postman = openPostman({ db, secrets, log, mail, publicUrl, everyMs });
         const running = new Set<Promise<void>>();
         server.ext('onPostStop', async () => {
             await Promise.all(running);

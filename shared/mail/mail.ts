@@ -21,10 +21,9 @@ interface PostmanOptions {
     log: Log;
     mail: Config['mail'];
     publicUrl(): string;
+    everyMs: number;
 }
 
-/** The polling interval for mails of other processes and for retries. */
-const EVERY_MS = 5000;
 /** About nine hours of retries. */
 const MAX_ATTEMPTS = 9;
 
@@ -32,7 +31,7 @@ const MAX_ATTEMPTS = 9;
  * Sends the queued mails. Several processes may run it; only one of them sends each mail. Without SMTP_URL, mails are logged at a level
  * that `npm start` shows.
  */
-export function openPostman({ db, secrets, log, mail, publicUrl }: PostmanOptions): Postman {
+export function openPostman({ db, secrets, log, mail, publicUrl, everyMs }: PostmanOptions): Postman {
     const send = mail.smtpUrl === undefined ? undefined : createTransport(mail.smtpUrl, () => mail.from ?? defaultSender(publicUrl()));
     let running: Promise<void> | undefined;
     let isAgain = false;
@@ -83,7 +82,7 @@ export function openPostman({ db, secrets, log, mail, publicUrl }: PostmanOption
         return running;
     }
 
-    const timer = setInterval(() => void hurry(), EVERY_MS);
+    const timer = setInterval(() => void hurry(), everyMs);
     timer.unref();
     return {
         hurry: () => void hurry(),

@@ -59,6 +59,8 @@ export interface Config {
     /** Markdown whose first line is the title; undefined: the built-in text. */
     legal: { terms: string | undefined; privacy: string | undefined };
     mail: { smtpUrl: string | undefined; from: string | undefined };
+    /** The polling interval for mails of other processes, for retries and for news. */
+    mailEveryMs: number;
     stripe: StripeSettings | undefined;
     otelEndpoint: string | undefined;
     // The following values are constants in production. Only tests use others.
@@ -136,6 +138,7 @@ export function readConfig(env: Env = process.env): Config {
         // Node checks ten times a second, so each connection is closed within 15 s.
         arrivalMs: 14_500,
         browsedPerSecond: 200,
+        mailEveryMs: 5000,
         cheapPerSecond: 2500,
         guessesPerSecond: 100,
         maxConnections: 10_000,
