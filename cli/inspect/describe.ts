@@ -1,5 +1,5 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
-import type { JsonSchema, PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
+import type { JsonObject, JsonSchema, PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
 import { wordsOf } from './harmless.ts';
 
 /**
@@ -21,6 +21,8 @@ export function answeredFields({ response }: { response?: PackageEndpoint['respo
     fields: string[];
     isList: boolean;
 } {
+    const thing = isObject(response?.select) ? Object.keys(response.select).filter((name) => name !== 'items' && name !== 'urls') : [];
+    if (thing.length > 0) return { fields: thing.slice(0, MOST_FIELDS), isList: false };
     const selected = selectedFields(response?.select);
     return selected.length > 0 ? { fields: selected, isList: true } : fieldsOf(response?.schema);
 }
@@ -32,12 +34,14 @@ function leadOf(byName: string, lead: string | undefined): string {
     return /\s/.test(said) ? sentence([said]) : `${byName} (“${said}”)`;
 }
 
-/** The names of what is selected of each item of a page. */
+/** The names of what is selected of each item of a page, or of its data. */
 function selectedFields(select: unknown): string[] {
     const items = isObject(select) ? select['items'] : undefined;
-    const [entry] = Array.isArray(items) ? items : [];
-    const value = isObject(entry) ? entry['value'] : undefined;
-    return isObject(value) ? Object.keys(value).slice(0, MOST_FIELDS) : [];
+    const [entry] = [items].flat();
+    if (!isObject(entry)) return [];
+    const { value, json, path } = entry as JsonObject;
+    const names = isObject(value) ? Object.keys(value) : [...`${json ?? path ?? ''}`.matchAll(/(\w+): /g)].map(([, name = '']) => name);
+    return names.slice(0, MOST_FIELDS);
 }
 
 /** Page and order of a list are the caller's, however often a recording says the same. */

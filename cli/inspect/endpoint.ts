@@ -1,5 +1,6 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Extract, JsonObject, JsonSchema, Kind, Method, PackageEndpoint } from '../../shared/domain/types.ts';
+import { selectsOfData } from './data-facts.ts';
 import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
 import { wordsOf } from './harmless.ts';
@@ -112,8 +113,10 @@ function effectOf({ method, operation }: Group, kind: Kind, paginates: boolean):
 
 function responseOf(group: Group, isPage: boolean): NonNullable<PackageEndpoint['response']> {
     if (isPage) {
-        const select = group.method === 'GET' ? selectOf(group.pages.lists) : undefined;
-        return select === undefined ? { type: 'html' } : { type: 'html', select };
+        if (group.method !== 'GET') return { type: 'html' };
+        const data = selectsOfData(group.pages.data);
+        const select = { ...data.thing, ...(selectOf(group.pages.lists) ?? data.list) };
+        return Object.keys(select).length === 0 ? { type: 'html' } : { type: 'html', select };
     }
     if (group.answers.json > 0) {
         const schema = dataSchema(group.shape);

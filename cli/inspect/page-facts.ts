@@ -1,3 +1,4 @@
+import { addData, type DataFacts, mergeData, openData } from './data-facts.ts';
 import { addLists, type ListFacts, mergeLists, openLists } from './list-facts.ts';
 import type { Page } from './page.ts';
 import { hashOf } from './values.ts';
@@ -13,6 +14,7 @@ export interface PageFacts {
     /** Titles of the pages that have its form or call it. */
     callers: Texts;
     lists: ListFacts;
+    data: DataFacts;
 }
 
 /** Texts and how many pages have them. */
@@ -30,16 +32,18 @@ export function openPages(): PageFacts {
         submits: new Map(),
         callers: new Map(),
         lists: openLists(),
+        data: openData(),
     };
 }
 
 /** Adds one page. @param url its address */
-export function addPage(facts: PageFacts, { texts, lists }: Page, url: URL): void {
+export function addPage(facts: PageFacts, { texts, lists, data }: Page, url: URL): void {
     if (facts.addresses.size < MOST_TEXTS) facts.addresses.add(hashOf(url.pathname + url.search));
     addText(facts.titles, texts.title);
     addText(facts.headings, texts.heading);
     addText(facts.abouts, texts.about);
     addLists(facts.lists, lists);
+    addData(facts.data, data);
 }
 
 /** Counts a text, unless it is empty. */
@@ -53,4 +57,5 @@ export function mergePages(facts: PageFacts, more: PageFacts): void {
     for (const sort of ['titles', 'headings', 'abouts', 'submits', 'callers'] as const)
         for (const [text, times] of more[sort]) addText(facts[sort], text, times);
     mergeLists(facts.lists, more.lists);
+    mergeData(facts.data, more.data);
 }

@@ -1,5 +1,6 @@
 import { type CheerioAPI, load } from 'cheerio';
 import { isLoginTitle } from '../../shared/domain/fetch/login-words.ts';
+import { dataOf, type PageData } from './page-data.ts';
 import { type Form, readForms } from './page-forms.ts';
 import { listsOf, type PageList } from './page-lists.ts';
 import { type PageTexts, textsOf } from './page-texts.ts';
@@ -16,6 +17,7 @@ export interface Page {
     /** Names of the places in a page that contain JSON. */
     embedded: string[];
     lists: PageList[];
+    data: PageData[];
     texts: PageTexts;
     /** Tokens against forged requests, by their hashes. */
     tokens: { selector: string; hash: number }[];
@@ -38,12 +40,13 @@ export function readPage(html: string, url: URL): Page {
     const skeleton = skeletonOf($);
     const isLogin = forms.some(({ asksForPassword }) => asksForPassword) && headingsOf($).some(isLoginTitle);
     const lists = listsOf($);
+    const data = dataOf($, embedded, url.href);
     const texts = textsOf($, url);
     const tokens = tokensOf($);
     $('script, style, noscript, template, svg, head, pre, code, textarea').remove();
     const text = $('body').text().replaceAll(/\s+/g, ' ').trim();
     const isEmpty = hasScripts && forms.length === 0 && text.length < LITTLE_TEXT && embedded.length === 0;
-    return { isShell: isEmpty || isTemplate(text), isLogin, forms, embedded, lists, texts, tokens, skeleton };
+    return { isShell: isEmpty || isTemplate(text), isLogin, forms, embedded, lists, data, texts, tokens, skeleton };
 }
 
 /** Whether the text of a page has places that a script is to fill. An article may show one or two, a page that is all filled no more. */

@@ -68,7 +68,7 @@ function* blocksIn(within: Matches, { selector = 'script', value = 'textContent'
 }
 
 /** The block, and the nodes of its list or `@graph`. Each block in a list may have a `@graph`. */
-function nodesOf(block: Json): Json[] {
+export function nodesOf(block: Json): Json[] {
     if (Array.isArray(block)) return [block, ...block.flatMap((node) => [node, ...graphOf(node)])];
     return [block, ...graphOf(block)];
 }

@@ -1,0 +1,212 @@
+import type { CheerioAPI } from 'cheerio';
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import type { Json, JsonObject } from '../../shared/domain/types.ts';
+import { dataIn, nodesOf } from '../../workers/select/page-data.ts';
+import { isAuthorsName } from './author-names.ts';
+import { identifier } from './naming.ts';
+import { isValueAsKey } from './shape.ts';
+
+/** Data inside a page that `select` can read: one thing, or a list of things. It has names of fields only, never a value. */
+export interface PageData {
+    /** The entry of `select` without its expression. */
+    entry: JsonObject;
+    /** JMESPath of the thing or of the things within the entry; '' for the whole. */
+    at: string;
+    isList: boolean;
+    /** JMESPaths of the fields of a thing, by name. */
+    fields: Map<string, string>;
+}
+
+const JSON_LD = 'script[type="application/ld+json"]';
+const MAX_TYPES = 6;
+const MAX_ITEMS = 40;
+const MAX_LEVELS = 6;
+const MAX_FIELDS = 12;
+const LEAST_FIELDS = 2;
+/** The share of things that must have a field. */
+const MOSTLY = 0.6;
+
+/** Types of what surrounds the thing of a page, or is a part of it. */
+const BESIDE =
+    /^(?:Web(?:Site|Application)|\w*Page|\w*Action|\w*List|WP\w+|Blog|Organization|Corporation|ListItem|ImageObject|Person|SiteNavigationElement|EntryPoint|PostalAddress|Offer|AggregateOffer|AggregateRating|Rating|Brand|Review|Comment|QuantitativeValue)$/;
+
+/** Finds data in a page: JSON-LD first, then microdata, then the state that scripts start with. @param embedded places of JSON */
+export function dataOf($: CheerioAPI, embedded: readonly string[], base: string): PageData[] {
+    const where = { path: '', base };
+    return [...jsonLd($, where), ...microdata($, where), ...embedded.flatMap((place) => stateAt($, place, where))];
+}
+
+type Where = Parameters<typeof dataIn>[2];
+
+function jsonLd($: CheerioAPI, where: Where): PageData[] {
+    const blocks = firstOf(dataIn($.root(), { selector: JSON_LD, json: '@' }, where), MAX_ITEMS).map(plainJson);
+    const nodes = blocks.flatMap((block, place) =>
+        nodesOf(block).flatMap((node) => (isObject(node) ? [{ node: node as JsonObject, place }] : [])),
+    );
+    return [...Map.groupBy(nodes, ({ node }) => typeOf(node))].slice(0, MAX_TYPES * 2).flatMap(([type, found]) => {
+        if (type === undefined || type === 'BreadcrumbList') return [];
+        const entry = { selector: JSON_LD, of: type };
+        const [first] = found;
+        const elements = first?.node['itemListElement'];
+        if (Array.isArray(elements)) {
+            const areWrapped = elements.every((one) => isObject(one) && isObject(one['item']));
+            const at = areWrapped ? 'itemListElement[].item' : 'itemListElement[]';
+            return listAt(entry, at, areWrapped ? elements.map((one) => (one as JsonObject)['item'] ?? null) : elements);
+        }
+        // Of each block `select` reads one thing of a type.
+        const isReadable = new Set(found.map(({ place }) => place)).size === found.length;
+        return BESIDE.test(type) || !isReadable
+            ? []
+            : thingsAt(
+                  entry,
+                  found.map(({ node }) => node),
+              );
+    });
+}
+
+function typeOf({ '@type': said }: JsonObject): string | undefined {
+    const [type] = [said].flat();
+    return typeof type === 'string' ? plainType(type) : undefined;
+}
+
+/** `https://schema.org/Product` → `Product`. */
+function plainType(type: string): string | undefined {
+    const name = type.replace(/^.*[/#:]/, '');
+    return /^[A-Z][A-Za-z]{2,40}$/.test(name) ? name : undefined;
+}
+
+function microdata($: CheerioAPI, where: Where): PageData[] {
+    const types = $('[itemscope][itemtype]')
+        .toArray()
+        .slice(0, MAX_ITEMS * 10)
+        .flatMap((scope) => plainType($(scope).attr('itemtype') ?? '') ?? []);
+    return [...new Set(types)].slice(0, MAX_TYPES).flatMap((type) => {
+        if (BESIDE.test(type)) return [];
+        const items = dataIn($.root(), { microdata: type, path: '@' }, where);
+        return thingsAt({ microdata: type }, firstOf(items, MAX_ITEMS));
+    });
+}
+
+function thingsAt(entry: JsonObject, things: readonly Json[]): PageData[] {
+    if (things.length > 1) return listAt(entry, '', things);
+    const fields = fieldsOf(things);
+    return fields.size < LEAST_FIELDS ? [] : [{ entry, at: '', isList: false, fields }];
+}
+
+function listAt(entry: JsonObject, at: string, things: readonly Json[]): PageData[] {
+    const fields = fieldsOf(things.slice(0, MAX_ITEMS));
+    return things.length < 2 || fields.size < LEAST_FIELDS ? [] : [{ entry, at, isList: true, fields }];
+}
+
+/** The thing and the list with the most data in the state of a page. @param place as `script#__NEXT_DATA__` or `window.__STATE__` */
+function stateAt($: CheerioAPI, place: string, where: Where): PageData[] {
+    const entry: JsonObject | undefined = place.startsWith('window.')
+        ? { assign: place }
+        : place.startsWith('script#')
+          ? { selector: place }
+          : undefined;
+    const [state] = entry === undefined ? [] : dataIn($.root(), { ...entry, json: '@' }, where);
+    if (entry === undefined || state === undefined) return [];
+    const found = [...placesIn(plainJson(state), '', 0)];
+    return [true, false].flatMap((isList) => {
+        const best = found.filter((one) => one.isList === isList).sort((a, b) => b.weight - a.weight)[0];
+        return best === undefined ? [] : [{ entry, at: best.at, isList, fields: best.fields }];
+    });
+}
+
+/** Parts of a state that no page shows as its content. */
+const SETTINGS =
+    /^(?:nav|navigation|\w*menus?|footer|header|i18n|locales?|translations|messages|config|\w*config|settings|features|flags|query|params|scripts|links|routes|user|session|viewer)$/i;
+/** A thing has a name. */
+const NAMING = /^(?:name|title|headline|label)$/;
+
+function* placesIn(
+    value: Json,
+    at: string,
+    level: number,
+): Generator<{ at: string; isList: boolean; fields: Map<string, string>; weight: number }> {
+    if (level > MAX_LEVELS || typeof value !== 'object' || value === null) return;
+    const isList = Array.isArray(value);
+    if (at !== '' && (!isList || value.length > 1)) {
+        const things = isList ? value.slice(0, MAX_ITEMS) : [value];
+        const fields = fieldsOf(things);
+        if (fields.size >= LEAST_FIELDS && [...fields.keys()].some((name) => NAMING.test(name)))
+            yield { at: isList ? `${at}[]` : at, isList, fields, weight: fields.size * (isList ? value.length : 1) };
+    }
+    if (isList || isMap(value)) return;
+    for (const [key, inner] of Object.entries(value))
+        if (isFieldName(key) && !SETTINGS.test(key)) yield* placesIn(inner, at === '' ? key : `${at}.${key}`, level + 1);
+}
+
+/** Whether the names of an object are values, since each has an object with the same fields. */
+function isMap(value: JsonObject): boolean {
+    const inner = Object.values(value);
+    return (
+        inner.length > 1 &&
+        inner.every(isObject) &&
+        new Set(
+            inner.map((one) =>
+                Object.keys(one as JsonObject)
+                    .sort()
+                    .join(),
+            ),
+        ).size === 1
+    );
+}
+
+/** Fields that most things have, by name, with their paths. */
+function fieldsOf(things: readonly Json[]): Map<string, string> {
+    const counts = new Map<string, { name: string; times: number }>();
+    for (const thing of things) {
+        for (const [name, path] of isObject(thing) ? pathsIn(thing as JsonObject) : []) {
+            const known = counts.get(path) ?? { name, times: 0 };
+            known.times++;
+            counts.set(path, known);
+        }
+    }
+    const fields = new Map<string, string>();
+    for (const [path, { name, times }] of counts)
+        if (times >= things.length * MOSTLY && !fields.has(name) && fields.size < MAX_FIELDS) fields.set(name, path);
+    return fields;
+}
+
+const IGNORED = /^(?:mainEntityOfPage|publisher|potentialAction|breadcrumb|isPartOf|inLanguage|position|sameAs|__typename|items|urls)$/;
+
+function* pathsIn(thing: JsonObject): Generator<[name: string, path: string]> {
+    for (const [key, value] of Object.entries(thing)) {
+        if (!isFieldName(key) || IGNORED.test(key)) continue;
+        const name = identifier(key);
+        const [first] = Array.isArray(value) ? value : [value];
+        const path = Array.isArray(value) ? `${key}[]` : key;
+        if (isText(first)) yield [name, key];
+        else if (isObject(first)) {
+            const naming = Object.keys(first).find((one) => NAMING.test(one) && isText((first as JsonObject)[one]));
+            if (naming !== undefined) yield [name, `${path}.${naming}`];
+            else
+                for (const [inner, one] of Object.entries(first))
+                    if (isFieldName(inner) && isText(one)) yield [identifier(inner), `${path}.${inner}`];
+        }
+    }
+}
+
+function firstOf(values: Iterable<Json>, most: number): Json[] {
+    const first: Json[] = [];
+    for (const value of values) {
+        first.push(value);
+        if (first.length >= most) break;
+    }
+    return first;
+}
+
+function isText(value: unknown): boolean {
+    return (typeof value === 'string' && value.trim() !== '') || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function isFieldName(key: string): boolean {
+    return /^[A-Za-z_]\w*$/.test(key) && isAuthorsName(key.replace(/^_+/, '')) && !isValueAsKey(key);
+}
+
+/** Numbers with all their digits become plain ones: only their kind matters here. */
+function plainJson(value: Json): Json {
+    return JSON.parse(JSON.stringify(value)) as Json;
+}
