@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import { fileFaults, isFileSchema, withoutBytes } from '../../shared/domain/fetch/files.ts';
 import { writeJson } from '../../shared/domain/json/bounded-json.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { truncateJson } from '../../shared/domain/json/truncate-json.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import { exampleOutcome } from '../../shared/domain/package/example-outcome.ts';
 import { didYouMean } from '../../shared/domain/text/suggestions.ts';
-import type { Endpoint, JsonObject, PackageDocument } from '../../shared/domain/types.ts';
+import type { Endpoint, Json, JsonObject, PackageDocument } from '../../shared/domain/types.ts';
 import { refusalEntry } from '../../shared/refusals.ts';
 import { CommandFault, detailLines, siteAnswered, wrongUsage } from '../failures.ts';
 import { counted, readValidPackage } from '../package/check-package.ts';
@@ -124,8 +125,18 @@ function isAllowed({ name }: Endpoint, { allowWrites = [] }: TestOptions): boole
     return allowWrites.includes(name);
 }
 
-function trialLines({ endpoint, params }: Trial, outcome: FetchOutcome, durationMs: number, { show }: TestOptions, paint: Paint): string[] {
-    const call = `${endpoint.name} ${paint('dim', JSON.stringify(params))}`;
+/** The params, with the size of a file instead of its bytes, which would fill the terminal. */
+function shownParams({ endpoint, params }: Trial): JsonObject {
+    const isFile = (name: string) => endpoint.params.some((param) => param.name === name && isFileSchema(param.schema));
+    const shown = Object.entries(params).map(([name, value]): [string, Json] => [
+        name,
+        isFile(name) && fileFaults(value).length === 0 ? withoutBytes(value) : value,
+    ]);
+    return Object.fromEntries(shown);
+}
+
+function trialLines(trial: Trial, outcome: FetchOutcome, durationMs: number, { show }: TestOptions, paint: Paint): string[] {
+    const call = `${trial.endpoint.name} ${paint('dim', JSON.stringify(shownParams(trial)))}`;
     if (outcome.ok) {
         const { results, truncated, upstream } = outcome;
         const more = truncated ? ', more left on the site' : '';

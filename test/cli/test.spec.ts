@@ -165,6 +165,16 @@ describe('routebook test', function () {
         expect(shop.seen).to.have.length(1);
     });
 
+    it('sends a file, and shows its size instead of its bytes', async () => {
+        const params = [{ name: 'photo', source: 'body', required: true, schema: { format: 'file' } }] as const;
+        const file = write({ ...order, body_format: 'multipart', params: [...params], examples: [] });
+        writeFileSync(joinPath(shell.folder, 'cat.png'), 'meow');
+        const ran = await shell.run(['test', file, 'order', '--allow-writes', 'order', '--param', 'photo=@cat.png']);
+        expect(ran.code, ran.stdout).to.equal(0);
+        expect(ran.stdout).to.include('order {"photo":{"filename":"cat.png","content_type":"image/png","bytes":4}}');
+        expect(shop.seen).to.have.length(1);
+    });
+
     it('keeps behind the same guard: nothing is dialled that EGRESS_ALLOW does not cover', async () => {
         const file = write({ ...product, examples: [{ params: { id: 1 } }] });
         const before = shop.connections();

@@ -767,6 +767,7 @@ const SCHEMAS: Row[] = [
     ...(
         [
             [{ json: 'a.b' }, 'selector', 'REQUIRED'],
+            [{ selector: 'script', of: 'Product' }, 'json', 'REQUIRED'],
             [{ selector: 'script[', json: 'a' }, 'selector', 'INVALID_VALUE'],
             [{ selector: 'script', json: 'a[' }, 'json', 'INVALID_VALUE'],
             [{ selector: 'script', json: 1 }, 'json', 'INVALID_TYPE'],

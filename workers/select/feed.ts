@@ -1,4 +1,6 @@
 import { parseFeed } from 'feedsmith';
+import { isExact, parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import { parseJson } from './json.ts';
@@ -22,9 +24,9 @@ type JsonItem = ItemOf<FeedOf<'json'>>;
  */
 export function readFeed(text: string, url: string): JsonObject {
     const body = text.trim();
-    if (body.startsWith('{')) parseJson(body);
-    else walkXml(body);
-    const parsed = parse(body);
+    const isJson = body.startsWith('{');
+    if (!isJson) walkXml(body);
+    const parsed = parse(isJson ? withTextIds(parseExact(body, parseJson(body))) : body);
     const link = (href: string | undefined) => linkOf(href, url);
     if (parsed.format === 'rss') return shape(parsed.feed.title, link(parsed.feed.link), parsed.feed.items, (item) => ofRss(item, link));
     if (parsed.format === 'rdf') return shape(parsed.feed.title, link(parsed.feed.link), parsed.feed.items, (item) => ofRdf(item, link));
@@ -36,7 +38,14 @@ export function readFeed(text: string, url: string): JsonObject {
     return shape(title, link(page), items, (item) => ofJson(item, authors, link));
 }
 
-function parse(body: string): Parsed {
+/** Ids that JavaScript would round become texts: the parser writes numbers as texts itself. */
+function withTextIds(feed: Json): Json {
+    const items = isObject(feed) && Array.isArray(feed['items']) ? feed['items'] : [];
+    for (const item of items) if (isObject(item) && isExact(item['id'])) item['id'] = String(item['id']);
+    return feed;
+}
+
+function parse(body: Json): Parsed {
     try {
         return parseFeed(body);
     } catch {

@@ -73,7 +73,9 @@ function checkDescriptor(entry: unknown, at: Path, report: Report, level: number
         return;
     }
     for (const key of Object.keys(entry)) {
-        if (!FIELDS.has(key)) report.add([...at, key], 'UNKNOWN_FIELD', `An output of select has the fields ${[...FIELDS].join(', ')}.`);
+        if (FIELDS.has(key)) continue;
+        if (key === 'of') report.add([...at, 'json'], 'REQUIRED', 'of picks a block of JSON, so json is needed: "@" is the whole block.');
+        else report.add([...at, key], 'UNKNOWN_FIELD', OTHER_FIELD);
     }
     const { selector, value } = entry;
     if (selector === undefined) report.add([...at, 'selector'], 'REQUIRED', 'The field selector is missing.');
@@ -85,6 +87,8 @@ function checkDescriptor(entry: unknown, at: Path, report: Report, level: number
 }
 
 const FIELDS: ReadonlySet<string> = new Set(['selector', 'value', 'type', 'decimal']);
+
+const OTHER_FIELD = `An output of select has the fields ${[...FIELDS].join(', ')}; one that reads data inside a page has json, assign, microdata or table.`;
 
 /** Checks `type` and `decimal`: the type to which a value is converted, and the decimal separator of the page. */
 function checkConversion({ value, type, decimal }: Record<string, unknown>, at: Path, report: Report): void {
