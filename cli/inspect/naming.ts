@@ -1,5 +1,5 @@
 import type { Group } from './groups.ts';
-import { wordsOf } from './harmless.ts';
+import { identifier } from './identifier.ts';
 import { isApiRoot, isPlural, type Piece, type SegmentForm, singular } from './segments.ts';
 
 const NAME_BY_FORM: Readonly<Record<Exclude<SegmentForm, 'word'>, string>> = {
@@ -47,14 +47,6 @@ function makeUnique(name: string, used: ReadonlySet<string>): string {
         const candidate = count === 1 ? name : `${name}_${count}`;
         if (!used.has(candidate)) return candidate;
     }
-}
-
-/** Letters, digits and underscores, beginning with a letter; '' where nothing is left. */
-export function identifier(text: string): string {
-    return wordsOf(text)
-        .join('_')
-        .replace(/^[\d_]+/, '')
-        .slice(0, 60);
 }
 
 /**

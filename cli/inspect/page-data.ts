@@ -3,7 +3,7 @@ import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { dataIn, nodesOf } from '../../workers/select/page-data.ts';
 import { isAuthorsName } from './author-names.ts';
-import { identifier } from './naming.ts';
+import { identifier } from './identifier.ts';
 import { isValueAsKey } from './shape.ts';
 
 /** Data inside a page that `select` can read: one thing, or a list of things. It has names of fields only, never a value. */

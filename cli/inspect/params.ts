@@ -2,7 +2,8 @@ import type { Json, JsonObject, JsonSchema, PackageParam } from '../../shared/do
 import { isPlaceInList } from './describe.ts';
 import type { Body, Group } from './groups.ts';
 import { wordsOf } from './harmless.ts';
-import { identifier, nameParams } from './naming.ts';
+import { identifier } from './identifier.ts';
+import { nameParams } from './naming.ts';
 import type { Field } from './page-forms.ts';
 import type { Piece } from './segments.ts';
 import { isValueAsKey, schemaOf } from './shape.ts';

@@ -1,7 +1,7 @@
 import { isSimple } from '../../../shared/domain/json/schema/simple.ts';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { BodyFormat, Json, JsonObject, PackageParam } from '../../../shared/domain/types.ts';
-import { identifier } from '../../inspect/naming.ts';
+import { identifier } from '../../inspect/identifier.ts';
 import { cleanText, printableName } from '../texts.ts';
 import { fileIn } from './files.ts';
 import { examplesOf, isFit, PARAM_NAME } from './params.ts';

@@ -1,7 +1,8 @@
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
 import type { Json, JsonObject, Kind, Method, PackageAuth, PackageEndpoint, PackageParam } from '../../../shared/domain/types.ts';
-import { identifier, nameEndpoint } from '../../inspect/naming.ts';
+import { identifier } from '../../inspect/identifier.ts';
+import { nameEndpoint } from '../../inspect/naming.ts';
 import { cleanText, printableName } from '../texts.ts';
 import { readAnswer } from './answers.ts';
 import { readBody } from './bodies.ts';

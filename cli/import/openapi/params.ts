@@ -5,7 +5,7 @@ import { isSimple } from '../../../shared/domain/json/schema/simple.ts';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
 import type { Json, JsonObject, JsonSchema, PackageAuth, PackageParam } from '../../../shared/domain/types.ts';
-import { identifier } from '../../inspect/naming.ts';
+import { identifier } from '../../inspect/identifier.ts';
 import { cleanText, printableName } from '../texts.ts';
 import { plainSchema } from './plain-schema.ts';
 import type { Resolver } from './refs.ts';
