@@ -30,7 +30,11 @@ export async function holdCredits(app: App, order: FetchOrder, admitted: Admitte
 }
 
 /** @param options.isChecked whether the hold is rejected if the site has changed since its look-up */
-function holdOrder({ caller, operation, times }: FetchOrder, { found, price }: Admitted, { isChecked }: { isChecked: boolean }): HoldOrder {
+export function holdOrder(
+    { caller, operation, times }: FetchOrder,
+    { found, price }: Admitted,
+    { isChecked }: { isChecked: boolean },
+): HoldOrder {
     const { accountId, userId, workspaceId, keyId, isCapped } = caller;
     return {
         operation,

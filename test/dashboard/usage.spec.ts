@@ -242,6 +242,22 @@ describe('the usage of a workspace', function () {
         expect(foreign).to.include('No matching calls').and.not.to.include(SHOP);
     });
 
+    it('names the batch of a movement, and of how many items it is', async () => {
+        const items = Array.from({ length: 4 }, (_, at) => ({ params: { id: at + 1 } }));
+        const { body } = await caller.call('POST', '/v1/batches', { body: { defaults: { site: SHOP, endpoint: 'product' }, items } });
+        const { batch_id: id } = body['data'] as { batch_id: string };
+        expect((await caller.call('GET', `/v1/batches/${id}?wait=30`)).body).to.have.nested.property('data.status', 'succeeded');
+        const ofBatch = (await rowsOf('/dashboard/statement.csv')).filter((move) => move['batch'] === id);
+        const charges = ofBatch.filter((move) => move['kind'] === 'charge');
+        expect(charges.reduce((sum, move) => sum - Number(move['change']) - Number(move['held_change']), 0)).to.equal(4);
+        expect(charges.reduce((sum, move) => sum + Number(move['items']), 0)).to.equal(4);
+        const { html } = await ada.get('/dashboard/statement');
+        expect(html).to.include(`href="/dashboard/jobs/batches/${id}"`);
+        expect(wordsOf(html))
+            .to.match(/Held for [1-4] items? of a batch/)
+            .and.to.match(/Charged [1-4] for [1-4] items? of a batch/);
+    });
+
     it('goes through a long statement page by page, with the same balances', async () => {
         await world.app.db.raw('update credit_accounts set per_minute = 4321 where id = ?', [ada.userId]);
         await eventually(

@@ -11,6 +11,8 @@ const PLANS = 'test/billing/plans.spec.ts';
 const EVENTS = 'test/billing/webhook.spec.ts';
 const PAGES = 'test/dashboard/billing.spec.ts';
 const DATES = 'test/billing/dates.spec.ts';
+const SLICES = 'test/store/slice-holds.spec.ts';
+const STATEMENT = 'test/dashboard/usage.spec.ts';
 const CAPS = 'test/store/spending.spec.ts';
 const NOTICES = 'test/billing/notices.spec.ts';
 
@@ -114,6 +116,10 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     'While a workspace is on Free': [
         ['test/api/account.spec.ts', 'shares credits and limits over the free workspaces of one person, and names the key that asks'],
         ['test/store/accounts.spec.ts', 'changes plan with its workspace, and bonus goes to anyone who pays'],
+    ],
+    'Items of a batch that start together': [
+        [SLICES, 'is one hold, charged in parts that name the batch and how many items they are of', 'sums to what its items were charged'],
+        [STATEMENT, 'names the batch of a movement, and of how many items it is'],
     ],
     'Every movement is a row': [
         ['test/store/ledger.spec.ts', 'cannot be rewritten', 'agrees with the rules as they are told, whatever happens to three accounts'],

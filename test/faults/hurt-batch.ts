@@ -92,8 +92,8 @@ async function order({ bases, apiKey }: FaultBed, items: number): Promise<string
 const FIRST = 1_000_000;
 
 async function chargesOf({ db }: FaultBed): Promise<number> {
-    const row = await db('holds').where({ state: 'charged' }).count<{ count: string }>({ count: '*' }).first();
-    return Number(row?.count ?? 0);
+    const row = await db('holds').sum<{ charged: string | null }>({ charged: 'charged' }).first();
+    return Number(row?.charged ?? 0);
 }
 
 async function resultsOf({ bases, apiKey }: FaultBed, id: string): Promise<Item[]> {

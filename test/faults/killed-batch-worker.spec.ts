@@ -58,6 +58,16 @@ for (const topology of ANY_TOPOLOGY) {
             const used = results.reduce((sum, { credits_used: credits }) => sum + credits, 0);
             const { rows } = await world.app.db.raw('select coalesce(sum(charged), 0)::integer as charged from holds');
             const price = ITEMS - ITEMS / FAILING;
+            const { rows: moved } = await world.app.db.raw(
+                `select sum(items) filter (where kind = 'hold')::integer as held,
+                        sum(items) filter (where kind in ('charge', 'release'))::integer as ended,
+                        sum(-available_delta - held_delta) filter (where kind = 'charge')::integer as charged
+                 from ledger_entries where batch_id = ?`,
+                [id],
+            );
+            // Items that ran when the worker died held twice.
+            expect(moved[0].held).to.equal(moved[0].ended).and.to.be.at.least(ITEMS);
+            expect(moved[0].charged).to.equal(price);
             expect([used, done.credits.used, rows[0].charged]).to.deep.equal([price, price, price]);
             expect(await ledger.totalHeld(world.app.db)).to.equal(0);
             const row = await world.app.db('batches').where({ batch_id: id }).first('credits_held', 'ends');

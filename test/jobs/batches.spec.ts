@@ -143,6 +143,29 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await resultsOf(eve, batch)).reduce((sum, { credits_used: used }) => sum + used, 0)).to.equal(30);
         });
 
+        it('moves credits by holds of many items, which are charged in parts that name the batch and their items', async () => {
+            const eve = await someone();
+            const mixed = products(30).map((item, at) => (at % 3 === 0 ? { ...item, endpoint: 'status', params: { code: 404 } } : item));
+            const batch = await ordered(eve, { items: mixed });
+            await ended(eve, batch);
+            const items = await resultsOf(eve, batch);
+            const used = items.reduce((sum, { credits_used: credits }) => sum + credits, 0);
+            expect(used).to.equal(20);
+            const entries: { kind: string; available_delta: number; held_delta: number; items: number }[] = await world.app
+                .db('ledger_entries')
+                .where({ account_id: eve.workspaceId, batch_id: batch.batch_id })
+                .select('kind', 'available_delta', 'held_delta', 'items');
+            const sumOf = (kinds: string[], figure: (entry: (typeof entries)[number]) => number) =>
+                entries.filter(({ kind }) => kinds.includes(kind)).reduce((sum, entry) => sum + figure(entry), 0);
+            expect(sumOf(['charge'], (entry) => -entry.available_delta - entry.held_delta)).to.equal(used);
+            expect(sumOf(['hold'], ({ items: count }) => count)).to.equal(30);
+            expect(sumOf(['charge', 'release'], ({ items: count }) => count)).to.equal(30);
+            expect(entries.filter(({ kind }) => kind === 'hold')).to.have.length.below(15);
+            const holds = await world.app.db('holds').where({ batch_id: batch.batch_id }).select('items', 'charged');
+            expect(holds.reduce((sum, { charged }) => sum + (charged ?? 0), 0)).to.equal(used);
+            expect(holds.reduce((sum, { items: count }) => sum + count, 0)).to.equal(30);
+        });
+
         it('with wrong items is refused as a whole, with each problem at its place', async () => {
             const items = [{ params: { id: 1 } }, { params: { id: 0 } }, { params: { id: 2 }, site: 'nowhere.test' }, { nonsense: 1 }];
             const before = (await world.app.db('jobs').count({ all: '*' }))[0];

@@ -1,17 +1,25 @@
 import { expect } from 'chai';
 import { newId } from '../../shared/domain/text/ids.ts';
+import { checkLedger } from '../../shared/store/credits/ledger.ts';
 import { cancelBatch, retryBatch } from '../../shared/store/jobs/batches.ts';
 import { beginAttempts } from '../../shared/store/jobs/begins.ts';
-import { claimJobs, putBack } from '../../shared/store/jobs/claims.ts';
-import { cancelJob, endAttempts, expireJobs } from '../../shared/store/jobs/ends.ts';
+import { type ClaimedJob, claimJobs, putBack } from '../../shared/store/jobs/claims.ts';
+import { cancelJob, endAttempts, expireJobs, reapJobs } from '../../shared/store/jobs/ends.ts';
 import { listEnded } from '../../shared/store/jobs/jobs.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
+import { orderFor } from './books.ts';
 
 const ALL_SCOPES = { effects: ['read', 'write'] as const, sites: null, endpoints: null, connections: null };
 const [SITE, OTHER] = ['jobs.test', 'others.test'];
+
+/** Holds one credit. */
+const start = ({ jobId, operation, batchId, accountId }: ClaimedJob) => ({
+    ...{ jobId, operation, batchId },
+    order: orderFor(accountId, { operation }),
+});
 
 describe('the turn of a job', () => {
     let world: World;
@@ -37,8 +45,8 @@ describe('the turn of a job', () => {
         const jobId = await order(SITE);
         const [job] = await claim();
         if (job?.jobId !== jobId) throw new Error('the only job is claimed');
-        const { operation, accountId } = job;
-        expect(await beginAttempts(world.app.db, null, [{ jobId, operation, batchId: null, accountId, held: 1 }])).to.deep.equal(['begun']);
+        const { operation } = job;
+        expect(await beginAttempts(world.app.db, null, [start(job)])).to.deep.equal([{ hold: operation, amount: 1, units: 1 }]);
         const code = 'SITE_BUSY';
         const decide = async () => ({ status: 'queued' as const, code, error: Buffer.from('{}'), afterMs: 120_000, isUntried: true });
         await endAttempts(world.app.db, [{ jobId, operation, batchId: null, charge: null, bytes: 0, decide }]);
@@ -82,11 +90,7 @@ describe('the turn of a job', () => {
             items.map(() => newId('op')),
             { accounts: new Map(), sites: new Map() },
         );
-        await beginAttempts(
-            db,
-            batchId,
-            claimed.map(({ jobId, operation, accountId }) => ({ jobId, operation, batchId, accountId, held: 0 })),
-        );
+        await beginAttempts(db, batchId, claimed.map(start));
         const failed = { status: 'failed' as const, code: 'SITE_BUSY', error: Buffer.from('{}') };
         const succeeded = { status: 'succeeded' as const, result: Buffer.from('{}'), question: null };
         await endAttempts(
@@ -113,12 +117,11 @@ describe('the turn of a job', () => {
                 const operations = Array.from({ length: 7 }, () => newId('op'));
                 const claimed = await claimJobs(db, operations, { accounts: new Map(), sites: new Map() });
                 if (claimed.length === 0) break;
-                const orders = claimed.map(({ jobId, operation, accountId }) => ({ jobId, operation, batchId, accountId, held: 0 }));
-                await beginAttempts(db, batchId, orders);
+                await beginAttempts(db, batchId, claimed.map(start));
                 const result = { status: 'succeeded' as const, result: Buffer.from('{}'), question: null };
                 await endAttempts(
                     db,
-                    orders.map(({ jobId, operation }) => ({
+                    claimed.map(({ jobId, operation }) => ({
                         jobId,
                         operation,
                         batchId,
@@ -212,6 +215,69 @@ describe('the turn of a job', () => {
         ]);
         await db('jobs').where({ workspace_id: eve.workspaceId }).delete();
         await db('batches').where({ workspace_id: eve.workspaceId }).delete();
+    });
+
+    it('of items shares a hold, of which max_credits, a cancel, a dead worker and an end take their parts', async () => {
+        const eve = await join(world, { plan: 'pro' });
+        const { db } = world.app;
+        const items = Array.from({ length: 6 }, (_, at) => ({ params: { id: at + 1 } }));
+        const body = { defaults: { site: SITE, endpoint: 'product' }, items, max_credits: 4 };
+        const { batch_id: batchId } = dataOf<{ batch_id: string }>(await eve.call('POST', '/v1/batches', { body }));
+        const claimed = await claimJobs(
+            db,
+            items.map(() => newId('op')),
+            { accounts: new Map(), sites: new Map() },
+        );
+        const heldNow = async () => {
+            const account = await db('credit_accounts').where({ id: eve.workspaceId }).first('held');
+            const batch = await db('batches').where({ batch_id: batchId }).first('credits_held');
+            expect(await checkLedger(db)).to.deep.equal([]);
+            return [account.held, batch.credits_held];
+        };
+        const begun = await beginAttempts(db, batchId, claimed.map(start));
+        const over = { limit: { held: 4 } };
+        expect(begun.map((one) => (typeof one === 'object' && 'amount' in one ? one.amount : one))).to.deep.equal([1, 1, 1, 1, over, over]);
+        expect(await heldNow()).to.deep.equal([4, 4]);
+
+        const [cancelled, lost, ended, left] = claimed;
+        if (!cancelled || !lost || !ended || !left) throw new Error('all items are claimed');
+        expect(await cancelJob(db, eve.workspaceId, cancelled.jobId)).to.equal('cancelled');
+        expect(await heldNow()).to.deep.equal([3, 3]);
+
+        await db('jobs')
+            .where({ job_id: lost.jobId })
+            .update({ lease_until: db.raw("fleet_now() - interval '1 second'") });
+        const code = 'DEADLINE_EXCEEDED';
+        const again = async () => ({ status: 'queued' as const, code, error: Buffer.from('{}'), afterMs: 0, isDeath: true });
+        expect(await reapJobs(db, again)).to.equal(1);
+        expect(await heldNow()).to.deep.equal([2, 2]);
+
+        const succeeded = async () => ({ status: 'succeeded' as const, result: Buffer.from('{}'), question: null });
+        const end = ({ jobId, operation }: ClaimedJob) => ({ jobId, operation, batchId, charge: 1, bytes: 2, decide: succeeded });
+        const [first] = await endAttempts(db, [end(ended)]);
+        expect(first?.hold).to.include({ won: true, charged: 1 });
+        expect(await endAttempts(db, [end(ended), end(lost), end(cancelled)]), 'ended before').to.deep.equal([
+            undefined,
+            undefined,
+            undefined,
+        ]);
+        expect(await heldNow()).to.deep.equal([1, 1]);
+        await endAttempts(db, [end(left)]);
+        expect(await heldNow()).to.deep.equal([0, 0]);
+
+        const entries = await db('ledger_entries')
+            .where({ batch_id: batchId })
+            .whereIn('kind', ['hold', 'charge', 'release'])
+            .orderBy('id');
+        expect(entries.map(({ kind, items: count }) => `${kind} ${count}`)).to.deep.equal([
+            ...['hold 6', 'release 2', 'release 1', 'release 1', 'charge 1', 'charge 1'],
+        ]);
+        const used = await db('jobs').where({ batch_id: batchId }).sum<{ credits: string }>({ credits: 'credits_used' }).first();
+        const charged = entries.filter(({ kind }) => kind === 'charge').map((entry) => -entry.available_delta - entry.held_delta);
+        expect(charged).to.deep.equal([1, 1]);
+        expect(Number(used?.credits)).to.equal(2);
+        await db('jobs').where({ batch_id: batchId }).delete();
+        await db('batches').where({ batch_id: batchId }).delete();
     });
 
     it('comes for everybody while a long order or change of one account is under way', async () => {

@@ -15,7 +15,7 @@ import { answerText, asResult, storedText } from '../../shared/fetch/answer-text
 import { recordUse } from '../../shared/fetch/connection-use.ts';
 import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
 import { withFetchCursor } from '../../shared/fetch/fetch-cursor.ts';
-import { type Hold, holdCredits, insufficientCredits } from '../../shared/fetch/hold.ts';
+import { holdOrder, insufficientCredits } from '../../shared/fetch/hold.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
 import { jobOf, type Passage, paceOf, passCircuit } from '../../shared/fetch/run-job.ts';
 import { failureOf, recordFetch, recordStored } from '../../shared/fetch/settle.ts';
@@ -24,9 +24,10 @@ import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { Balance } from '../../shared/store/credits/credits.ts';
 import { pauseRunning } from '../../shared/store/jobs/batch-ends.ts';
-import { checkBudget, type StartResult } from '../../shared/store/jobs/begins.ts';
+import { checkBudget, type NotStarted } from '../../shared/store/jobs/begins.ts';
 import { type ClaimedJob, storedBytes } from '../../shared/store/jobs/claims.ts';
 import { type AttemptEnd, endUnstarted, endWithStored, type HoldEnd } from '../../shared/store/jobs/ends.ts';
+import type { Held } from '../../shared/store/jobs/holds.ts';
 import { makeSpace } from '../../shared/store/jobs/retention.ts';
 import { openRequest, sealError, sealResult } from '../../shared/store/jobs/sealed.ts';
 import type { PaceFor } from '../pace.ts';
@@ -122,27 +123,18 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
         const balance = await slice.balance(caller.accountId);
         const budget = job.batchId === null ? undefined : await slice.budget(job.batchId);
         const expected = expectedHold(admitted, balance);
-        const start = job.batchId === null || expected === undefined ? 'begun' : checkBudget(budget, expected);
+        const over = job.batchId === null || expected === undefined ? undefined : checkBudget(budget, expected);
         // If the job lacks both, it reports the limits. A turn of the pace is taken only if nothing else is missing.
-        if (expected === undefined || typeof start === 'object' || pace !== undefined) await checkLimits(app, caller);
+        if (expected === undefined || typeof over === 'object' || pace !== undefined) await checkLimits(app, caller);
         if (expected === undefined) throw insufficientCredits(app, caller, admitted.price.unit, balance.available);
-        if (start !== 'begun') return await throwNotStarted(app, job, start);
+        if (over !== undefined) return await throwNotStarted(app, job, over);
         slice.expect(expected);
         const turn = pace === undefined ? undefined : await takeTurn(tools, caller, lease, { admitted, pace });
         isCounted = turn !== undefined;
         await count(app, caller, windowsOfJobs(caller.figures), lease);
         isCounted = true;
-        const hold = await holdWhole(app, order, admitted);
-        const beginning = tools.attempts.begin({ ...idOf(job), accountId: caller.accountId, held: hold.amount });
-        const begun = await beginning.catch(async (error: unknown) => {
-            // If the job was cancelled meanwhile, no worker takes it back, so the hold is released here.
-            await app.credits.release(order);
-            throw error;
-        });
-        if (begun !== 'begun') {
-            await app.credits.release(order);
-            return await throwNotStarted(app, job, begun);
-        }
+        const hold = await tools.attempts.begin({ ...idOf(job), order: holdOrder(order, admitted, { isChecked: true }) });
+        if (typeof hold === 'string' || 'limit' in hold) return await throwNotStarted(app, job, hold);
         const fetchJob = jobOf(app, order, admitted, {
             units: hold.units,
             backlogMs: 0,
@@ -158,12 +150,14 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
     }
 }
 
-/** @throws NotYet if its batch does not let it start now */
-async function throwNotStarted(app: App, { batchId }: ClaimedJob, begun: Exclude<StartResult, 'begun'>): Promise<void> {
-    if (begun === 'gone' || batchId === null) return;
-    if (begun === 'paused') throw new NotYet({ waitingFor: null, afterMs: 0 });
+/** @throws NotYet if it may start later */
+async function throwNotStarted(app: App, { batchId }: ClaimedJob, reason: NotStarted): Promise<void> {
+    if (reason === 'credits') throw new NotYet({ waitingFor: 'credits', afterMs: LOOKS_MS.credits });
+    if (reason === 'stale') throw new NotYet({ waitingFor: null, afterMs: LOOKS_MS.changed });
+    if (reason === 'gone' || batchId === null) return;
+    if (reason === 'paused') throw new NotYet({ waitingFor: null, afterMs: 0 });
     // Other items of the batch may release credits.
-    if (begun.limit.held > 0) throw new NotYet({ waitingFor: 'credits', afterMs: LOOKS_MS.limits });
+    if (reason.limit.held > 0) throw new NotYet({ waitingFor: 'credits', afterMs: LOOKS_MS.limits });
     throw new NotYet(await pausedFor(app, batchId, 'max_credits'));
 }
 
@@ -290,23 +284,6 @@ function expectedHold(
     return held > 0 || available < unit ? undefined : Math.floor(available / unit) * unit;
 }
 
-/** Holds the full highest cost; if the account holds nothing else, what is available, like a fetch. @throws NotYet, Refusal */
-async function holdWhole(app: App, order: FetchOrder, admitted: Admitted): Promise<Hold> {
-    const { accountId } = order.caller;
-    const { maxUnits } = admitted.price;
-    const held = await holdCredits(app, order, admitted);
-    if (held.admitted !== admitted) return giveBack(app, held.hold, { waitingFor: null, afterMs: LOOKS_MS.changed });
-    if (held.hold.units >= maxUnits) return held.hold;
-    const now = await app.credits.balance(accountId);
-    if ((now?.held ?? 0) > held.hold.amount) return giveBack(app, held.hold, { waitingFor: 'credits', afterMs: LOOKS_MS.credits });
-    return held.hold;
-}
-
-async function giveBack(app: App, hold: Hold, waiting: Waiting): Promise<never> {
-    await app.credits.release(hold);
-    throw new NotYet(waiting);
-}
-
 /** Fails a job whose result is too large to store. */
 function boundOutcome(outcome: FetchOutcome): FetchOutcome {
     if (!outcome.ok || Buffer.byteLength(outcome.text) <= RESULT_MOST_BYTES) return outcome;
@@ -322,7 +299,7 @@ function boundOutcome(outcome: FetchOutcome): FetchOutcome {
 
 interface Sent {
     admitted: Admitted;
-    hold: Hold;
+    hold: Held;
     fetchJob: FetchJob;
     outcome: FetchOutcome;
 }
@@ -348,11 +325,8 @@ async function settle(
     };
     await recordUse(app, order, fetchJob, outcome);
     const settled = await attempts.end({ ...idOf(job), charge: cost, bytes: result?.length ?? 0, decide });
-    if (settled === undefined) {
-        // The job was cancelled or taken back meanwhile, or an earlier try already settled it. Nothing changes.
-        await app.credits.release(order);
-        return;
-    }
+    // The job was cancelled or taken back meanwhile, or an earlier try already settled it. Nothing changes.
+    if (settled === undefined) return;
     const { end, hold: ended } = settled;
     if (end.status === 'cancelled') return;
     const code = end.status === 'succeeded' ? 'success' : (end.code as Refusal['code']);

@@ -1,7 +1,9 @@
+import { counted } from '../../../shared/domain/text/counted.ts';
 import type { Movement } from '../../../shared/store/usage/statement-report.ts';
 
 /** Describes why credits moved. Leaves out account ids in notes, since they are internal. */
-export function reasonOf({ kind, note, availableDelta, heldDelta }: Movement): string {
+export function reasonOf({ kind, note, items, availableDelta, heldDelta }: Movement): string {
+    const forItems = items === null ? '' : ` for ${counted(items, 'item')} of a batch`;
     switch (kind) {
         case 'grant':
             return note?.startsWith('limit') ? 'Allowance raised' : 'Monthly allowance';
@@ -9,11 +11,11 @@ export function reasonOf({ kind, note, availableDelta, heldDelta }: Movement): s
             if (note?.startsWith('limit')) return 'Allowance lowered';
             return note?.includes('not renewed') ? 'Unused allowance expired: plan not renewed' : 'Unused allowance expired';
         case 'hold':
-            return 'Held for a call';
+            return `Held${forItems || ' for a call'}`;
         case 'charge':
-            return `Charged ${-(availableDelta + heldDelta)}`;
+            return `Charged ${-(availableDelta + heldDelta)}${forItems}`;
         case 'release':
-            return 'Given back: not billed';
+            return `Given back${forItems}: not billed`;
         case 'lapse':
             return 'Released after its billing period ended';
         case 'first_fetch':

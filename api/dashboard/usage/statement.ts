@@ -44,15 +44,16 @@ export async function downloadStatement(visit: WorkspaceVisit): Promise<Download
 }
 
 async function* linesOf(visit: WorkspaceVisit): AsyncGenerator<string> {
-    yield csvLine(['id', 'at', 'kind', 'reason', 'site', 'endpoint', 'call', 'change', 'held_change', 'balance']);
+    yield csvLine(['id', 'at', 'kind', 'reason', 'site', 'endpoint', 'call', 'batch', 'items', 'change', 'held_change', 'balance']);
     const accounts = await accountsOf(visit);
     let before: StatementPlace | undefined;
     for (let left = FILE_ROWS; left > 0; left -= FILE_STEP) {
         const { movements, next } = await listMovements(visit.app.browse, accounts, { most: Math.min(FILE_STEP, left), before });
         yield movements
             .map((movement) => {
-                const { id, at, kind, site, endpoint, operation, availableDelta, heldDelta, balance } = movement;
-                return csvLine([id, at, kind, reasonOf(movement), site, endpoint, operation, availableDelta, heldDelta, balance]);
+                const { id, at, kind, site, endpoint, operation, batchId, items, availableDelta, heldDelta, balance } = movement;
+                const call = [site, endpoint, operation, batchId, items];
+                return csvLine([id, at, kind, reasonOf(movement), ...call, availableDelta, heldDelta, balance]);
             })
             .join('');
         before = next;
@@ -73,10 +74,11 @@ function mayRead({ workspace }: WorkspaceVisit): boolean {
     return workspace.plan === 'free' || BILLING_VIEWERS.includes(workspace.role);
 }
 
-/** The URL of a call in the request log. Undefined if the visitor cannot see it there. */
-function callOf(visit: WorkspaceVisit, { operation, workspaceId }: Movement): string | undefined {
+/** The URL of a call in the request log, or of the batch of items. Undefined if the visitor cannot see it there. */
+function callOf(visit: WorkspaceVisit, { operation, batchId, workspaceId }: Movement): string | undefined {
     const { workspace } = visit;
     const isHere = workspaceId === workspace.workspaceId && USERS.includes(workspace.role);
+    if (isHere && batchId !== null) return `/dashboard/jobs/batches/${batchId}`;
     const isOwn = workspace.plan === 'free' || seesAll(visit);
     return isHere && isOwn && operation !== null ? address('/dashboard/usage/calls', { call: operation }) : undefined;
 }

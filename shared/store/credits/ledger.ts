@@ -14,6 +14,9 @@ interface Drift {
 interface LedgerEntry {
     id: number;
     operation: string | null;
+    /** The batch, if items of it moved the credits, and how many of them. */
+    batchId: string | null;
+    items: number | null;
     kind: string;
     availableDelta: number;
     heldDelta: number;
@@ -31,7 +34,7 @@ export async function checkLedger(db: Db): Promise<Drift[]> {
             select account_id as id, sum(available_delta)::bigint as available, sum(held_delta)::bigint as held
             from ledger_entries group by account_id
         ), open as (
-            select account_id as id, sum(amount)::bigint as amount from holds where state in ('held', 'sent') group by account_id
+            select account_id as id, sum(amount - parts_ended)::bigint as amount from holds where state in ('held', 'sent') group by account_id
         ), drift as (
             select coalesce(c.id, e.id, o.id) as "accountId",
                    coalesce(c.allowance_available + c.bonus_available, 0) - coalesce(e.available, 0) as available,
@@ -56,5 +59,5 @@ export async function listEntries(db: Db, accountId: string, page: { limit: numb
         .where('id', '<', page.before ?? Number.MAX_SAFE_INTEGER)
         .orderBy('id', 'desc')
         .limit(page.limit)
-        .select(columns('', 'id', 'operation', 'kind', 'available_delta', 'held_delta', 'note', 'at'));
+        .select(columns('', 'id', 'operation', 'batch_id', 'items', 'kind', 'available_delta', 'held_delta', 'note', 'at'));
 }

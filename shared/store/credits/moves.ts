@@ -27,12 +27,19 @@ export interface HoldOrder {
     siteState?: { registrable: string; revision: string } | undefined;
     /** Whether the account or the key has a daily spending cap. */
     isCapped?: boolean;
+    /** The batch, and how many of its items share this hold. Absent for calls that are no items. */
+    batch?: { batchId: string; items: number };
 }
 
 /** How a hold ends: by a charge of an exact amount, or by a release (null). */
 export interface Settlement {
     operation: string;
     charge: number | null;
+    /**
+     * A part of the hold: the credits that the ended items of a batch held, and the operation `op_…` of the movement. Absent: the whole
+     * hold, or what is left of it.
+     */
+    part?: { held: number; movement: string };
     answer?: AnswerToKeep | undefined;
     /** Whether an earlier attempt may have been committed. */
     mayBeDone?: boolean;
@@ -83,7 +90,7 @@ export interface MovedRow {
 }
 
 /**
- * Begins, ends and marks holds in one statement and one commit, all of them or none. `credits_move` (migrations/1130) contains the rules.
+ * Begins, ends and marks holds in one statement and one commit, all of them or none. `credits_move` (migrations/2830) contains the rules.
  * Answers are stored together with their charges. Operations without a hold have no row.
  */
 export function move(db: Db, { orders, settlements, marks }: Moves, timeoutMs: number): Promise<MovedRow[]> {
@@ -125,12 +132,19 @@ export function move(db: Db, { orders, settlements, marks }: Moves, timeoutMs: n
     ];
     const marked = marks.toSorted(byOperation);
     const marking = [marked.map(({ operation }) => operation), marked.map(({ by }) => by)];
-    return runPrepared<MovedRow>(db, MOVE, [...settling, ...holding, ...marking], timeoutMs);
+    const ofBatches = [
+        ended.map(({ part }) => part?.held),
+        ended.map(({ part }) => part?.movement),
+        held.map(({ batch }) => batch?.batchId),
+        held.map(({ batch }) => batch?.items),
+    ];
+    return runPrepared<MovedRow>(db, MOVE, [...settling, ...holding, ...marking, ...ofBatches], timeoutMs);
 }
 
 const MOVE: PreparedQuery = {
     name: 'credits_move',
-    text: `select * from credits_move($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
+    text: `select * from credits_move($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
+                                         $24, $25, $26)`,
 };
 
 /** `stored` works on rows that existed before. Every row of the result refers to it, so that PostgreSQL always runs it, and only once. */

@@ -1,8 +1,17 @@
 import type { Db } from '../../platform/db.ts';
+import type { HoldOrder } from '../credits/moves.ts';
 import { type ClaimedJob, lockClaimed } from './claims.ts';
+import { type Ending, endHolds, type Held, holdJobs } from './holds.ts';
 
-/** The result of starting a job. `limit`: its batch would exceed max_credits. `paused`: its batch is not running. */
-export type StartResult = 'begun' | 'gone' | 'paused' | { limit: { held: number } };
+/** Why an item may not start. `limit`: the batch would exceed max_credits. `paused`: the batch is not running. */
+type OverBudget = 'paused' | { limit: { held: number } };
+/**
+ * Why a job did not start. `gone`: it was cancelled or given to another worker. `stale`: its site has changed since its look-up. `credits`:
+ * balance or caps leave too few.
+ */
+export type NotStarted = OverBudget | 'gone' | 'stale' | 'credits';
+/** What a started job holds, or why it did not start. */
+export type StartResult = Held | NotStarted;
 
 /** The credits that a batch may still hold. */
 export interface BatchBudget {
@@ -20,46 +29,59 @@ export async function readBudget(db: Db, batchId: string): Promise<BatchBudget |
     return db('batches').where({ batch_id: batchId }).first<BatchBudget>(BUDGET);
 }
 
-/** Whether an item may start with this budget. @param held credits to hold for it */
-export function checkBudget(budget: BatchBudget | undefined, held: number): Exclude<StartResult, 'gone'> {
+/** Why an item may not start with this budget; undefined if it may. @param held credits to hold for it */
+export function checkBudget(budget: BatchBudget | undefined, held: number): OverBudget | undefined {
     if (budget?.status !== 'running') return 'paused';
     if (budget.most !== null && budget.used + budget.held + held > budget.most) return { limit: { held: budget.held } };
-    return 'begun';
+    return undefined;
 }
 
 /** A job that is about to start. */
 export interface StartOrder extends Pick<ClaimedJob, 'jobId' | 'operation' | 'batchId'> {
-    accountId: string;
-    /** Credits that are held for it. */
-    held: number;
+    /** The most it costs, and who pays. */
+    order: HoldOrder;
 }
 
 /**
- * Changes jobs from `queued` to `running`, immediately before the calls are sent: the items of one batch in one transaction, or a single
- * job. `gone`: the job was cancelled or given to another worker.
+ * Holds the credits of jobs and changes them from `queued` to `running`, immediately before the calls are sent: items of one batch, or a
+ * single job. One transaction, so what a worker that dies has held is known from its jobs.
  */
 export async function beginAttempts(db: Db, batchId: string | null, jobs: readonly StartOrder[]): Promise<StartResult[]> {
     return db.transaction(async (trx) => {
-        // Locks items before their batch, like all transactions.
+        // Locks items, then what holds lock, then the batch, like all transactions.
         const rows: { operation: string; may_begin: boolean }[] = await lockClaimed(trx, jobs).select(
             'operation',
             trx.raw("status = 'queued' and expires_at > app_now() as may_begin"),
         );
         const waiting = new Set(rows.filter((row) => row.may_begin).map(({ operation }) => operation));
+        const orders = jobs.filter(({ operation }) => waiting.has(operation)).map(({ order }) => order);
+        const holds = await holdJobs(trx, orders, batchId);
         const budget = batchId === null ? undefined : await lockBudget(trx, batchId);
-        const begun = jobs.map((job): StartResult => {
-            if (!waiting.has(job.operation)) return 'gone';
-            if (batchId === null) return 'begun';
-            const answer = checkBudget(budget, job.held);
-            if (answer === 'begun' && budget !== undefined) budget.held += job.held;
-            return answer;
+        const started: Started[] = [];
+        const overBudget: Ending[] = [];
+        const results = jobs.map((job): StartResult => {
+            const { operation } = job;
+            if (!waiting.has(operation)) return 'gone';
+            const held = holds.get(operation) ?? 'credits';
+            if (typeof held === 'string') return held;
+            const over = batchId === null ? undefined : checkBudget(budget, held.amount);
+            if (over !== undefined) {
+                overBudget.push({ operation, hold_operation: held.hold, batch_id: batchId, held: held.amount, charge: null });
+                return over;
+            }
+            started.push({ job, held });
+            if (budget !== undefined) budget.held += held.amount;
+            return held;
         });
-        await markRunning(
-            trx,
-            jobs.filter((_, place) => begun[place] === 'begun'),
-        );
-        return begun;
+        await endHolds(trx, overBudget);
+        await markRunning(trx, started);
+        return results;
     });
+}
+
+interface Started {
+    job: StartOrder;
+    held: Held;
 }
 
 async function lockBudget(trx: Db, batchId: string): Promise<BatchBudget | undefined> {
@@ -71,18 +93,20 @@ async function lockBudget(trx: Db, batchId: string): Promise<BatchBudget | undef
     return budget;
 }
 
-async function markRunning(trx: Db, jobs: readonly StartOrder[]): Promise<void> {
-    if (jobs.length === 0) return;
+async function markRunning(trx: Db, started: readonly Started[]): Promise<void> {
+    if (started.length === 0) return;
     await trx.raw(
         `update jobs j
-         set status = 'running', account_id = n.account_id, held = n.held, waiting_for = null, attempts = j.attempts + 1,
-             started_at = coalesce(j.started_at, app_now())
-         from unnest(cast(:ids as text[]), cast(:accounts as text[]), cast(:held as bigint[])) as n (job_id, account_id, held)
+         set status = 'running', account_id = n.account_id, hold_operation = nullif(n.hold, j.operation), held = n.held, waiting_for = null,
+             attempts = j.attempts + 1, started_at = coalesce(j.started_at, app_now())
+         from unnest(cast(:ids as text[]), cast(:accounts as text[]), cast(:holds as text[]), cast(:held as bigint[]))
+             as n (job_id, account_id, hold, held)
          where j.job_id = n.job_id`,
         {
-            ids: jobs.map(({ jobId }) => jobId),
-            accounts: jobs.map(({ accountId }) => accountId),
-            held: jobs.map(({ held }) => held),
+            ids: started.map(({ job }) => job.jobId),
+            accounts: started.map(({ job }) => job.order.accountId),
+            holds: started.map(({ held }) => held.hold),
+            held: started.map(({ held }) => held.amount),
         },
     );
 }

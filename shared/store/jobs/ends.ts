@@ -1,8 +1,8 @@
 import type { Effect } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
-import { move, type Settlement } from '../credits/moves.ts';
 import { endQueuedItems } from './batch-ends.ts';
 import { lockClaimed } from './claims.ts';
+import { endHolds, NO_HOLD } from './holds.ts';
 import { lockJobAccounts } from './job-accounts.ts';
 import { type AttemptEnd, type HoldEnd, type JobEnd, type LockedJob, lockedColumns, writeEnds } from './write-ends.ts';
 
@@ -28,8 +28,13 @@ export async function endAttempts(db: Db, attempts: readonly EndingAttempt[]): P
     return db.transaction(async (trx) => {
         const rows: LockedJob[] = await lockClaimed(trx, attempts).select(lockedColumns(trx));
         const jobs = new Map(rows.filter(({ status }) => status === 'running').map((job) => [job.operation, job]));
-        const settlements = attempts.filter(({ operation }) => jobs.has(operation)).map(({ operation, charge }) => ({ operation, charge }));
-        const holds = await endHolds(trx, settlements);
+        const holds = await endHolds(
+            trx,
+            attempts.flatMap(({ operation, charge }) => {
+                const job = jobs.get(operation);
+                return job === undefined ? [] : [{ ...job, charge }];
+            }),
+        );
         const ended: EndedAttempt[] = [];
         const ends: JobEnd[] = [];
         for (const { operation, decide } of attempts) {
@@ -81,11 +86,10 @@ export async function cancelJob(db: Db, workspaceId: string, jobId: string): Pro
         if (job === undefined) return 'unknown';
         if (job.status === 'cancelled') return 'cancelled';
         if (job.status !== 'queued' && job.status !== 'running') return 'not cancellable';
-        const { operation } = job;
-        if (job.status === 'running' && operation !== null) {
-            const hold = await trx('holds').where({ operation }).forUpdate().first('sent_at');
+        if (job.status === 'running') {
+            const hold = await trx('holds').where({ operation: job.hold_operation }).forUpdate().first('sent_at');
             if (job.effect === 'write' && hold?.sent_at != null) return 'not cancellable';
-            await endHold(trx, operation, null);
+            await endHolds(trx, [{ ...job, charge: null }]);
         }
         await writeEnds(trx, [{ job, end: { status: 'cancelled' } }]);
         return 'cancelled';
@@ -101,8 +105,8 @@ export interface LostJob {
 }
 
 /**
- * Takes jobs back from dead workers. Jobs that had not started wait again. For the others, `decide` returns what happens. Their holds are
- * released, because a charge would already have ended them.
+ * Takes jobs back from dead workers. Jobs that had not started hold nothing, and wait again. For the others, `decide` returns what happens.
+ * What they held is released, because a charge would already have ended them.
  * @returns the number of jobs that had started
  */
 export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => Promise<AttemptEnd>, limit = 100): Promise<number> {
@@ -117,12 +121,12 @@ export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => 
         await db.transaction(async (trx) => {
             const job = await lockJob(trx, { job_id: jobId, operation }, (jobs) => jobs.where('lease_until', '<=', db.raw('fleet_now()')));
             if (job === undefined) return;
-            const hold = await endHold(trx, operation, null);
             if (job.status === 'queued') {
                 await trx('jobs').where({ job_id: jobId }).update({ operation: null, lease_until: null });
                 return;
             }
             begun += 1;
+            const hold = (await endHolds(trx, [{ ...job, charge: null }])).get(operation) ?? NO_HOLD;
             const end = await decide({ jobId, effect: job.effect, deaths: job.deaths }, hold);
             await writeEnds(trx, [{ job, end, hold }]);
         });
@@ -178,18 +182,4 @@ async function lockJob(
     const jobs = trx('jobs').where(which).forUpdate();
     narrow(jobs);
     return jobs.first(lockedColumns(trx));
-}
-
-const TIMEOUT_MS = 5000;
-const NO_HOLD: HoldEnd = { won: false, marked: false, charged: 0, available: 0 };
-
-async function endHold(trx: Db, operation: string, charge: number | null): Promise<HoldEnd> {
-    return (await endHolds(trx, [{ operation, charge }])).get(operation) ?? NO_HOLD;
-}
-
-/** Returns the ends by operation. */
-async function endHolds(trx: Db, settlements: readonly Settlement[]): Promise<Map<string, HoldEnd>> {
-    if (settlements.length === 0) return new Map();
-    const rows = await move(trx, { orders: [], settlements, marks: [] }, TIMEOUT_MS);
-    return new Map(rows.map((row) => [row.operation, row]));
 }

@@ -31,6 +31,10 @@ export interface LockedJob {
     status: JobStatus;
     effect: Effect;
     operation: string | null;
+    /** The hold of its attempt: that of its slice, or its own. */
+    hold_operation: string | null;
+    /** Its credits of that hold. */
+    held: number;
     site: string;
     endpoint: string;
     version: number;
@@ -50,6 +54,8 @@ export function lockedColumns(db: Db): Columns<LockedJob> {
         status: 'status',
         effect: 'effect',
         operation: 'operation',
+        hold_operation: db.raw('coalesce(hold_operation, operation)'),
+        held: 'held',
         site: 'site',
         endpoint: 'endpoint',
         version: 'version',
@@ -141,7 +147,7 @@ async function isBeingCancelled(trx: Db, batchId: string): Promise<boolean> {
 
 /** Raw: assignments that both updates share. */
 const COMMON = `
-    operation = null, lease_until = null, held = 0, attempts = n.attempts, deaths = n.deaths, was_sent = j.was_sent or n.was_sent,
+    operation = null, lease_until = null, hold_operation = null, held = 0, attempts = n.attempts, deaths = n.deaths, was_sent = j.was_sent or n.was_sent,
     code = case when n.is_kept then j.code else n.code end, error = case when n.is_kept then j.error else n.error end`;
 
 function commonColumns(rows: readonly (Final | Again)[]) {

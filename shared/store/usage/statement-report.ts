@@ -12,6 +12,9 @@ export interface Movement {
     /** The available credits after the movement. */
     balance: number;
     operation: string | null;
+    /** The batch, if items of it moved the credits, and how many of them. */
+    batchId: string | null;
+    items: number | null;
     note: string | null;
     /** The site of the call to which the movement belongs; null if there is none. */
     site: string | null;
@@ -20,7 +23,7 @@ export interface Movement {
 }
 
 const MOVEMENT: Columns<Omit<Movement, 'balance'>> = {
-    ...columns('e', 'id', 'at', 'kind', 'available_delta', 'held_delta', 'operation', 'note'),
+    ...columns('e', 'id', 'at', 'kind', 'available_delta', 'held_delta', 'operation', 'batch_id', 'items', 'note'),
     ...columns('h', 'site', 'endpoint', 'workspace_id'),
 };
 
@@ -49,7 +52,7 @@ export async function listMovements(
         .where('c.id', db.ref('e.account_id'))
         .select(db.raw('c.allowance_available + c.bonus_available'));
     const newest = db('ledger_entries as e')
-        .leftJoin('holds as h', 'h.operation', 'e.operation')
+        .leftJoin('holds as h', 'h.operation', db.raw('coalesce(e.hold_operation, e.operation)'))
         .where('e.account_id', db.ref('a.account_id'))
         .where('e.id', '<', before?.[0] ?? Number.MAX_SAFE_INTEGER)
         .orderBy('e.id', 'desc')
