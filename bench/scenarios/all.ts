@@ -1,4 +1,4 @@
-import { BATCHES } from './batches.ts';
+import { BATCHES, BESIDE_BATCHES } from './batches.ts';
 import { CONNECTIONS } from './connections.ts';
 import { COMPARISON, STEADY, WORKERS } from './fetches.ts';
 import { FIND } from './find.ts';
@@ -21,6 +21,7 @@ export const ROUNDS: readonly Round[] = [
     STOCK,
     PARTS,
     BATCHES,
+    BESIDE_BATCHES,
     WEBHOOKS,
     REGISTRY,
     FIND,

@@ -10,20 +10,28 @@ import type { Bench, Round } from './scenario.ts';
 const LIVE_PER_SECOND = 60;
 const MANY = { 'per-minute': 1e9, 'per-hour': 1e9, 'per-day': 1e9, allowance: 1e9, credits: 1e9, concurrency: 1e9 };
 
-/** J1, J2, J3: items of batches against live fetches, accepting and reading batches, and the effect of a batch on other calls. */
+/** J1, J2: items of batches against live fetches, and accepting and reading batches. */
 export const BATCHES: Round = {
     name: 'batches',
-    async open(bench) {
-        await warm(bench);
-        return async () => undefined;
-    },
+    open: openWarm,
     scenarios: [
         { name: 'batch_live_64', run: (bench) => liveFetches(bench, { inFlight: 64 }) },
         { name: 'batch_items', run: batchItems },
         { name: 'batch_lines', run: batchLines },
-        { name: 'batch_beside', run: besideBatch },
     ],
 };
+
+/** J3: the effect of batches on other calls. It takes half an hour, since it orders millions of items. */
+export const BESIDE_BATCHES: Round = {
+    name: 'beside_batches',
+    open: openWarm,
+    scenarios: [{ name: 'batch_beside', run: besideBatch }],
+};
+
+async function openWarm(bench: Bench): Promise<() => Promise<void>> {
+    await warm(bench);
+    return async () => undefined;
+}
 
 function liveFetches(bench: Bench, pace: { inFlight: number } | { perSecond: number }, key?: string): Promise<Figures> {
     const { stack } = bench;
