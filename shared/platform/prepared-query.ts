@@ -50,6 +50,7 @@ interface KnexClient {
     acquireConnection(): Promise<Connection>;
     releaseConnection(connection: Connection): Promise<void>;
     emit(event: 'query', query: { sql: string }): void;
+    emit(event: 'query-response', rows: unknown, query: { sql: string }): void;
 }
 
 /**
@@ -61,9 +62,12 @@ async function rowsOf<Row>(db: Db, { text, ...others }: Statement, timeoutMs: nu
     const connection = await client.acquireConnection();
     if (isCompleted(db)) throw new Error('The transaction has ended');
     try {
+        // knex emits both for its own statements.
         client.emit('query', { sql: text });
         const query = { ...others, text, values: [...others.values], query_timeout: timeoutMs };
-        return await ask<Row>(connection, query);
+        const rows = await ask<Row>(connection, query);
+        client.emit('query-response', rows, { sql: text });
+        return rows;
     } catch (error) {
         if (!(error instanceof pg.DatabaseError)) connection.__knex__disposed = error;
         if (error instanceof Error) error.message = `${text} - ${error.message}`;
