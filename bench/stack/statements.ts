@@ -16,13 +16,13 @@ export interface Statement {
 
 /** Counts the statements of a server from now on. It must have been started with pg_stat_statements. */
 export async function countStatements(url: string): Promise<void> {
-    await ask(url, 'create extension if not exists pg_stat_statements');
     await track(url, 'all');
     await countFromNow(url);
 }
 
-/** Resets the counts, for example after a warm-up. */
+/** Resets the counts. A warm-up does so before anything was counted. */
 export async function countFromNow(url: string): Promise<void> {
+    await ask(url, 'create extension if not exists pg_stat_statements');
     await ask(url, 'select pg_stat_statements_reset()');
 }
 
