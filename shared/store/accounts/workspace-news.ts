@@ -49,11 +49,12 @@ const TAKE_NEWS = `
     from taken group by workspace_id`;
 
 /**
- * Takes the news of one mail that may be sent now; undefined if there is none. Call it in the transaction that queues the mail. Concurrent
- * processes take turns, so each gets other news.
+ * Takes the news of one mail that may be sent now; undefined if there is none. Call it in the transaction that queues the mail. Of several
+ * concurrent processes, one gets the news and the others get undefined.
  */
 export async function takeNews(trx: Db): Promise<NewsMail | undefined> {
-    await trx.raw("select pg_advisory_xact_lock(hashtextextended('workspace news', 0))");
+    const lock = await trx.first<{ got: boolean }>(trx.raw("pg_try_advisory_xact_lock(hashtextextended('workspace news', 0)) as got"));
+    if (!lock.got) return undefined;
     const { rows } = await trx.raw<{ rows: NewsColumns[] }>(TAKE_NEWS);
     const row = rows[0];
     if (row === undefined) return undefined;

@@ -28,7 +28,7 @@ export async function holdJobs(trx: Db, orders: readonly HoldOrder[], batchId: s
     const held = new Map<string, Held | 'stale'>();
     const [first] = orders;
     if (first === undefined) return held;
-    const slices = [...Map.groupBy(orders, (order) => likeness(order, batchId)).values()].map((jobs) => toSlice(jobs, batchId));
+    const slices = [...Map.groupBy(orders, (order) => sliceKey(order, batchId)).values()].map((jobs) => toSlice(jobs, batchId));
     const moved = await moveOrders(
         trx,
         slices.map(({ order }) => order),
@@ -46,8 +46,8 @@ export async function holdJobs(trx: Db, orders: readonly HoldOrder[], batchId: s
     return held;
 }
 
-/** Jobs with the same text share a hold. */
-function likeness({ operation, expiresInMs, ...order }: HoldOrder, batchId: string | null): string {
+/** Jobs with the same key share a hold. */
+function sliceKey({ operation, expiresInMs, ...order }: HoldOrder, batchId: string | null): string {
     return batchId === null || order.effect === 'write' ? operation : JSON.stringify(order);
 }
 
