@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { type Db, openDb } from '../../shared/platform/db.ts';
+import { cancelBatch } from '../../shared/store/jobs/batches.ts';
+import { claimJobs, renewLeases } from '../../shared/store/jobs/claims.ts';
+import { expireJobs } from '../../shared/store/jobs/ends.ts';
+import { join, type Person } from '../support/people.ts';
+import { dataOf } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const [SITE, ITEMS] = ['claims.test', 3000];
+
+describe('a claim of jobs', () => {
+    let world: World;
+    let ada: Person;
+    /** One connection, because each connection reports its own reads. */
+    let db: Db;
+    before(async () => {
+        world = await openWorld({ workers: 0 });
+        db = openDb({ url: world.app.config.databaseUrl ?? '', poolSize: 1, acquireTimeoutMs: 10_000 });
+        ada = await join(world, { plan: 'pro' });
+        dataOf(await ada.publish(aPackage(SITE)));
+    });
+    after(async () => {
+        await db.destroy();
+        await world.close();
+    });
+
+    async function order(): Promise<string> {
+        const lines = Array.from({ length: ITEMS }, (_, at) => JSON.stringify({ site: SITE, endpoint: 'product', params: { id: at + 1 } }));
+        const headers = { 'content-type': 'application/x-ndjson' };
+        return dataOf<{ batch_id: string }>(await ada.call('POST', '/v1/batches', { body: lines.join('\n'), headers })).batch_id;
+    }
+
+    /** The rows of jobs, and the entries of its indexes, that were read so far. */
+    async function read(): Promise<number> {
+        await db.raw('select pg_stat_force_next_flush()');
+        const { rows } = await world.app.db.raw(
+            `select seq_tup_read + (select sum(idx_tup_read) from pg_stat_user_indexes where relname = 'jobs') as count
+             from pg_stat_user_tables where relname = 'jobs'`,
+        );
+        return Number(rows[0].count);
+    }
+
+    it('reads few of the queued jobs, also while statistics say that hardly any job is queued', async () => {
+        await cancelBatch(db, ada.workspaceId, await order());
+        await db.raw('analyze jobs');
+        await order();
+        const before = await read();
+        const claimed = await claimJobs(
+            db,
+            Array.from({ length: 10 }, () => newId('op')),
+            { accounts: new Map(), sites: new Map() },
+        );
+        expect(claimed).to.have.lengthOf(10);
+        await renewLeases(db, claimed);
+        await expireJobs(db);
+        expect((await read()) - before).to.be.below(300);
+    });
+});
