@@ -198,9 +198,11 @@ describe('the turn of a job', () => {
             expect(await cancelBatch(db, eve.workspaceId, cancelled)).to.equal(true);
             const retry = { keyId: 'key_other', accountId: eve.workspaceId, codes: undefined, prices: [] };
             expect(await db.transaction((trx) => retryBatch(trx, cancelled, retry))).to.equal(60);
-            await db('jobs')
-                .where({ batch_id: expired })
-                .update({ expires_at: db.raw('app_now()') });
+            for (const table of ['jobs', 'batches']) {
+                await db(table)
+                    .where({ batch_id: expired })
+                    .update({ expires_at: db.raw('app_now()') });
+            }
             await expireJobs(db, 10);
         } finally {
             db.off('query-response', count);

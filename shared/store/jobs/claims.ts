@@ -64,7 +64,7 @@ const dueOf = (ofLine: string) => `
     cross join lateral (
         select d.*, row_number() over (order by d.due_at, d.number) as turn
         from (select q.job_id, q.site, q.deaths, q.due_at, q.number from jobs q
-              where ${ofLine} and q.status = 'queued' and q.operation is null
+              where ${ofLine} and q.finished_at is null and q.operation is null
                     and q.due_at <= app_now() and q.expires_at > app_now() and q.site <> all (cast(:stillSites as text[]))
                     and not exists (select from job_pauses p where p.account_id in ('', q.account_id) and p.site = q.site)
               order by q.due_at, q.number limit :most) d
@@ -75,7 +75,7 @@ const dueOf = (ofLine: string) => `
  * long to plan. The query uses the order of an index, so that a server without statistics reads the index too.
  */
 const ANY_QUEUED = `(
-    exists (select from jobs where status = 'queued' and operation is null and batch_id is null order by account_id, due_at, number limit 1)
+    exists (select from jobs where finished_at is null and operation is null and batch_id is null order by account_id, due_at, number limit 1)
     or exists (select from batches where finished_at is null and queued > 0)
 )`;
 

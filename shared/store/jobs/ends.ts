@@ -134,18 +134,24 @@ export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => 
     return begun;
 }
 
-/** Expires up to `limit` jobs, and the items of at most one batch. A job that had an attempt keeps the failure of that attempt. */
+/**
+ * Expires the queued items of batches that have expired, and up to `limit` other jobs. A job that had an attempt keeps the failure of that
+ * attempt. Returns the number of the other jobs.
+ */
 export async function expireJobs(db: Db, limit = 500): Promise<number> {
-    const late = await db('jobs')
-        // The condition on `finished_at` selects the index. No other statement has it (migrations/2890_jobs_expiry.ts).
-        .where({ status: 'queued', finished_at: null, operation: null })
+    const batches: { batch_id: string }[] = await db('batches')
+        .where({ finished_at: null })
+        .where('queued', '>', 0)
+        .where('expires_at', '<=', db.raw('app_now()'))
+        .select('batch_id');
+    for (const { batch_id: batchId } of batches) await db.transaction((trx) => endQueuedItems(trx, batchId, 'expired'));
+    const late: { job_id: string }[] = await db('jobs')
+        .where({ batch_id: null, finished_at: null, operation: null })
         .where('expires_at', '<=', db.raw('app_now()'))
         .orderBy('expires_at')
         .limit(limit)
-        .select<Pick<LockedJob, 'job_id' | 'batch_id'>[]>('job_id', 'batch_id');
-    const batchId = late.find((job) => job.batch_id !== null)?.batch_id ?? null;
-    if (batchId !== null) await db.transaction((trx) => endQueuedItems(trx, batchId, 'expired'));
-    const single = late.filter((job) => job.batch_id === null).map(({ job_id: jobId }) => jobId);
+        .select('job_id');
+    const single = late.map(({ job_id: jobId }) => jobId);
     if (single.length === 0) return 0;
     return db.transaction(async (trx) => {
         const locked: LockedJob[] = await trx('jobs')
