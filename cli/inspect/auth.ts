@@ -1,17 +1,18 @@
 import { isOnDomain } from '../../shared/domain/site/site-name.ts';
 import type { AuthNeed, PackageAuth, PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
-import { type Carried, type Granting, keyOfWay } from './credentials.ts';
+import { type AuthMethod, type Granting, keyOfMethod } from './credentials.ts';
 import type { Group } from './groups.ts';
 import { nameEndpoint } from './naming.ts';
 import type { Ledger } from './report.ts';
 
-/** A package says at most so many ways to authenticate. */
+/** A package declares at most this many authentication methods. */
 const MAX_AUTH = 10;
 
 /**
- * Says in a draft how its recording was authenticated: the ways as `auth`, and which endpoints take one. A program often sends what it has
- * everywhere, so that an endpoint requires a credential only where all of its requests carried one and its origin refused another
- * without, or where it writes and somebody signed in there. A session cookie is given to strangers too: it counts where nothing else was sent.
+ * Adds the recorded authentication methods to a draft as `auth`, and marks the endpoints that accept one. Clients often send their
+ * credentials to every endpoint. An endpoint therefore requires a credential only if all of its requests had one, and either its origin
+ * refused a request without one, or the endpoint writes on an origin where the user signed in. Sites also give session cookies to anonymous
+ * visitors, so a cookie counts only if no other credential was sent.
  */
 export function addAuth(
     document: PackageDocument,
@@ -25,10 +26,10 @@ export function addAuth(
     }: { domain: string; granting: Granting; refusing: ReadonlySet<string>; signedIn: ReadonlySet<string>; ledger: Ledger },
 ): PackageDocument {
     const routes = document.endpoints.map((endpoint) => ({ endpoint, group: groups.get(endpoint.name) }));
-    const ways = waysOf(routes.flatMap(({ group }) => group ?? []));
-    if (ways.length === 0) return document;
-    const auth = entriesFor(ways, { domain, granting, ledger });
-    const keys = new Set(ways.map(keyOfWay));
+    const methods = methodsOf(routes.flatMap(({ group }) => group ?? []));
+    if (methods.length === 0) return document;
+    const auth = entriesFor(methods, { domain, granting, ledger });
+    const keys = new Set(methods.map(keyOfMethod));
     const needs = routes.map(({ endpoint, group }) => ({ endpoint, need: needOf(group, keys, refusing, signedIn) }));
     const hosts = new Set(needs.flatMap(({ endpoint, need }) => (need === 'none' ? [] : hostOf(endpoint))));
     const isNarrow = needs.some(({ endpoint }) => !hosts.has(hostOf(endpoint)));
@@ -39,31 +40,31 @@ export function addAuth(
     };
 }
 
-/** Ways that requests of the draft carried, the most used first. */
-function waysOf(groups: readonly Group[]): Carried[] {
-    const uses = new Map<string, { way: Carried; times: number }>();
-    for (const { carried } of groups) {
-        for (const [key, { way, sendings }] of carried) uses.set(key, { way, times: (uses.get(key)?.times ?? 0) + sendings });
+/** Authentication methods that requests of the draft used, the most used first. */
+function methodsOf(groups: readonly Group[]): AuthMethod[] {
+    const uses = new Map<string, { method: AuthMethod; times: number }>();
+    for (const { authMethods } of groups) {
+        for (const [key, { method, sendings }] of authMethods) uses.set(key, { method, times: (uses.get(key)?.times ?? 0) + sendings });
     }
-    const ways = [...uses.values()].sort((one, other) => other.times - one.times).map(({ way }) => way);
-    const sure = ways.filter(({ type }) => type !== 'cookie');
-    return (sure.length > 0 ? sure : ways).slice(0, MAX_AUTH);
+    const methods = [...uses.values()].sort((one, other) => other.times - one.times).map(({ method }) => method);
+    const sure = methods.filter(({ type }) => type !== 'cookie');
+    return (sure.length > 0 ? sure : methods).slice(0, MAX_AUTH);
 }
 
 function entriesFor(
-    ways: readonly Carried[],
+    methods: readonly AuthMethod[],
     { domain, granting, ledger }: { domain: string; granting: Granting; ledger: Ledger },
 ): PackageAuth[] {
     const ids = new Set<string>();
-    return ways.map((way): PackageAuth => {
-        const oauth2 = way.type === 'bearer' ? oauthOf(granting, domain, ledger) : undefined;
+    return methods.map((method): PackageAuth => {
+        const oauth2 = method.type === 'bearer' ? oauthOf(granting, domain, ledger) : undefined;
         if (oauth2 !== undefined) return { id: nameEndpoint('account', ids), type: 'oauth2', oauth2 };
-        const id = nameEndpoint({ bearer: 'token', basic: 'login' }[way.type as string] ?? way.name ?? 'key', ids);
-        return { id, ...way };
+        const id = nameEndpoint({ bearer: 'token', basic: 'login' }[method.type as string] ?? method.name ?? 'key', ids);
+        return { id, ...method };
     });
 }
 
-/** Where tokens are granted, if that is on the site's own domain and the recording tells all of it. */
+/** The OAuth settings, if tokens are granted on the site's own domain and the recording shows the complete flow. */
 function oauthOf({ tokenUrl, authorizationUrl, flows, scopes }: Granting, domain: string, ledger: Ledger): PackageAuth['oauth2'] {
     if (tokenUrl === undefined) return undefined;
     const seen = [...flows].filter((flow) => flow === 'client_credentials' || authorizationUrl !== undefined);
@@ -95,12 +96,12 @@ function needOf(
     refusing: ReadonlySet<string>,
     signedIn: ReadonlySet<string>,
 ): AuthNeed {
-    const counts = [...(group?.carried ?? [])].flatMap(([key, { sendings }]) => (keys.has(key) ? [sendings] : []));
+    const counts = [...(group?.authMethods ?? [])].flatMap(([key, { sendings }]) => (keys.has(key) ? [sendings] : []));
     if (group === undefined || counts.length === 0) return 'none';
     if (Math.max(...counts) < group.sendings) return 'optional';
     // Writes after signing in belong to an account.
-    const isAccounts = signedIn.has(group.origin) && group.method !== 'GET' && group.method !== 'HEAD';
-    return isAccounts || refusing.has(group.origin) ? 'required' : 'optional';
+    const isAccountWrite = signedIn.has(group.origin) && group.method !== 'GET' && group.method !== 'HEAD';
+    return isAccountWrite || refusing.has(group.origin) ? 'required' : 'optional';
 }
 
 function hostOf({ url }: PackageEndpoint): string {

@@ -1,14 +1,14 @@
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import { isProgramWord, personalKind } from './harmless.ts';
 
-/** Whether an id, class or property was chosen by an author: words only, nothing that a build generated. */
+/** Whether an author chose this id, class or property: it consists of words, and no build tool generated it. */
 export function isAuthorsName(name: string): boolean {
     if (name.length < 2 || name.length > 50 || !/^[A-Za-z][\w-]*$/.test(name) || /\d{2}/.test(name)) return false;
     const words = name.split(/[-_]+/).filter((word) => word !== '');
     return words.length <= 6 && words.every((word) => word.length === 1 || isProgramWord(word)) && findSecrets(name) === undefined;
 }
 
-/** Converts the heading of a column to a field name; undefined if it may contain data. */
+/** Converts a column heading to a field name; undefined if the heading may contain data. */
 export function namedByAuthor(text: string): string | undefined {
     if (text.length > 40 || /\d/.test(text) || personalKind(text) !== undefined) return undefined;
     const words = text

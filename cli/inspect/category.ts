@@ -2,7 +2,7 @@ import { CATEGORIES } from '../../shared/domain/package/taxonomy.ts';
 import { wordsOf } from './harmless.ts';
 import { singular } from './segments.ts';
 
-/** Words that speak for a category beside its own name. */
+/** Words that suggest a category, in addition to the words of its name. */
 const HINTS: Readonly<Record<string, string>> = {
     'commerce/product-search': 'shop store product catalog item sku cart brand',
     'commerce/product-detail': 'product variant',
@@ -76,7 +76,7 @@ const SAYS_LITTLE: ReadonlySet<string> = new Set([
 
 const FALLBACK = 'developer/docs';
 
-/** The category that most of the words speak for; `isGuess` where hardly any does. Words are literals of routes, names of fields and hosts. */
+/** The category that most words suggest; `isGuess` if hardly any word suggests it. Words are literals of routes, field names and hosts. */
 export function guessCategory(texts: readonly string[]): { category: string; isGuess: boolean } {
     const counts = new Map<string, number>();
     for (const text of texts) for (const word of wordsOf(text)) counts.set(singular(word), (counts.get(singular(word)) ?? 0) + 1);

@@ -3,7 +3,7 @@ import { isOnDomain, registrableDomain } from '../../shared/domain/site/site-nam
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { type AnswerFields, addAnswerFields } from './answer-fields.ts';
-import { addGranting, carriedBy, type Granting, onceOnly, openGranting, signsIn } from './credentials.ts';
+import { addGranting, authMethodsOf, type Granting, oneTimeNames, openGranting, signsIn } from './credentials.ts';
 import { DispatchWords } from './dispatch.ts';
 import { type Exchange, readEntry } from './exchange.ts';
 import { factsOf, joinForms } from './form-facts.ts';
@@ -22,31 +22,31 @@ import type { Ledger } from './report.ts';
 import { openSeenTexts, type SeenTexts } from './seen-texts.ts';
 import { addRefusal, addressOfPage, addSiteTexts, openSiteTexts, type SiteTexts } from './site-texts.ts';
 
-/** The collected data of a recording: groups of similar exchanges, and texts that were seen as values. Bounded in size. */
+/** The collected data of a recording: groups of similar exchanges, and texts that occurred as values. Its size is bounded. */
 export interface Collection {
     read: number;
     groups: Map<string, Group>;
-    /** Words of query params that may choose a route. */
+    /** Words of query params that may select a route. */
     choices: DispatchWords;
     seen: SeenTexts;
-    /** How tokens of the site are granted. */
+    /** How the site grants tokens. */
     granting: Granting;
     /** Origins that refused a request without a credential. */
     refusing: Set<string>;
     /** Origins where the user signed in. */
     signedIn: Set<string>;
     texts: SiteTexts;
-    /** Searches by the site's own description of them. */
+    /** The searches that the site's OpenSearch documents describe. */
     searches: OpenSearch[];
-    /** Tokens that pages gave out. */
+    /** Tokens found in pages. */
     tokens: TokenSources;
     answerFields: AnswerFields;
-    /** How much of the recording belongs to each registrable domain, and its first host that gave a page. */
+    /** For each registrable domain: its share of the recording, and the first host that served a page. */
     domains: Map<string, { weight: number; pageHost: string | undefined }>;
 }
 
 interface CollectOptions {
-    /** Registrable domain of the site, where it is known before. */
+    /** Registrable domain of the site, if the caller knows it. */
     domain: string | undefined;
     keepsSamples: boolean;
     onProgress: ((read: number) => void) | undefined;
@@ -54,12 +54,12 @@ interface CollectOptions {
 
 const MAX_GROUPS = 5000;
 const MAX_SEARCHES = 20;
-/** Longer bodies contain no sign-in name. */
+/** Larger bodies are not searched for the name that a user signs in with. */
 const MAX_NAMED = 20_000;
-/** Pages of one route that are read whole; the others have the same forms. */
+/** Pages of one route that are parsed completely. Further pages have the same forms. */
 const MAX_PAGES = 12;
 
-/** Reads entries one after the other and keeps of each what its group does not know yet. */
+/** Reads entries one after the other and keeps from each what its group does not contain yet. */
 export async function collect(entries: AsyncIterable<Element>, ledger: Ledger, options: CollectOptions): Promise<Collection> {
     const collection: Collection = {
         read: 0,
@@ -89,7 +89,7 @@ export async function collect(entries: AsyncIterable<Element>, ledger: Ledger, o
     return collection;
 }
 
-/** The registrable domain of a host; addresses and names of this machine stay as they are. */
+/** The registrable domain of a host. IP addresses and local host names are returned unchanged. */
 export function domainOf(host: string): string {
     return registrableDomain(host) ?? host;
 }
@@ -101,10 +101,10 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
         ledger.drop(`Requests to ${domain}`, 'that is another site');
         return;
     }
-    // Names of accounts that sign in may be part of paths.
+    // The account names that users sign in with may also occur in paths.
     collection.seen.remember(namedValues(raw));
-    const carried = carriedBy(raw);
-    if (raw.status === 401 && carried.length === 0 && collection.refusing.size < MAX_GROUPS) collection.refusing.add(raw.url.origin);
+    const authMethods = authMethodsOf(raw);
+    if (raw.status === 401 && authMethods.length === 0 && collection.refusing.size < MAX_GROUPS) collection.refusing.add(raw.url.origin);
     if (signsIn(raw) && collection.signedIn.size < MAX_GROUPS) collection.signedIn.add(raw.url.origin);
     if (isOpenSearch(raw)) {
         if (collection.searches.length < MAX_SEARCHES) collection.searches.push(...readOpenSearch(raw));
@@ -114,7 +114,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
     const noise = noiseOf(raw);
     if (noise !== undefined) {
         ledger.drop(noise.what, noise.why);
-        // Refused requests were sent, too: their credentials are in the recording.
+        // Filtered requests had credentials too; the report lists them.
         const sent = redact({ ...raw, answer: { ...raw.answer, text: undefined } }, ledger);
         if (raw.status === 400 || raw.status === 422) addRefusal(collection.texts, jsonIn(raw) ?? null, givenIn(sent));
         return;
@@ -153,7 +153,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
     addExchange(
         group,
         exchange,
-        { body, json, page, carried, once: onceOnly(raw), tokens: preparedHeaders(raw, collection.tokens) },
+        { body, json, page, authMethods, once: oneTimeNames(raw), tokens: preparedHeaders(raw, collection.tokens) },
         options.keepsSamples,
     );
     const caller = URL.parse(exchange.requestHeaders.get('referer') ?? '');
@@ -169,7 +169,7 @@ function jsonIn({ answer: { type, text } }: Exchange): Json | undefined {
     return /json/.test(type) && text !== undefined ? parseJson(text) : undefined;
 }
 
-/** The params that a request gave, and the segments of its path without a name. */
+/** The params of a request, and the unnamed segments of its path. */
 function givenIn(exchange: Exchange): [name: string, value: string][] {
     const { pathname, searchParams } = exchange.url;
     const values = namedValues(exchange);
@@ -204,7 +204,7 @@ function keyOf({ choices }: Pick<Collection, 'choices'>, exchange: Exchange, bod
     return `${addressOf(exchange, choicesOf(choices, exchange.url)).key} ${body.sort === 'operation' ? body.operation.key : ''} ${sort}`;
 }
 
-/** The pairs of a query that may choose a route of the program at this address. */
+/** The query pairs that may select a route of the program at this address. */
 function choicesOf(choices: DispatchWords, url: URL): [string, string][] {
     const counts = Map.groupBy(url.searchParams, ([name]) => name);
     const pairs = [...url.searchParams].filter(([name, value]) => counts.get(name)?.length === 1 && mayDispatch(url, name, value));
@@ -233,7 +233,7 @@ function takeForm(collection: Collection, form: Form, { url: page, title }: { ur
         const action = new URL(form.action);
         if (form.method === 'GET') {
             action.search = '';
-            // Where one program answers at one address, a hidden word chooses the route.
+            // If one program serves all routes at one address, a hidden input selects the route.
             const chosen = ONE_ADDRESS.test(action.pathname) ? form.hidden : [];
             for (const { name, word } of chosen)
                 if (word !== undefined && (DISPATCHERS.test(name) || mayDispatch(action, name, word)))

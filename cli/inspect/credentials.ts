@@ -5,11 +5,11 @@ import type { Exchange } from './exchange.ts';
 import { namesCredential, wordsOf } from './harmless.ts';
 import { parseJson } from './redact.ts';
 
-/** How a request carries a credential, by names alone. */
-export type Carried = Pick<PackageAuth, 'type' | 'name' | 'prefix'>;
+/** How a request sends a credential: names only, no value. */
+export type AuthMethod = Pick<PackageAuth, 'type' | 'name' | 'prefix'>;
 
-/** Two ways with the same key are one. */
-export function keyOfWay({ type, name = '', prefix = '' }: Carried): string {
+/** Authentication methods with the same key are the same method. */
+export function keyOfMethod({ type, name = '', prefix = '' }: AuthMethod): string {
     return `${type} ${name} ${prefix}`;
 }
 
@@ -25,66 +25,66 @@ export function openGranting(): Granting {
     return { tokenUrl: undefined, authorizationUrl: undefined, flows: new Set(), scopes: new Set() };
 }
 
-/** Names of one sending, not of a person: a package cannot send what a page gave out. */
+/** Names of one-time values. A package cannot send them, since a page issues a new one for each request. */
 const ONE_SENDING: ReadonlySet<string> = new Set(
     'csrf csrftoken xsrf xsrftoken csrfmiddlewaretoken authenticitytoken requestverificationtoken nonce wpnonce captcha recaptcha sig signature otp pin'.split(
         ' ',
     ),
 );
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,60}$/;
-/** Names of values that are computed again for every request. */
-const SIGNED = /^(?:aws4-.*|digest|hawk|oauth|negotiate|ntlm|signature|mac)$/i;
+/** Schemes and params whose values are computed for each request. */
+const COMPUTED = /^(?:aws4-.*|digest|hawk|oauth|negotiate|ntlm|signature|mac)$/i;
 const SESSION = /sess|^sid$|\.sid$|[-_]sid$|auth|token|jwt/i;
-const MOST_COOKIES = 50;
+const MAX_COOKIES = 50;
 
-/** Every way in which an exchange carries a credential of its sender. Values are read but not stored. */
-export function carriedBy({ url, requestHeaders }: Exchange): Carried[] {
-    const carried: Carried[] = [];
+/** The credentials that an exchange sends, by their place. The values are read but not stored. */
+export function authMethodsOf({ url, requestHeaders }: Exchange): AuthMethod[] {
+    const methods: AuthMethod[] = [];
     const authorization = requestHeaders.get('authorization');
-    if (authorization !== undefined) carried.push(...byAuthorization(authorization));
+    if (authorization !== undefined) methods.push(...byAuthorization(authorization));
     for (const name of requestHeaders.keys()) {
         if (name === 'authorization' || name === 'cookie' || !isKeyName(name)) continue;
-        if (headerNameFault(name, { isCredential: true }) === undefined) carried.push({ type: 'header', name });
+        if (headerNameFault(name, { isCredential: true }) === undefined) methods.push({ type: 'header', name });
     }
-    for (const name of new Set(url.searchParams.keys())) if (isKeyName(name)) carried.push({ type: 'query', name });
-    for (const pair of (requestHeaders.get('cookie') ?? '').split(/;\s*/, MOST_COOKIES)) {
+    for (const name of new Set(url.searchParams.keys())) if (isKeyName(name)) methods.push({ type: 'query', name });
+    for (const pair of (requestHeaders.get('cookie') ?? '').split(/;\s*/, MAX_COOKIES)) {
         const [name = ''] = pair.split('=', 1);
-        if (SESSION.test(name) && /^[A-Za-z._-]+\d{0,2}$/.test(name) && isOwn(name)) carried.push({ type: 'cookie', name });
+        if (SESSION.test(name) && /^[A-Za-z._-]+\d{0,2}$/.test(name) && isOwn(name)) methods.push({ type: 'cookie', name });
     }
-    return carried;
+    return methods;
 }
 
 /** Names of values that a package cannot send: one-time tokens of a page, and signatures of a request. */
-export function onceOnly({ url, requestHeaders, body }: Exchange): string[] {
+export function oneTimeNames({ url, requestHeaders, body }: Exchange): string[] {
     const found: string[] = [];
     for (const name of requestHeaders.keys()) if (isSendableName(name)) found.push(`the header ${name}`);
     for (const name of new Set(url.searchParams.keys())) if (isSendableName(name)) found.push(`the query param ${name}`);
-    const fields = body === undefined || body.text.length > MOST_READ ? [] : fieldsOf(body).keys();
+    const fields = body === undefined || body.text.length > MAX_READ_LENGTH ? [] : fieldsOf(body).keys();
     for (const name of fields) if (isSendableName(name)) found.push(`the field ${name} of the body`);
     const [scheme = ''] = (requestHeaders.get('authorization') ?? '').split(' ', 1);
-    if (SIGNED.test(scheme)) found.push('the header authorization');
-    return found.slice(0, MOST_ONCE);
+    if (COMPUTED.test(scheme)) found.push('the header authorization');
+    return found.slice(0, MAX_ONE_TIME);
 }
 
-/** Whether somebody signs in by this exchange, as far as its fields and its answer tell. */
+/** Whether a user signs in with this exchange, judging by its fields and its status. */
 export function signsIn({ method, body, status }: Exchange): boolean {
-    if (method !== 'POST' || body === undefined || body.text.length > MOST_READ || status >= 400) return false;
+    if (method !== 'POST' || body === undefined || body.text.length > MAX_READ_LENGTH || status >= 400) return false;
     return [...fieldsOf(body).keys()].some((name) => /^(?:pass(?:word|wd|code|phrase)?|pwd)$/.test(wordsOf(name).at(-1) ?? ''));
 }
 
-const MOST_READ = 20_000;
-const MOST_ONCE = 3;
+const MAX_READ_LENGTH = 20_000;
+const MAX_ONE_TIME = 3;
 
 function isSendableName(name: string): boolean {
     return NAME.test(name) && !/\d{3}/.test(name) && findSecrets(name) === undefined && namesCredential(name) && !isOwn(name);
 }
 
-function byAuthorization(value: string): Carried[] {
+function byAuthorization(value: string): AuthMethod[] {
     const scheme = /^([A-Za-z][A-Za-z0-9-]{1,24}) +\S/.exec(value)?.[1];
     if (scheme === undefined) return /^\S+$/.test(value) ? [{ type: 'header', name: 'Authorization' }] : [];
-    const way = scheme.toLowerCase();
-    if (way === 'bearer' || way === 'basic') return [{ type: way }];
-    if (SIGNED.test(way) || /\d{2}/.test(scheme) || findSecrets(scheme) !== undefined) return [];
+    const name = scheme.toLowerCase();
+    if (name === 'bearer' || name === 'basic') return [{ type: name }];
+    if (COMPUTED.test(name) || /\d{2}/.test(scheme) || findSecrets(scheme) !== undefined) return [];
     return [{ type: 'header', name: 'Authorization', prefix: `${scheme} ` }];
 }
 
@@ -105,7 +105,7 @@ export function addGranting(granting: Granting, { method, url, body, status }: E
         granting.authorizationUrl ??= bare(url);
         addScopes(granting, searchParams.get('scope') ?? '');
     }
-    if (method !== 'POST' || body === undefined || body.text.length > MOST_READ || status >= 400) return;
+    if (method !== 'POST' || body === undefined || body.text.length > MAX_READ_LENGTH || status >= 400) return;
     const sent = fieldsOf(body);
     const grant = sent.get('grant_type');
     if (grant === undefined) return;

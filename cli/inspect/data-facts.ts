@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../shared/domain/types.ts';
 import type { PageData } from './page-data.ts';
 
-/** The data inside the pages of one route, by where it stands. */
+/** The data embedded in the pages of one route, by its place. */
 export interface DataFacts {
     pages: number;
     places: Map<string, KnownData>;
@@ -12,12 +12,12 @@ interface KnownData extends Pick<PageData, 'entry' | 'at' | 'isList'> {
     fields: Map<string, { path: string; pages: number }>;
 }
 
-/** The facts of a route without pages. */
+/** The initial facts, before any page. */
 export function openData(): DataFacts {
     return { pages: 0, places: new Map() };
 }
 
-const MOST_PLACES = 30;
+const MAX_PLACES = 30;
 
 /** Adds the data of one page. */
 export function addData(facts: DataFacts, data: readonly PageData[]): void {
@@ -38,7 +38,7 @@ export function mergeData(facts: DataFacts, more: DataFacts): void {
     for (const [key, place] of more.places) {
         const known = facts.places.get(key);
         if (known === undefined) {
-            if (facts.places.size < MOST_PLACES) facts.places.set(key, place);
+            if (facts.places.size < MAX_PLACES) facts.places.set(key, place);
             continue;
         }
         known.pages += place.pages;
@@ -50,10 +50,10 @@ export function mergeData(facts: DataFacts, more: DataFacts): void {
     }
 }
 
-/** The entries of `select` for the thing that most pages of a route are about, and for the list that they have. */
+/** The `select` entries for the main item of most pages of a route, and for the list on them. */
 export function selectsOfData({ pages, places }: DataFacts): { thing: JsonObject | undefined; list: JsonObject | undefined } {
     const usual = [...places.values()].filter((place) => place.pages >= pages / 2);
-    // The last page of a list may have one thing.
+    // On the last page of a list, the list may have a single item.
     const isListed = ({ entry, at }: KnownData) => places.has(keyOf({ entry, at, isList: true }));
     const thing = usual.find((place) => !place.isList && !isListed(place));
     const list = usual.find(({ isList }) => isList);
@@ -72,7 +72,7 @@ function thingEntries(place: KnownData): JsonObject {
     return Object.fromEntries(usualFields(place).map(([name, path]) => [name, withExpression(entry, at === '' ? path : `${at}.${path}`)]));
 }
 
-/** A list that stands in one value is read by one expression; things that stand alone are read one by one. */
+/** One expression reads a list inside one value. Separate items are read one by one. */
 function listEntry(place: KnownData) {
     const { entry, at } = place;
     const fields = `{${usualFields(place)

@@ -17,17 +17,17 @@ interface Drafted {
     group: Group;
 }
 
-/** The site's description, and what else the site describes: endpoints by name, and params as `endpoint param`. */
+/** The site's description, and the names of what was described by the site: endpoints by name, params as `endpoint param`. */
 export interface Described {
     site: string | undefined;
     byPages: ReadonlySet<string>;
-    /** Described by fields of answers or by the text of a GraphQL operation, and not by pages. */
+    /** Described by response fields or by the text of a GraphQL operation, not by pages. */
     byAnswers: ReadonlySet<string>;
 }
 
 /**
  * Describes endpoints and params with texts of the site's pages: titles, headings, meta descriptions, labels and link texts that contain no
- * data. Params without such texts are described by the fields of answers that had their values, the rest by its names.
+ * data. A param without such a text is described by the response fields that contained its values, and otherwise by its name.
  */
 export function describeBySite(
     drafted: readonly Drafted[],
@@ -65,7 +65,7 @@ type Names = ReadonlyMap<Group, string>;
 
 const CALLED_BY = 'Called by the page';
 
-/** One page calls many routes; only their names distinguish them. */
+/** One page can call many routes, so that the name of the endpoint is needed to distinguish them. */
 function withName({ name }: PackageEndpoint, calledBy: string): string {
     return `${name.replaceAll('_', ' ')}, ${calledBy.charAt(0).toLowerCase()}${calledBy.slice(1)}`;
 }
@@ -81,7 +81,7 @@ function leadOf(group: Group, { own, title, heading, link, submit, caller, searc
     return [search?.about ?? '', ...form, own, ...both, title, heading, link, ...home, ...calledBy.slice(0, 3)];
 }
 
-/** Describes an endpoint by the pages that link to it, if its own pages have no text in common. */
+/** Describes an endpoint by the pages that link to it, if its own pages have no common text. */
 function leadOfLinks({ endpoint }: Drafted, { from }: RouteLinks, all: Names): string | undefined {
     const names = namesOf(from, all).filter((name) => name !== endpoint.name);
     return names.length === 0 ? undefined : `${endpoint.name.replaceAll('_', ' ')}, linked from ${joinNames(names.slice(0, 3))}`;
@@ -100,7 +100,7 @@ function longer(one: string, other: string): string {
     return other.length > one.length ? other : one;
 }
 
-/** Describes a param by the field of an answer that had its value, or by its place in a GraphQL operation. */
+/** Describes a param by the response field that contained its value, or by its use in a GraphQL operation. */
 function describeParamByAnswers(
     param: PackageParam,
     one: Drafted,
@@ -122,7 +122,9 @@ function describeParamByAnswers(
     return `${describeParam(param)} ${from}.`;
 }
 
-/** Describes a param by the label of a field of its name, by the site's OpenSearch document, or by the pages that link with it. */
+/**
+ * Describes a param by the label of the form field with its name, by the site's OpenSearch document, or by the pages whose links set it.
+ */
 function describeParamByPages(
     param: PackageParam,
     { group }: Drafted,
@@ -150,7 +152,7 @@ function describeParamByPages(
     return `${describeParam(param)} ${isCallersOwn(param) ? `Links ${answers} set it` : `Take it from a link ${answers}`}.`;
 }
 
-/** Of a part of a path nothing is known but that something on the site leads there. */
+/** The source of a path param is unknown, but links on the site contain it. */
 function withoutSource(param: PackageParam): string {
     const said = describeParam(param);
     return param.source === 'path' && said.startsWith('Which ') ? `${said} Lists and links of the site have it.` : said;

@@ -8,16 +8,16 @@ import { singular } from './segments.ts';
 import type { Shape } from './shape.ts';
 import { hashOf } from './values.ts';
 
-/** The field of an answer that had the value of a param, and the route that answered: the param's own or another. */
+/** The response field that contained the value of a param, and the route that responded: the param's own route or another one. */
 interface FoundInAnswers {
     field: string;
     route: Group;
 }
 
 /**
- * Finds the field of an answer that had a value of a param. A common value proves nothing, unless field and param have a word in common.
+ * Finds the response field that contained a value of a param. A common value counts only if the names of field and param share a word.
  * @param hashes of the values that the param had
- * @param routeOf the route of an address
+ * @param routeOf finds the route of an address
  */
 export function findInAnswers(
     param: PackageParam,
@@ -28,7 +28,7 @@ export function findInAnswers(
     for (const hash of hashes) {
         for (const one of fields.get(hash) ?? []) {
             const route = routeOf(one.from);
-            // A thing by its id says that id again.
+            // A response about an item repeats the id from its path.
             if (route === undefined || (route === own && param.source === 'path')) continue;
             const rank = rankOf(param, one, route);
             if ((one.isCommon && rank === 0) || rank < (best?.rank ?? 0) || (rank === best?.rank && best.route !== own)) continue;
@@ -36,18 +36,20 @@ export function findInAnswers(
         }
     }
     if (best !== undefined) return best;
-    // A filter is often called as the field that it compares.
+    // A filter often has the name of the field that it compares.
     return param.source !== 'path' && hasField(own.shape, param.name) ? { field: param.name, route: own } : undefined;
 }
 
-/** The hashes of the values that a param had, as those of answers are made. @param place of a path param, among those of the path */
+/**
+ * The hashes of the values of a param, computed like those of response values. @param place the index of a path param among the path params
+ */
 export function hashesOf({ name, source }: PackageParam, { segments, query, body }: Group, place: number): Iterable<number> {
     if (source === 'query') return query.get(name)?.different ?? [];
     if (source === 'body') return body?.fields.get(name)?.values.different ?? [];
     const piece = segments.filter(isVarying)[place];
     if (piece === undefined) return [];
     const at = segments.indexOf(piece);
-    // Names such as `@scope/name` are one value and stand in two segments.
+    // A name such as `@scope/name` is one value in two segments.
     const pairs = [segments.slice(at - 1, at + 1), segments.slice(at, at + 2)].filter(
         ([first, next]) => first?.prefix === '@' && next !== undefined,
     );
@@ -55,7 +57,7 @@ export function hashesOf({ name, source }: PackageParam, { segments, query, body
     return texts.map((text) => hashOf(JSON.stringify(percentDecode(text))));
 }
 
-/** How much a field and a param have in common by their names: `post_id` and the `id` of posts, too. */
+/** How similar the names of a field and a param are. `post_id` also matches the `id` of posts. */
 function rankOf({ name }: PackageParam, { field }: AnswerField, from: Group): number {
     const wanted = wordsOf(name).map(singular);
     const here = wordsOf(field).map(singular);

@@ -3,48 +3,48 @@ import type { JsonObject, JsonSchema, PackageEndpoint, PackageParam } from '../.
 import { wordsOf } from './harmless.ts';
 
 /**
- * Describes an endpoint in the words of its name and of the fields of its answers: names that the schema of the draft holds
- * too, never a value. @param lead what pages of the site say of it, in place of the words of its name
+ * Describes an endpoint with the words of its name and of its response fields. These names are part of the draft's schema, and no recorded
+ * value is used. @param lead what pages of the site call it; replaces the words of its name
  */
 export function describeEndpoint({ name, kind, hosted, params = [], response }: PackageEndpoint, lead?: string): string {
     const said = leadOf(sentence(name.split('_')), lead);
     const { fields, isList } = answeredFields({ response });
     const answered = fields.length === 0 ? '' : isList ? ` Each item has ${joinNames(fields)}.` : ` Answers with ${joinNames(fields)}.`;
     const asked = params.filter(({ required }) => required).map((param) => wordsOf(param.name).join(' '));
-    const by = asked.length === 0 ? '' : ` Needs ${joinNames(asked.slice(0, MOST_FIELDS))}.`;
+    const by = asked.length === 0 ? '' : ` Needs ${joinNames(asked.slice(0, MAX_FIELDS))}.`;
     const bound = hosted === false ? ' Its requests carry a token that is made for each of them.' : '';
     return `${said}${kind === 'paginate' ? ', page by page' : ''}.${by}${bound}${answered}`;
 }
 
-/** The names of the fields of what an endpoint answers with. */
+/** The field names of an endpoint's responses. */
 export function answeredFields({ response }: { response?: PackageEndpoint['response'] | undefined }): {
     fields: string[];
     isList: boolean;
 } {
     const thing = isObject(response?.select) ? Object.keys(response.select).filter((name) => name !== 'items' && name !== 'urls') : [];
-    if (thing.length > 0) return { fields: thing.slice(0, MOST_FIELDS), isList: false };
+    if (thing.length > 0) return { fields: thing.slice(0, MAX_FIELDS), isList: false };
     const selected = selectedFields(response?.select);
     return selected.length > 0 ? { fields: selected, isList: true } : fieldsOf(response?.schema);
 }
 
-/** One word of a page says less than the name. */
+/** A single word from a page says less than the name, so both appear. */
 function leadOf(byName: string, lead: string | undefined): string {
     if (lead === undefined) return byName;
     const said = lead.replace(/[\s.:…]+$/, '');
     return /\s/.test(said) ? sentence([said]) : `${byName} (“${said}”)`;
 }
 
-/** The names of what is selected of each item of a page, or of its data. */
+/** The field names of the selected items of a page, or of its data. */
 function selectedFields(select: unknown): string[] {
     const items = isObject(select) ? select['items'] : undefined;
     const [entry] = [items].flat();
     if (!isObject(entry)) return [];
     const { value, json, path } = entry as JsonObject;
     const names = isObject(value) ? Object.keys(value) : [...`${json ?? path ?? ''}`.matchAll(/(\w+): /g)].map(([, name = '']) => name);
-    return names.slice(0, MOST_FIELDS);
+    return names.slice(0, MAX_FIELDS);
 }
 
-/** Page and order of a list are the caller's, however often a recording says the same. */
+/** The caller chooses page and order of a list, even if every recorded request had the same ones. */
 export function isPlaceInList(name: string): boolean {
     return wordsOf(name).some((word) => PLACES.has(word));
 }
@@ -55,19 +55,19 @@ const PLACES: ReadonlySet<string> = new Set(
 
 /** Describes a site by its first endpoints. */
 export function describeSite(site: string, endpoints: readonly PackageEndpoint[]): string {
-    const acts = endpoints.slice(0, MOST_ACTS).map(({ name }) => name.replaceAll('_', ' '));
-    const more = endpoints.length > MOST_ACTS ? ' and more' : '';
+    const acts = endpoints.slice(0, MAX_ACTIONS).map(({ name }) => name.replaceAll('_', ' '));
+    const more = endpoints.length > MAX_ACTIONS ? ' and more' : '';
     return acts.length === 0 ? '' : `What callers can do on ${site}: ${acts.join(', ')}${more}.`;
 }
 
 type Described = Pick<PackageParam, 'name' | 'source' | 'schema'>;
 
-/** Whether a caller chooses the value of a param, such as words to look for; ids and names are taken from the site. */
+/** Whether the caller invents the value of a param, such as search words. Ids and names come from the site. */
 export function isCallersOwn(param: Described): boolean {
     return roleOf(param) !== undefined || (param.source === 'body' && !/^(?:id|ids|key|slug)$/.test(wordsOf(param.name).at(-1) ?? ''));
 }
 
-/** The usual meaning of a name. What a body holds is mostly stored, and seldom says how to answer. */
+/** The usual meaning of a name. Most body fields are stored by the site and do not control the response. */
 function roleOf({ name, source, schema }: Described): (typeof ROLES)[number] | undefined {
     const type = isObject(schema) ? schema['type'] : undefined;
     if (source === 'body' && (type === 'object' || type === 'array')) return undefined;
@@ -75,7 +75,7 @@ function roleOf({ name, source, schema }: Described): (typeof ROLES)[number] | u
     return ROLES.find(({ names, isNumber }) => names.test(words) && (isNumber !== true || type !== 'string'));
 }
 
-/** Describes a param by the usual meaning of its name, else by name and place. */
+/** Describes a param by the usual meaning of its name, otherwise by its name and place. */
 export function describeParam(param: Described): string {
     const { name, source, schema } = param;
     const words = wordsOf(name);
@@ -88,13 +88,13 @@ export function describeParam(param: Described): string {
         return words.length > 1 ? `The id of the ${words.slice(0, -1).join(' ')}.` : 'Its id.';
     if (type === 'boolean') return `Whether ${said}.`;
     if (type === 'array') return `One or more of ${said}.`;
-    return source === 'path' ? `Which ${said}.` : said.length <= SHORT ? `The value of “${said}”.` : `The ${said}.`;
+    return source === 'path' ? `Which ${said}.` : said.length <= MAX_ABBREVIATION ? `The value of “${said}”.` : `The ${said}.`;
 }
 
-const MOST_FIELDS = 8;
-/** Names of so few letters are no words. */
-const SHORT = 2;
-const MOST_ACTS = 6;
+const MAX_FIELDS = 8;
+/** A name of this many letters or fewer is no word. */
+const MAX_ABBREVIATION = 2;
+const MAX_ACTIONS = 6;
 
 const ROLES: readonly { names: RegExp; means: string; isNumber?: true }[] = [
     { names: /^(?:page|p|pg|page (?:number|no|num|index)|current page)$/, means: 'Which page of the list, by number.', isNumber: true },
@@ -133,16 +133,16 @@ function joined(names: readonly string[], word: string): string {
     return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`;
 }
 
-/** The names of fields of what is answered: of the items where it is a list. */
+/** The field names of a response, or of its items if it is a list. */
 function fieldsOf(schema: JsonSchema | undefined): { fields: string[]; isList: boolean } {
     const properties = unwrap(propertiesOf(schema));
     const items = Object.values(properties).map((property) => (isObject(property) ? propertiesOf(property['items']) : {}));
     const inList = items.find((item) => Object.keys(item).length > 0);
     const isList = inList !== undefined && Object.keys(properties).length <= 3;
-    return { fields: Object.keys(isList ? inList : properties).slice(0, MOST_FIELDS), isList };
+    return { fields: Object.keys(isList ? inList : properties).slice(0, MAX_FIELDS), isList };
 }
 
-/** The content of an answer that is wrapped in one field, such as `data` of GraphQL. */
+/** The content of a response that has a single wrapper field, such as `data` of GraphQL. */
 function unwrap(properties: Record<string, unknown>, levels = 2): Record<string, unknown> {
     const [only, ...others] = Object.values(properties);
     const inside = others.length === 0 && levels > 0 ? propertiesOf(only) : {};

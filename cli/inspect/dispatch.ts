@@ -3,32 +3,32 @@ import { DISPATCHERS } from './is-dispatch.ts';
 import { featuresOf } from './shape.ts';
 import { addValues, openValues } from './values.ts';
 
-/** A program has at most so many routes at one address; params with more different words are values. */
-const MOST_WORDS = 60;
-/** Two words may be two ways to show one thing. */
-const FEWEST_WORDS = 3;
-/** Groups of one word that are compared to those of another. */
-const MOST_COMPARED = 3;
-/** Pages or answers with less in common than this are of different routes. */
-const ALIKE = 0.7;
+/** A program has at most this many routes at one address. A param with more different words has values. */
+const MAX_WORDS = 60;
+/** Two words may be two views of one thing. */
+const MIN_WORDS = 3;
+/** How many groups of one word are compared with those of another word. */
+const MAX_COMPARED = 3;
+/** Pages or responses less similar than this belong to different routes. */
+const MIN_SIMILARITY = 0.7;
 
-/** Counts the words that may choose a route, so that a param with ever new words makes no group for each of them. */
+/** Counts the words that may select a route. A param that keeps changing does not get a group for each word. */
 export class DispatchWords {
     readonly #words = new Map<string, Set<string>>();
 
-    /** Counts the pairs of an address. Returns false if one is beyond its limit. */
+    /** Counts the query pairs of an address. Returns false if one exceeds its limit. */
     tryAdd({ origin, pathname }: URL, pairs: readonly [string, string][]): boolean {
         const key = `${origin}${pathname}`;
         const known = this.#words.get(key) ?? new Set();
         this.#words.set(key, known);
-        for (const pair of pairs) if (known.size < MOST_WORDS) known.add(JSON.stringify(pair));
+        for (const pair of pairs) if (known.size < MAX_WORDS) known.add(JSON.stringify(pair));
         return pairs.every((pair) => known.has(JSON.stringify(pair)));
     }
 }
 
 /**
- * Decides which params that may choose a route do so: those that had several words and no other values, whose pages differ from word to
- * word for three of four pairs. For the others the groups of their words are joined, and the param is a param like any other.
+ * Decides which candidate params select a route: those that only had words, several of them, and whose pages differ in at least three of
+ * four pairs of words. Other params become normal params, and the groups of their words are merged.
  */
 export function settleDispatch(groups: Iterable<Group>): Group[] {
     const byAddress = Map.groupBy(groups, (group) => addressWithout(group));
@@ -65,8 +65,8 @@ function chooses(name: string, groups: readonly Group[]): boolean {
         ({ dispatch }) => dispatch.find(([one]) => one === name)?.[1],
     );
     byWord.delete(undefined);
-    const words = [...byWord.values()].map((some) => some.slice(0, MOST_COMPARED));
-    if (words.length < FEWEST_WORDS || words.length >= MOST_WORDS) return false;
+    const words = [...byWord.values()].map((some) => some.slice(0, MAX_COMPARED));
+    if (words.length < MIN_WORDS || words.length >= MAX_WORDS) return false;
     const pairs = words.flatMap((some, place) => words.slice(place + 1).map((others) => areAlike(some, others)));
     return pairs.filter((alike) => alike).length * 4 <= pairs.length;
 }
@@ -81,18 +81,18 @@ function paramsOf({ query }: Group): string {
 
 function answersAlike(one: Group, other: Group): boolean {
     if (sortOf(one) !== sortOf(other)) return false;
-    if (one.answers.json > 0) return shared(featuresOf(one.shape), featuresOf(other.shape)) >= ALIKE;
-    return shared(one.skeleton, other.skeleton) >= ALIKE;
+    if (one.answers.json > 0) return shared(featuresOf(one.shape), featuresOf(other.shape)) >= MIN_SIMILARITY;
+    return shared(one.skeleton, other.skeleton) >= MIN_SIMILARITY;
 }
 
-/** Jaccard's measure. */
+/** The Jaccard index. */
 export function shared<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): number {
     if (a.size + b.size === 0) return 1;
     const common = [...a].filter((one) => b.has(one)).length;
     return common / (a.size + b.size - common);
 }
 
-/** Gives the value that a group was kept apart by back to its params. */
+/** Turns the dispatch pair of a group into a normal query param. */
 function makeParam(group: Group, name: string): void {
     const pair = group.dispatch.find(([one]) => one === name);
     if (pair === undefined) return;

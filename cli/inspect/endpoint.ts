@@ -13,12 +13,12 @@ import { searches } from './searches.ts';
 import { type Shape, schemaOf } from './shape.ts';
 import { enumOf } from './values.ts';
 
-/** An endpoint drafted from a route, or why a package cannot hold it. `notes` are things the contributor should know. */
+/** An endpoint drafted from a route, or why a package cannot contain it. `notes` tell the contributor about it. */
 type DraftedEndpoint = { ok: true; endpoint: PackageEndpoint; notes: string[] } | { ok: false; why: string };
 
 /**
- * Drafts the endpoint of one route; `names` holds the names that are given away.
- * @param thing what pages call the thing of the route, if its path does not
+ * Drafts the endpoint of one route. The endpoint's name is added to the used `names`.
+ * @param thing what pages call the subject of the route, if its path does not name it
  */
 export function draftEndpoint(group: Group, names: Set<string>, thing?: string): DraftedEndpoint {
     const fault = unsendable(group);
@@ -74,7 +74,7 @@ function unsendable(group: Group): string | undefined {
     return form.selector === undefined ? 'its form cannot be distinguished from the others on its page' : undefined;
 }
 
-/** Values of hidden inputs belong to the page: they are fetched again for each call. */
+/** Hidden inputs get their values from the page, which must be fetched before each call. */
 function needsPage({ form }: Group): boolean {
     return (form?.hidden.size ?? 0) > 0;
 }
@@ -125,7 +125,9 @@ function responseOf(group: Group, isPage: boolean): NonNullable<PackageEndpoint[
     return group.answers.text > 0 ? { type: 'text' } : {};
 }
 
-/** The schema of `data` (docs/api.md, "Hosted fetch"): a list becomes `{items}`, a plain value `{value}`; mixed ones are not described. */
+/**
+ * The schema of `data` (docs/api.md, "Hosted fetch"): a list becomes `{items}`, a plain value becomes `{value}`. Mixed types get no schema.
+ */
 function dataSchema(shape: Shape): JsonSchema | undefined {
     const sorts = [shape.objects > 0, shape.arrays > 0, shape.scalars.size > 0].filter((is) => is).length;
     if (sorts !== 1) return undefined;
@@ -135,12 +137,12 @@ function dataSchema(shape: Shape): JsonSchema | undefined {
     return { type: 'object', required: [key], properties: { [key]: inside } } satisfies JsonObject;
 }
 
-/** Values that every request of a route had, each time another one. */
+/** Params that every request of a route had, with a new value each time. */
 function onceOf({ once, sendings }: Group): string[] {
-    return [...once].flatMap(([what, carried]) => (carried >= sendings ? [what] : []));
+    return [...once].flatMap(([what, requests]) => (requests >= sendings ? [what] : []));
 }
 
-/** A header token that every request had, with the page or cookie that gives it out. */
+/** The token header that every request had, and the page or cookie that provides the token. */
 function tokensOf({
     tokens,
     sendings,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../shared/domain/types.ts';
 
-/** A call that was seen and may become an example, once its owner agrees. */
+/** A recorded call that becomes an example if the contributor agrees. */
 export interface ExampleCandidate {
     endpoint: string;
     method: string;

@@ -4,7 +4,7 @@ import type { Json, JsonObject, PackageEndpoint, PackageParam } from '../../shar
 import type { ExampleCandidate } from './example-candidate.ts';
 import type { Group } from './groups.ts';
 
-/** Asks about each read with a recorded call and adds the confirmed ones. Adds nothing if nobody can be asked. */
+/** Asks the contributor about each read with a recorded call and adds the confirmed ones. Adds nothing without `confirm`. */
 export async function addExamples(
     drafted: readonly { endpoint: PackageEndpoint; group: Group }[],
     confirm: ((candidate: ExampleCandidate) => boolean | Promise<boolean>) | undefined,

@@ -1,18 +1,21 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 
-/** One request and its answer, out of a recording. Names of headers are in lower case; texts are decoded, and cut at `MAX_TEXT`. */
+/** A request and its response from a recording. Header names are in lower case. Texts are decoded and cut at `MAX_TEXT`. */
 export interface Exchange {
-    /** Which one of the recording it is, from 1: what reports name instead of what was said. */
+    /** Its number in the recording, from 1. Reports use it instead of recorded values. */
     place: number;
     method: string;
     url: URL;
-    /** The resource type by the recording: `document`, `xhr`, `image`, … */
+    /** The resource type from the recording: `document`, `xhr`, `image`, … */
     resource: string | undefined;
     requestHeaders: Map<string, string>;
     body: { type: string; text: string } | undefined;
     status: number;
     answerHeaders: Map<string, string>;
-    /** `type` without its parameters, in lower case; '' where nothing tells. `text` is undefined if the recording has no body or no text. */
+    /**
+     * `type` has no parameters and is in lower case; '' if unknown. `text` is undefined if the recording has no body or the body is no
+     * text.
+     */
     answer: { type: string; text: string | undefined };
 }
 
@@ -20,8 +23,8 @@ export interface Exchange {
 const MAX_TEXT = 8 * 1024 * 1024;
 
 /**
- * Reads one entry of a HAR 1.2 file (`log.entries[]`), in the spelling of any browser. Answers with the reason where it is none that
- * could be used; the reason never repeats what stands in it.
+ * Reads one entry of a HAR 1.2 file (`log.entries[]`) from any browser. Returns the reason if the entry is unusable; the reason never
+ * repeats recorded values.
  */
 export function readEntry(entry: unknown, place: number): { ok: true; exchange: Exchange } | { ok: false; why: string } {
     const { request, response } = objectOf(entry);
@@ -51,7 +54,7 @@ export function readEntry(entry: unknown, place: number): { ok: true; exchange: 
 
 const SEMICOLONS = /^\?[A-Za-z_][\w.-]*=[^;&=]*(?:;[A-Za-z_][\w.-]*=[^;&=]*)+$/;
 
-/** The same address with `&` between the pairs of its query, where a site writes `;` as CGI programs do: `?p=boats;a=log`. */
+/** Replaces `;` between query pairs by `&`. Some CGI programs write `?p=boats;a=log`. */
 export function withAmpersands(url: URL): URL {
     if (url.search.length > MAX_QUERY || !SEMICOLONS.test(url.search)) return url;
     const plain = new URL(url);
@@ -69,7 +72,7 @@ function headersOf(list: unknown): Map<string, string> {
     const headers = new Map<string, string>();
     for (const header of Array.isArray(list) ? list : []) {
         const { name, value } = objectOf(header);
-        // HTTP/2 sends method and path as headers of their own.
+        // HTTP/2 pseudo-headers hold the method and the path.
         if (typeof name === 'string' && typeof value === 'string' && !name.startsWith(':')) headers.set(name.toLowerCase(), value);
     }
     return headers;

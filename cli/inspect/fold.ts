@@ -6,10 +6,9 @@ import { isApiRoot, isLanguage, isPlural, isRouteWord, type Piece, precedesPerso
 import { featuresOf } from './shape.ts';
 
 /**
- * Finds the segments that vary although their form does not say so (`/packages/lodash`, `/packages/react`), and joins the groups that
- * thereby are one route. A word varies where the site itself gave it as a value, where it follows a search or names somebody, or
- * where things of one kind (`/posts/…`) answer alike; words that routes are made of everywhere stay. What holds for one method
- * holds for all of them.
+ * Finds varying segments that look like words (`/packages/lodash`, `/packages/react`) and merges the groups that are one route. A word
+ * varies if the site also sent it as a value, if it follows a search or names a person, or if its siblings below a plural (`/posts/…`) have
+ * similar responses. Usual words of routes never vary. What is found for one method applies to all methods.
  */
 export function foldGroups(groups: Iterable<Group>, seen: SeenTexts): Group[] {
     const all = [...groups];
@@ -22,7 +21,7 @@ export function foldGroups(groups: Iterable<Group>, seen: SeenTexts): Group[] {
     return joinSame(all);
 }
 
-/** `groups` have the same pieces before `place`. */
+/** All `groups` have the same segments before `place`. */
 function foldBelow(groups: readonly Group[], place: number, seen: SeenTexts): void {
     const here = groups.filter((group) => group.segments.length > place);
     if (here.length === 0) return;
@@ -48,16 +47,16 @@ function varyingWords(
     seen: SeenTexts,
 ): Set<string> {
     const parent = parentOf([...words.values()][0]?.[0] ?? siblings[0], place);
-    const open = [...words.keys()].filter((word) => word !== '' && !isRouteWord(word) && !(isApiRoot(word) && place < 3));
+    const candidates = [...words.keys()].filter((word) => word !== '' && !isRouteWord(word) && !(isApiRoot(word) && place < 3));
     const varying = new Set<string>();
     for (const [word, groups] of words) if (areMembers(word, groups, parent, place)) varying.add(word);
-    const languages = open.filter(isLanguage);
-    // Where most are none, they are words like the others.
-    const isMostly = languages.length > 1 && languages.length * 2 >= open.length;
+    const languages = candidates.filter(isLanguage);
+    // Unless at least half of the words are languages, the languages are treated as other words.
+    const isMostly = languages.length > 1 && languages.length * 2 >= candidates.length;
     if (isMostly || siblings.some((group) => group.segments[place]?.form === 'locale')) for (const word of languages) varying.add(word);
     const wasValue = (word: string) => seen.wasSaid(percentDecode(word));
     const isRoot = parent === undefined || (parent.form === 'word' && isApiRoot(parent.core));
-    for (const word of open) {
+    for (const word of candidates) {
         const isAfterSearch = parent?.form === 'word' && (precedesSearchTerm(parent.core) || precedesPerson(parent.core));
         if (isAfterSearch || parent?.prefix === '@' || isValueWithNext(words.get(word) ?? [], place, seen)) varying.add(word);
         else if (
@@ -66,18 +65,18 @@ function varyingWords(
         )
             varying.add(word);
     }
-    for (const word of likeFiles(words, open, parent, place)) varying.add(word);
-    // Right below the beginning a single word that was also a value proves little.
-    const values = isRoot ? open.filter(wasValue) : [];
+    for (const word of withSameParams(words, candidates, parent, place)) varying.add(word);
+    // At the root, a single word that also occurred as a value is weak evidence.
+    const values = isRoot ? candidates.filter(wasValue) : [];
     for (const word of values)
         if (values.slice(0, MAX_COMPARED).some((other) => other !== word && areAlike(words.get(word), words.get(other), place)))
             varying.add(word);
     if (isRoot) return varying;
     const known = [...siblings, ...[...varying].flatMap((word) => words.get(word) ?? [])].slice(0, MAX_COMPARED);
-    // Thousands of names below one parent are checked by a few of them.
-    const compared = open.slice(0, MAX_COMPARED);
+    // Thousands of names below one parent are compared with a sample of them.
+    const compared = candidates.slice(0, MAX_COMPARED);
     const isOfThings = parent?.form === 'word' && isPlural(parent.core);
-    for (const word of open) {
+    for (const word of candidates) {
         if (varying.has(word)) continue;
         const alike = compared.filter((other) => other !== word && areAlike(words.get(word), words.get(other), place));
         const isLikeKnown = areAlike(words.get(word), known, place);
@@ -88,24 +87,24 @@ function varyingWords(
 }
 
 /**
- * Answers say many words, `local` and `default` among them. One in the middle of a path is a value only below the name of a collection or
- * beside other values.
+ * Responses contain many words, such as `local` and `default`. Such a word in the middle of a path is a value only below a plural or beside
+ * other values.
  */
 function isMember(groups: readonly Group[], parent: Piece | undefined, place: number, beside: number): boolean {
     const isLast = groups.some(({ segments }) => segments.length === place + 1);
     return isLast || beside > 0 || parent?.form !== 'word' || isPlural(parent.core);
 }
 
-/** Three or more of one collection that are all asked for with the same params, such as `/locales/…?lng=`. */
-function likeFiles(
+/** Three or more words below a plural whose requests all have the same params, such as `/locales/…?lng=`. */
+function withSameParams(
     words: ReadonlyMap<string, readonly Group[]>,
-    open: readonly string[],
+    candidates: readonly string[],
     parent: Piece | undefined,
     place: number,
 ): string[] {
     if (parent?.form !== 'word' || !isPlural(parent.core)) return [];
     const byParams = new Map<string, string[]>();
-    for (const word of open) {
+    for (const word of candidates) {
         const groups = words.get(word) ?? [];
         const isLeaf = groups.every(({ method, segments }) => method === 'GET' && segments.length === place + 1);
         const params = [...new Set(groups.flatMap(({ query }) => [...query.keys()]))].sort().join(' ');
@@ -118,7 +117,7 @@ function parentOf(group: Group | undefined, place: number): Piece | undefined {
     return place === 0 ? undefined : group?.segments[place - 1];
 }
 
-/** A PUT, PATCH or DELETE below a collection targets one of its members, whatever the segment looks like. */
+/** A PUT, PATCH or DELETE below a plural targets one item, whatever its segment looks like. */
 function areMembers(word: string, groups: readonly Group[], parent: Piece | undefined, place: number): boolean {
     if (parent?.form !== 'word' || !isPlural(parent.core) || NO_MEMBERS.test(word)) return false;
     return groups.some(({ method, segments }) => /^(?:PUT|PATCH|DELETE)$/.test(method) && segments.length === place + 1);
@@ -127,7 +126,7 @@ function areMembers(word: string, groups: readonly Group[], parent: Piece | unde
 const NO_MEMBERS =
     /^(?:|me|self|current|all|bulk|batch|settings|preferences|options|password|status|state|avatar|image|photo|order|read)$/i;
 
-/** Names such as `owner/repository` are one value in two segments. */
+/** Whether the segment is half of a two-segment name such as `owner/repository`. */
 function isValueWithNext(groups: readonly Group[], place: number, seen: SeenTexts): boolean {
     return groups.some(({ segments }) => {
         const [before, here, next] = [segments[place - 1], segments[place], segments[place + 1]];
@@ -145,18 +144,18 @@ function areAlike(some: readonly Group[] | undefined, others: readonly Group[] |
 
 const MAX_COMPARED = 50;
 
-/** Enough in common to have come from one route, if they stood at one address. */
-const ALIKE_JSON = 0.6;
-const ALIKE_PAGES = 0.7;
+/** Responses at least this similar belong to one route. */
+const MIN_JSON_SIMILARITY = 0.6;
+const MIN_PAGE_SIMILARITY = 0.7;
 
 function areOneRoute(one: Group, other: Group, place: number): boolean {
     if (one.method !== other.method || one.segments.length !== other.segments.length) return false;
     if (one.segments.slice(place + 1).some((piece, index) => textOf(piece) !== textOf(other.segments[place + 1 + index]))) return false;
     if (one.answers.json > 0 && other.answers.json > 0) {
         const [a, b] = [knownFeatures(one), knownFeatures(other)];
-        return a.size > 1 && b.size > 1 && shared(a, b) >= ALIKE_JSON;
+        return a.size > 1 && b.size > 1 && shared(a, b) >= MIN_JSON_SIMILARITY;
     }
-    return one.skeleton.size > 20 && other.skeleton.size > 20 && shared(one.skeleton, other.skeleton) >= ALIKE_PAGES;
+    return one.skeleton.size > 20 && other.skeleton.size > 20 && shared(one.skeleton, other.skeleton) >= MIN_PAGE_SIMILARITY;
 }
 
 const features = new WeakMap<Group, Set<string>>();
@@ -167,18 +166,18 @@ function knownFeatures(group: Group): Set<string> {
     return known;
 }
 
-/** A path segment as route templates show it. */
+/** A path segment as it appears in a route template. */
 export function textOf(piece: Piece | undefined): string {
     if (piece === undefined) return '';
     return piece.form === 'word' ? piece.core : `${piece.prefix}{}${piece.suffix}`;
 }
 
-/** Whether a piece of a path holds a value, and no word of the route. */
+/** Whether a segment contains a value instead of a word of the route. */
 export function isVarying({ form }: Piece): boolean {
     return form !== 'word';
 }
 
-/** Groups of the same route become one; answers without a body belong to whichever sort the others have. */
+/** Merges the groups of the same route. Responses without a body join the group whose responses have one. */
 function joinSame(groups: readonly Group[]): Group[] {
     const joined = new Map<string, Group[]>();
     for (const group of groups) {

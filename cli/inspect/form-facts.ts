@@ -3,18 +3,18 @@ import type { Form } from './page-forms.ts';
 import { readSegment } from './segments.ts';
 import { addValues, mergeValues, openValues, type Values } from './values.ts';
 
-/** The merged facts of all occurrences of one form. */
+/** The merged facts about one form on several pages. */
 export interface FormFacts {
     fields: Map<string, { type: string; isRequired: boolean; options: Values }>;
     hidden: Set<string>;
     hasToken: boolean;
     selector: string | undefined;
-    /** The page that contains it, if its address is the same for everybody. */
+    /** The page that contains it, if all visitors see it at the same address. */
     page: string | undefined;
     isMultipart: boolean;
 }
 
-/** The facts of one form on a page. @param page the page that contains it */
+/** The facts about one form. @param page the page that contains it */
 export function factsOf(form: Form, page: URL): FormFacts {
     const fields: FormFacts['fields'] = new Map();
     for (const { name, type, isRequired, options } of form.fields) {
@@ -32,7 +32,7 @@ export function factsOf(form: Form, page: URL): FormFacts {
     };
 }
 
-/** Whether an address holds nothing that was said by the visitor. */
+/** Whether an address contains nothing that a visitor typed or chose. */
 export function isFixed(page: URL): boolean {
     const segments = page.pathname.slice(1).split('/');
     return (
@@ -45,7 +45,7 @@ function isPlainWord(segment: string): boolean {
     return isProgramWord(segment.replace(/\.[a-z]{2,5}$/, '')) || /^(?:v\d+|-)$/.test(segment);
 }
 
-/** Merges the same form of several pages into `one`. A field that not all of them have is not required. */
+/** Merges the facts about a form from another page into `one`. A field that some pages lack is not required. */
 export function joinForms(one: FormFacts | undefined, other: FormFacts): FormFacts {
     if (one === undefined) return other;
     for (const [name, field] of other.fields) {

@@ -1,7 +1,7 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import type { BodyFormat, Json } from '../../shared/domain/types.ts';
-import { type Carried, keyOfWay } from './credentials.ts';
+import { type AuthMethod, keyOfMethod } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
 import { type FormFacts, joinForms } from './form-facts.ts';
 import { namesCredential } from './harmless.ts';
@@ -16,35 +16,35 @@ import { type Piece, readSegment } from './segments.ts';
 import { addShape, mergeShape, openShape, type Shape } from './shape.ts';
 import { addValues, isShowable, mergeValues, openValues, type Values } from './values.ts';
 
-/** Exchanges that surely are of one route, as one: the same method and address, but for segments whose form says that they vary. */
+/** Exchanges that certainly belong to one route: the same method and address, except for segments that look like values. */
 export interface Group {
     method: string;
     origin: string;
     segments: Piece[];
-    /** Query pairs that choose what the address does, such as `action=list`. */
+    /** Query pairs that select the action of the address, such as `action=list`. */
     dispatch: [name: string, value: string][];
     operation: Operation | undefined;
     sendings: number;
     query: Map<string, Values>;
     body: Body | undefined;
-    /** Headers that may matter to the server, each with its one value; `undefined` where it varied or was not written by a program. */
+    /** Headers that may matter to the server, each with its value; `undefined` if it varied or no program wrote it. */
     headers: Map<string, { sendings: number; value: string | undefined }>;
-    /** Ways in which its requests carried a credential, by their key. */
-    carried: Map<string, { way: Carried; sendings: number }>;
-    /** One-time values in requests, such as CSRF tokens, and how many requests had them. */
+    /** The places of credentials in its requests, by key. */
+    authMethods: Map<string, { method: AuthMethod; sendings: number }>;
+    /** Names of one-time values such as CSRF tokens, and the number of requests that had each. */
     once: Map<string, number>;
-    /** Headers whose token a page or a cookie gave out, and how many requests had one. */
+    /** Headers whose token came from a page or a cookie, and the number of requests that had each. */
     tokens: Map<string, { source: TokenSource; sendings: number }>;
-    /** The form of a page that sends it. */
+    /** The form that sends it. */
     form: FormFacts | undefined;
     answers: { json: number; html: number; text: number; none: number };
     shape: Shape;
     skeleton: Set<number>;
     pages: PageFacts;
     embedded: Set<string>;
-    /** Answers that named a next page in a Link header. */
+    /** Number of responses that linked to a next page with a Link header. */
     links: number;
-    /** A sending whose values may be shown to the contributor, kept only where somebody can confirm examples. */
+    /** A request whose values the contributor may see; kept only if a contributor can confirm examples. */
     sample: Sample | undefined;
 }
 
@@ -52,14 +52,14 @@ export interface Body {
     format: BodyFormat;
     sendings: number;
     fields: Map<string, { values: Values; shape: Shape }>;
-    /** A body that is no object. */
+    /** The shape of a body that is not an object. */
     whole: Shape | undefined;
 }
 
 export interface Sample {
     segments: string[];
     query: [string, string][];
-    /** Its page has a list, which an example had better show. */
+    /** Whether its page has a list. Examples with a list are preferred. */
     hasList: boolean;
 }
 
@@ -67,8 +67,8 @@ const CACHE_BREAKERS = /^(?:_|_t|_ts|_dc|cb|cachebuster?|nocache|rnd|rand|random
 const TRACKING = /^(?:utm_.*|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|_ga|_gl|igshid|ref_src)$/i;
 
 /**
- * The part of the key that an exchange shares with all others of its group, and the pieces it is made of.
- * @param chosen query pairs that may choose a route, beside those that surely do
+ * The key that all exchanges of a group have, and the segments it is made of.
+ * @param chosen query pairs that may select a route, beside those that certainly do
  */
 export function addressOf(
     exchange: Pick<Exchange, 'method' | 'url'>,
@@ -83,12 +83,12 @@ export function addressOf(
     return { method, origin: url.origin, segments, dispatch, key: `${method} ${url.origin}/${path} ${JSON.stringify(dispatch)}` };
 }
 
-/** Whether a query param tells the server nothing that a caller would want to say. */
-function isEmptyTalk(name: string): boolean {
+/** Whether a query param only breaks caches or tracks visitors. */
+function isIrrelevant(name: string): boolean {
     return CACHE_BREAKERS.test(name) || TRACKING.test(name);
 }
 
-/** A group of which nothing was seen yet. */
+/** A group without exchanges. */
 export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' | 'dispatch'>, operation?: Operation): Group {
     return {
         ...address,
@@ -97,7 +97,7 @@ export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' 
         query: new Map(),
         body: undefined,
         headers: new Map(),
-        carried: new Map(),
+        authMethods: new Map(),
         once: new Map(),
         tokens: new Map(),
         form: undefined,
@@ -118,7 +118,7 @@ export type SentBody =
     | { sort: 'fields'; format: BodyFormat; fields: Map<string, Json[]> }
     | { sort: 'whole'; value: Json };
 
-/** Takes the body of an exchange apart, as far as a package could send such a body. */
+/** Splits the body of an exchange into fields, if a package can send such a body. */
 export function readBody({ method, body, url }: Exchange): SentBody {
     if (body === undefined || method === 'GET' || method === 'HEAD') return { sort: 'none' };
     if (body.type === 'multipart/form-data') return { sort: 'unfit', why: 'its body is multipart (files), which a package cannot send' };
@@ -143,7 +143,7 @@ export function readBody({ method, body, url }: Exchange): SentBody {
     return { sort: 'fields', format: 'json', fields: new Map(Object.entries(value).map(([name, item]) => [name, [item]])) };
 }
 
-/** Takes one exchange into its group. */
+/** Adds one exchange to its group. */
 export function addExchange(
     group: Group,
     exchange: Exchange,
@@ -151,14 +151,14 @@ export function addExchange(
         body,
         json,
         page,
-        carried,
+        authMethods,
         once,
         tokens,
     }: {
         body: SentBody;
         json: Json | undefined;
         page: Page | undefined;
-        carried: readonly Carried[];
+        authMethods: readonly AuthMethod[];
         once: readonly string[];
         tokens: readonly [name: string, source: TokenSource][];
     },
@@ -168,24 +168,24 @@ export function addExchange(
     addQuery(group, exchange.url);
     addBody(group, body);
     for (const [name, value] of exchange.requestHeaders) addHeader(group.headers, name, { sendings: 1, value: fixedHeader(name, value) });
-    for (const way of carried) addCarried(group, way, 1);
+    for (const method of authMethods) addMethod(group, method, 1);
     for (const what of once) addOnce(group, what, 1);
     for (const [name, source] of tokens) addToken(group, name, { source, sendings: 1 });
     addAnswer(group, exchange, json, page);
     if (keepsSamples) keepSample(group, sampleOf(exchange, page));
 }
 
-const MOST_WAYS = 20;
+const MAX_NAMES = 20;
 
-function addCarried({ carried }: Group, way: Carried, sendings: number): void {
-    const key = keyOfWay(way);
-    const known = carried.get(key);
+function addMethod({ authMethods }: Group, method: AuthMethod, sendings: number): void {
+    const key = keyOfMethod(method);
+    const known = authMethods.get(key);
     if (known !== undefined) known.sendings += sendings;
-    else if (carried.size < MOST_WAYS) carried.set(key, { way, sendings });
+    else if (authMethods.size < MAX_NAMES) authMethods.set(key, { method, sendings });
 }
 
 function addOnce({ once }: Group, what: string, sendings: number): void {
-    if (once.has(what) || once.size < MOST_WAYS) once.set(what, (once.get(what) ?? 0) + sendings);
+    if (once.has(what) || once.size < MAX_NAMES) once.set(what, (once.get(what) ?? 0) + sendings);
 }
 
 function addToken({ tokens }: Group, name: string, { source, sendings }: { source: TokenSource; sendings: number }): void {
@@ -195,7 +195,7 @@ function addToken({ tokens }: Group, name: string, { source, sendings }: { sourc
 function addQuery(group: Group, url: URL): void {
     const chosen = new Set(group.dispatch.map(([name]) => name));
     for (const name of new Set(url.searchParams.keys())) {
-        if (name === '' || isEmptyTalk(name) || chosen.has(name)) continue;
+        if (name === '' || isIrrelevant(name) || chosen.has(name)) continue;
         addValues(valuesIn(group.query, name), url.searchParams.getAll(name));
     }
 }
@@ -241,7 +241,7 @@ function addAnswer(group: Group, { answer, answerHeaders, status, url }: Exchang
     if (/;\s*rel="?next"?/i.test(answerHeaders.get('link') ?? '')) group.links++;
 }
 
-/** Keeps the first sending, or the first one whose page has a list. */
+/** Keeps the first sample, or the first one whose page has a list. */
 function keepSample(group: Group, sample: Sample | undefined): void {
     if (group.sample === undefined || (sample?.hasList === true && !group.sample.hasList)) group.sample = sample;
 }
@@ -260,12 +260,12 @@ function valuesIn(map: Map<string, Values>, name: string): Values {
     return known;
 }
 
-/** Adds what `more` holds to `group`: both turned out to be one route. */
+/** Adds the data of `more` to `group`; both are the same route. */
 export function mergeGroups(group: Group, more: Group): void {
     group.sendings += more.sendings;
     for (const [name, values] of more.query) mergeValues(valuesIn(group.query, name), values);
     for (const [name, header] of more.headers) addHeader(group.headers, name, header);
-    for (const { way, sendings } of more.carried.values()) addCarried(group, way, sendings);
+    for (const { method, sendings } of more.authMethods.values()) addMethod(group, method, sendings);
     for (const [what, sendings] of more.once) addOnce(group, what, sendings);
     for (const [name, token] of more.tokens) addToken(group, name, token);
     if (more.form !== undefined) group.form = joinForms(group.form, more.form);

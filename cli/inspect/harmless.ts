@@ -1,6 +1,6 @@
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 
-/** Names under which credentials travel, whether as header, in a query or in a body. */
+/** Words in the names of headers, query params and body fields that contain credentials. */
 const CREDENTIAL_WORDS: ReadonlySet<string> = new Set(
     (
         'auth authorization authentication bearer cookie credential credentials jwt otp passcode passwd password pin pwd secret session ' +
@@ -10,7 +10,7 @@ const CREDENTIAL_WORDS: ReadonlySet<string> = new Set(
     ).split(' '),
 );
 
-/** A field of this name carries a credential, or a token that a page gave out for one sending. */
+/** Whether a field of this name contains a credential, or a one-time token from a page. */
 export function namesCredential(name: string): boolean {
     const words = wordsOf(name);
     if (CREDENTIAL_WORDS.has(words.join(''))) return true;
@@ -21,7 +21,7 @@ export function namesCredential(name: string): boolean {
     });
 }
 
-/** A `page_token` tells a page and no person. */
+/** A `page_token` identifies a page and not a person. */
 const PLACE_IN_A_LIST: ReadonlySet<string> = new Set(['page', 'next', 'continuation', 'cursor', 'sync', 'resume', 'previous', 'prev']);
 const KEY_OWNERS: ReadonlySet<string> = new Set('api app access private secret auth client consumer rapidapi subscription'.split(' '));
 
@@ -41,7 +41,7 @@ const PHONE =
 const IBAN = /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b/;
 const CARD = /(?<![\d.])[3-6](?:[ -]?\d){12,18}(?![\d.])/;
 
-/** The kind of personal data that a text looks like; `undefined` if none. Reads the first 10,000 characters. */
+/** The kind of personal data that a text resembles; `undefined` if none. Reads the first 10,000 characters. */
 export function personalKind(text: string): string | undefined {
     const looked = text.length > 10_000 ? text.slice(0, 10_000) : text;
     if (looked.includes('@') && MAIL.test(looked)) return 'a mail address';
@@ -63,8 +63,8 @@ function isLuhn(digits: string): boolean {
 }
 
 /**
- * Whether a recorded value is a word of the program rather than somebody's: short, of letters, with at most two digits at its end,
- * and neither a secret nor personal. Ids, hashes, mail addresses, phone numbers and tokens are none.
+ * Whether a recorded value is a word of the program and not a user's: short, of letters, with at most two digits at its end, and neither
+ * secret nor personal. Ids, hashes, mail addresses, phone numbers and tokens are not.
  */
 export function isProgramWord(text: string): boolean {
     return (
@@ -72,7 +72,7 @@ export function isProgramWord(text: string): boolean {
     );
 }
 
-/** Letters in an order that no language has: capitals inside, or hardly a vowel. */
+/** Whether letters are in an order that no language has: capitals inside the word, or hardly a vowel. */
 function looksScrambled(text: string): boolean {
     const letters = text.replaceAll(/[^A-Za-z]/g, '');
     const changes = [...letters].filter(
@@ -82,7 +82,7 @@ function looksScrambled(text: string): boolean {
     return changes > 3 || (letters.length > 6 && vowels / letters.length < 0.15);
 }
 
-/** Names whose values people write themselves, or that name people: no value of theirs is ever a word of the program. */
+/** Names of fields that contain people's names or texts that people write. Their values are never words of the program. */
 const PEOPLES_WORDS: ReadonlySet<string> = new Set(
     (
         'user username login author owner name nick nickname email mail phone tel mobile fax address street city zip zipcode postal postcode ' +
@@ -92,7 +92,7 @@ const PEOPLES_WORDS: ReadonlySet<string> = new Set(
     ).split(' '),
 );
 
-/** Whether what has this name is written by people, or names them, so that no value of it may stand in a draft. */
+/** Whether a field of this name contains names of people or texts that people write. A draft contains none of its values. */
 export function namesPeoplesWords(name: string): boolean {
     return wordsOf(name).some((word) => PEOPLES_WORDS.has(word));
 }

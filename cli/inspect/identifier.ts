@@ -1,6 +1,6 @@
 import { wordsOf } from './harmless.ts';
 
-/** Letters, digits and underscores, beginning with a letter; '' where nothing is left. */
+/** Converts a text to letters, digits and underscores, beginning with a letter; '' if nothing remains. */
 export function identifier(text: string): string {
     return wordsOf(text)
         .join('_')

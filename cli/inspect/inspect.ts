@@ -1,7 +1,7 @@
 /**
- * Wiring: `routebook inspect FILE.har` calls `inspect({ har: FILE }, options)`; `routebook inspect openapi.json` calls
- * `inspect({ openapi: FILE }, options)`; `routebook inspect https://site/` calls `inspect({ recording: record(url, …) }, options)` with
- * `record` of `record.ts`. `options.confirmExample` asks the contributor; without it a draft of a recording has no examples.
+ * The three calls of this module: `routebook inspect FILE.har` calls `inspect({ har: FILE }, options)`; `routebook inspect openapi.json`
+ * calls `inspect({ openapi: FILE }, options)`; `routebook inspect https://site/` calls `inspect({ recording: record(url, …) }, options)`
+ * with `record` of `record.ts`. `options.confirmExample` asks the contributor. Without it, the draft of a recording has no examples.
  */
 
 import { createReadStream } from 'node:fs';
@@ -24,8 +24,8 @@ import type { Group } from './groups.ts';
 import { CutShort, type Element, streamElements } from './json-elements.ts';
 import { type InspectReport, type Ledger, openLedger } from './report.ts';
 import { readRouteTexts } from './route-texts.ts';
-import { saidThings } from './said-things.ts';
 import { type Settled, settle } from './settle.ts';
+import { thingNames } from './thing-names.ts';
 
 export type InspectSource =
     | { har: string | Readable }
@@ -34,34 +34,34 @@ export type InspectSource =
     | { recording: AsyncIterable<unknown> };
 
 export interface InspectOptions {
-    /** The site's name; without it the domain that most of the recording belongs to. */
+    /** The site's name. By default, the domain with the largest share of the recording. */
     site?: string;
     title?: string;
-    /** A path of the taxonomy; without it it is guessed. */
+    /** A path of the taxonomy. By default, the category is guessed. */
     category?: string;
-    /** Ports beside 443 that the registry will accept (its EGRESS_ALLOW); none by default. */
+    /** Ports other than 443 that the registry accepts (its EGRESS_ALLOW). By default, none. */
     isPortAllowed?: (port: number) => boolean;
-    /** Shows the contributor the params of a recorded call and answers whether they may be published as an example. */
+    /** Shows the contributor the params of a recorded call. Returns whether they may be published as an example. */
     confirmExample?: (candidate: ExampleCandidate) => boolean | Promise<boolean>;
-    /** Called now and then with how many exchanges were read. */
+    /** Called at intervals with the number of exchanges read. */
     onProgress?: (read: number) => void;
 }
 
 export interface Inspected {
-    /** A draft; it passes the server's rules when `report.leftToDo` says nothing but warnings. */
+    /** A draft. It passes the server's rules if `report.leftToDo` contains only warnings. */
     package: PackageDocument;
     report: InspectReport;
 }
 
-/** Larger exchanges than this are left out: no route of an API answers so much. */
+/** Larger exchanges are skipped. No API responds with so much. */
 const MAX_ENTRY = 48 * 1024 * 1024;
 /** docs/api.md, "Schema packages". */
 const MAX_ENDPOINTS = 500;
 
 /**
- * Makes a draft package of a recording or of an OpenAPI document (issue "command line", `inspect`). Of a recording only types, names
- * and the words of programs enter the draft: credentials are taken out as they are read, and what was said never leaves this function.
- * @throws Error where the file cannot be read or is of another kind
+ * Drafts a package from a recording or an OpenAPI document. Only types, names and words of programs enter the draft of a recording.
+ * Credentials are removed while they are read, and recorded values never leave this function.
+ * @throws Error if the file cannot be read or has another format
  */
 export async function inspect(source: InspectSource, options: InspectOptions = {}): Promise<Inspected> {
     if ('openapi' in source) return fromDocument(await readDocument(source.openapi), options);
@@ -93,11 +93,11 @@ async function* readElements(entries: AsyncIterable<unknown>): AsyncGenerator<El
 async function draft(collection: Collection, ledger: Ledger, options: InspectOptions): Promise<Inspected> {
     const { site, domain } = siteOf(collection, options);
     const routes = routesOf(collection, domain, ledger);
-    const said = readRouteTexts(routes, collection);
-    const drafted = draftAll(routes, saidThings(routes, said, collection), ledger);
-    const described = describeBySite(drafted, said, collection);
+    const routeTexts = readRouteTexts(routes, collection);
+    const drafted = draftAll(routes, thingNames(routes, routeTexts, collection), ledger);
+    const described = describeBySite(drafted, routeTexts, collection);
     const guess = guessCategory([site, ...routes.flatMap(wordsOf)]);
-    const whole: PackageDocument = {
+    const complete: PackageDocument = {
         format: 'routebook/1',
         site,
         title: options.title ?? site,
@@ -111,7 +111,7 @@ async function draft(collection: Collection, ledger: Ledger, options: InspectOpt
         endpoints: await addExamples(drafted, options.confirmExample),
     };
     const isPortAllowed = options.isPortAllowed ?? (() => false);
-    const first = settle(whole, isPortAllowed);
+    const first = settle(complete, isPortAllowed);
     const groups = new Map(drafted.map(({ endpoint, group }) => [endpoint.name, group]));
     const withAuth = addAuth(first.package, groups, {
         domain,
@@ -138,12 +138,12 @@ async function draft(collection: Collection, ledger: Ledger, options: InspectOpt
     return { package: settled.package, report: { read: collection.read, found, ...ledger.lines(), leftToDo } };
 }
 
-/** Merges the omissions of two rounds. */
+/** Merges what two rounds left out. */
 function mergeRounds(first: Settled, second: Settled): Settled {
     return { ...second, removed: [...first.removed, ...second.removed], refused: [...first.refused, ...second.refused] };
 }
 
-/** The routes of the site itself; where there are more than a package may have, those that were called most. */
+/** The routes of the site itself. If a package cannot contain all of them, the most called ones. */
 function routesOf({ groups, seen }: Collection, domain: string, ledger: Ledger): Group[] {
     const own = [...groups.values()].filter((group) => {
         const host = domainOf(new URL(group.origin).hostname);
@@ -159,7 +159,7 @@ function routesOf({ groups, seen }: Collection, domain: string, ledger: Ledger):
     return routes.filter((route) => kept.has(route));
 }
 
-/** Words of a route: literals of its path, names of fields. */
+/** The words of a route: literals of its path, and field names. */
 function wordsOf({ segments, shape }: Group): string[] {
     return [...segments.filter(({ form }) => form === 'word').map(({ core }) => core), ...shape.fields.keys()];
 }
@@ -177,7 +177,7 @@ function draftAll(routes: readonly Group[], things: ReadonlyMap<Group, string>, 
     });
 }
 
-/** The named site, or the one that most of the recording belongs to, by pages first. */
+/** The named site, or the one with the largest share of the recording. Pages count more than other responses. */
 function siteOf({ domains }: Collection, options: InspectOptions): { site: string; domain: string } {
     if (options.site !== undefined) {
         const named = normaliseSite(options.site);

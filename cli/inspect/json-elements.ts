@@ -1,6 +1,6 @@
 import { backslashesBefore, endOfString } from '../../shared/domain/json/tokens.ts';
 
-/** One element of the array that was looked for: its value, or that it was larger than allowed or no JSON, and its length in bytes. */
+/** One element of the array: its value, or why it has none (too large or not JSON) and its length in bytes. */
 export type Element = { ok: true; value: unknown } | { ok: false; fault: 'too large' | 'malformed'; bytes: number };
 
 export class CutShort extends Error {}
@@ -11,14 +11,14 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
-/** Longer keys are not the ones looked for. */
+/** Longer keys cannot be on the path. */
 const MAX_KEY = 256;
 
 /**
- * Yields the objects of the array that stands at `path` (keys from the outermost object) of a JSON text, one after the other, so
- * that a file of any size is read in the memory of its largest element and one chunk. Elements of more than `maxBytes` are skipped,
- * and so is everything beside the array, without looking into it.
- * @throws CutShort where the text ends before its last bracket
+ * Yields the objects of the array at `path` (keys from the outermost object) of a JSON text, one after the other. Reading needs the memory
+ * of the largest element and one chunk, whatever the size of the file. Elements larger than `maxBytes` are skipped, and so is everything
+ * outside the array.
+ * @throws CutShort if the text ends before its last bracket
  */
 export async function* streamElements(
     source: AsyncIterable<Uint8Array | string>,
@@ -33,18 +33,18 @@ export async function* streamElements(
 class ElementReader {
     readonly #path: readonly string[];
     readonly #maxBytes: number;
-    /** Open brackets, and how many of the outermost are on `path`. */
+    /** The number of open brackets, and how many of the outermost are on `path`. */
     #depth = 0;
     #onPath = 0;
     #hasBegun = false;
     #inString = false;
     /** Whether the first byte of the next chunk is escaped. */
     #isEscaped = false;
-    /** Text of a string that may be a key on the path; undefined while strings do not matter. */
+    /** Text of a string that may be a key on the path; undefined for other strings. */
     #key: string | undefined;
     #lastString: string | undefined;
     #nextKey: string | undefined;
-    /** Pieces of the element that is being read; undefined between elements. */
+    /** Pieces of the current element; undefined between elements. */
     #pieces: Buffer[] | undefined;
     #bytes = 0;
 
@@ -87,7 +87,7 @@ class ElementReader {
 
     /** Index of the quote that ends the string, or of the chunk's last byte if the string continues. */
     #skipString(chunk: Buffer, from: number): number {
-        // The last chunk may have ended in an escape.
+        // The previous chunk may have ended with an escape.
         const begin = this.#isEscaped ? from + 1 : from;
         const end = endOfString(chunk, begin);
         this.#takeKey(chunk.subarray(from, end === -1 ? chunk.length : end - 1));
@@ -102,7 +102,7 @@ class ElementReader {
         if (this.#key !== undefined) this.#key = this.#key.length + text.length > MAX_KEY ? undefined : this.#key + text.toString('latin1');
     }
 
-    /** Whether the innermost open bracket is one of those on the way to the array. */
+    /** Whether the innermost open bracket is on the path to the array. */
     #isOnPath(): boolean {
         return this.#depth > 0 && this.#onPath === this.#depth - 1 && this.#onPath < this.#path.length;
     }

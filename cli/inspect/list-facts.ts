@@ -1,33 +1,33 @@
 import type { JsonObject } from '../../shared/domain/types.ts';
 import type { PageList } from './page-lists.ts';
 
-/** The lists that pages of one route have, by their selectors. */
+/** The lists on the pages of one route, by their selectors. */
 export interface ListFacts {
     pages: number;
     lists: Map<string, KnownList>;
 }
 
 interface KnownList {
-    /** The pages that have it. */
+    /** The pages that have the list. */
     on: Set<symbol>;
     weight: number;
     attribute: string | undefined;
     fields: Map<string, { entry: JsonObject; pages: number }>;
 }
 
-/** The facts of a route without pages. */
+/** The initial facts, before any page. */
 export function openLists(): ListFacts {
     return { pages: 0, lists: new Map() };
 }
 
-const MOST_KEPT = 30;
+const MAX_LISTS = 30;
 
 /** Adds the lists of one page. */
 export function addLists(facts: ListFacts, lists: readonly PageList[]): void {
     facts.pages++;
     const page = Symbol('page');
     for (const { selector, fields, attribute, weight } of lists) {
-        if (!facts.lists.has(selector) && facts.lists.size >= MOST_KEPT) continue;
+        if (!facts.lists.has(selector) && facts.lists.size >= MAX_LISTS) continue;
         const known = facts.lists.get(selector) ?? { on: new Set(), weight: 0, attribute, fields: new Map() };
         known.on.add(page);
         known.weight += weight;
@@ -59,8 +59,8 @@ export function mergeLists(facts: ListFacts, more: ListFacts): void {
 }
 
 /**
- * The `select` of the list that most pages of a route have; undefined if half of them share none. Where one half has another list, whose
- * items are read the same way, it reads both.
+ * The `select` of the list that most pages of a route have; undefined if no list is on half of them. If the other pages have another list
+ * whose items are read the same way, it reads both lists.
  */
 export function selectOf({ pages, lists }: ListFacts): JsonObject | undefined {
     const shared = [...lists]
@@ -78,7 +78,7 @@ export function selectOf({ pages, lists }: ListFacts): JsonObject | undefined {
     return list.attribute === undefined ? { items: [selector] } : { items: [selector], urls: [{ selector, value: list.attribute }] };
 }
 
-/** What is read of each item, if it has fields. */
+/** The fields that are read from each item; undefined if it has none. */
 function readOf({ fields, on }: KnownList): JsonObject | undefined {
     const usual = [...fields].filter(([, { pages }]) => pages >= on.size / 2);
     return usual.length === 0 ? undefined : Object.fromEntries(usual.map(([name, { entry }]) => [name, plainEntry(entry)]));

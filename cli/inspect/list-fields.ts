@@ -4,11 +4,11 @@ import { isAuthorsName, namedByAuthor } from './author-names.ts';
 import { classesOf, type Elements, lineOf, type Node, tagOf } from './page-elements.ts';
 import { hashOf } from './values.ts';
 
-/** The most elements of an item that are read. */
+/** At most this many elements of an item are read. */
 export const MAX_INSIDE = 60;
 const MAX_FIELDS = 10;
 /** The share of items that must have a field. */
-export const MOSTLY = 0.6;
+export const MIN_SHARE = 0.6;
 
 interface Seen {
     entry: JsonObject;
@@ -39,7 +39,7 @@ export function fieldsOf($: CheerioAPI, items: readonly Node[]): Map<string, Jso
     const said = new Set<string>();
     for (const { entry, wanted, values, isColumn, isSpare } of [...seen.values()].sort((a, b) => a.rank - b.rank)) {
         const column = values.join(' ');
-        const isTelling = values.length >= items.length * MOSTLY && (items.length === 1 || new Set(values).size > 1);
+        const isTelling = values.length >= items.length * MIN_SHARE && (items.length === 1 || new Set(values).size > 1);
         if (!(isColumn || isTelling) || said.has(column) || fields.size >= MAX_FIELDS || (isSpare && fields.has(wanted))) continue;
         said.add(column);
         fields.set(freeName(wanted, fields), entry);
@@ -57,7 +57,7 @@ function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
 function headingsOf($: CheerioAPI, row: Node | undefined): string[] {
     const table = $(row === undefined ? [] : [row]).closest('table');
     const first = table.find('tr').first();
-    // A row that holds data too has one of its things in its `th`.
+    // In a row with data cells, the `th` names the item of the row.
     if (first.children('td').length > 0) return [];
     const cells = first.children('th').toArray();
     return cells.map((cell) => namedByAuthor(lineOf($(cell).text())) ?? '');
@@ -67,11 +67,11 @@ interface Value {
     entry: JsonObject;
     wanted: string;
     value: string;
-    /** Whether its author named it as a column: then it is a field, however often it is empty or the same. */
+    /** Whether the author named it as a column. It is then a field, even if it is often empty or always the same. */
     isColumn?: boolean;
-    /** Only for items without another field of this name. */
+    /** Used only for items that have no other field of this name. */
     isSpare?: boolean;
-    /** Lowest first: texts of links, then columns and classes, then their surroundings. */
+    /** Lowest first: texts of links, then columns and classes, then other elements. */
     rank: number;
 }
 
@@ -127,21 +127,21 @@ function* valuesIn($: CheerioAPI, item: Node, headings: readonly string[]): Gene
     }
 }
 
-/** The elements in an item, without those of lists in it, whose entries are things of their own. */
+/** The elements of an item, without those of a nested list, whose entries are items themselves. */
 function ownElements($: CheerioAPI, item: Elements): Node[] {
     const all = item.find('*');
     const own = all.not('ul, ol').not(item.find('ul, ol').find('*')).toArray();
     return own.some((node) => lineOf($(node).text()) !== '') ? own : all.toArray();
 }
 
-/** A row of a name and its value. */
+/** Whether a row consists of a name and its value. */
 function isPair(row: Elements): boolean {
     return row.children().length === 2 && tagOf(row.children().first()) === 'th';
 }
 
 const MAX_LINKS = 12;
 
-/** How well the text of a link names an item: titles do, dates and buttons do not. */
+/** How well the text of a link names an item. Titles name it; dates and buttons do not. */
 function weightOfLink($: CheerioAPI, node: Node): number {
     const link = $(node);
     const names = `${link.attr('class') ?? ''} ${link.attr('itemprop') ?? ''} ${link.parent().attr('class') ?? ''}`;
@@ -159,7 +159,7 @@ function selectorsOfLink($: CheerioAPI, link: Elements, whole: Elements): string
     return [...new Set([own, 'a[href]', ...nearby])].filter((selector) => $(whole).find(selector).first().is(link)).slice(0, 2);
 }
 
-/** `a.name`, or the tag alone where it has no class of an author. */
+/** `a.name`, or the tag alone if the element has no class that an author chose. */
 function selectorInside(element: Elements, bare: string, whole: Elements): string {
     const [name] = classesOf(element);
     const tag = tagOf(element);
@@ -181,7 +181,7 @@ function nameByClass(element: Elements): string | undefined {
     return name === undefined ? undefined : fieldName(name);
 }
 
-/** `archive-article-title` → `title`, `postDate` → `date`: the last word says what it is. */
+/** `archive-article-title` → `title`, `postDate` → `date`: the last word says what the field is. */
 function fieldName(name: string): string {
     const words = name
         .replaceAll(/([a-z])([A-Z])/g, '$1_$2')

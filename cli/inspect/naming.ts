@@ -17,8 +17,8 @@ const NAME_BY_FORM: Readonly<Record<Exclude<SegmentForm, 'word'>, string>> = {
 };
 
 /**
- * Names for the placeholders of a path, in order: after the literal before them (`/posts/7` → `post_id`, `/labels/job` → `label`), or
- * after their form where nothing stands before. No name is given twice, nor one of `taken`.
+ * Names the placeholders of a path, in order: after the literal before them (`/posts/7` → `post_id`, `/labels/job` → `label`), or after
+ * their form if no literal precedes. All names differ from each other and from `taken`.
  */
 export function nameParams(segments: readonly Piece[], taken: ReadonlySet<string>): string[] {
     const used = new Set(taken);
@@ -50,8 +50,8 @@ function makeUnique(name: string, used: ReadonlySet<string>): string {
 }
 
 /**
- * A name for an endpoint that says what it does, `^[a-z][a-z0-9_]{0,63}$`, unlike all of `used`, to which it is added: the first of
- * `wanted` and `others` that is free. Only where all are taken a number tells it from the others.
+ * Chooses a name that says what the endpoint does (`^[a-z][a-z0-9_]{0,63}$`) and adds it to `used`: the first of `wanted` and `others` that
+ * is free. If none is free, a number is appended.
  */
 export function nameEndpoint(wanted: string, used: Set<string>, others: readonly string[] = []): string {
     const names = [wanted, ...others].map((one) => identifier(one).slice(0, 58) || 'call');
@@ -60,7 +60,10 @@ export function nameEndpoint(wanted: string, used: Set<string>, others: readonly
     return name;
 }
 
-/** What tells an endpoint from another whose name would be the same: the last param of its path (`get_node_by_name`), or its host. */
+/**
+ * Names that distinguish an endpoint from another one with the same name: with the last param of its path (`get_node_by_name`), or with its
+ * host.
+ */
 export function otherEndpointNames(plain: string, group: Group, pathParams: readonly string[]): string[] {
     const last = pathParams.at(-1);
     const [host = ''] = new URL(group.origin).hostname.split('.');
@@ -76,11 +79,14 @@ const VERBS: Readonly<Record<string, string>> = {
     GET: 'get',
 };
 
-/** Last words of a path that say themselves what is done. */
-const ACTS =
+/** Last words of a path that name an action. */
+const ACTIONS =
     /^(?:query|search|find|lookup|validate|verify|check|preview|render|convert|translate|calculate|estimate|refresh|sync|publish|send|cancel|import|export|upload|run|start|stop|count|batch|bulk)$/i;
 
-/** A script that answers for many addresses says nothing of them: `index.php`, or `wiki.php?do=search`, where the param says it. */
+/**
+ * The name of a script that serves many addresses says nothing about them: `index.php`, or `wiki.php?do=search`, where a param names the
+ * action.
+ */
 const SCRIPT = /\.(?:php\d?|cgi|pl|aspx?|jsp|do)$/i;
 
 function wordsOfPath({ segments, dispatch }: Group): Piece[] {
@@ -90,12 +96,12 @@ function wordsOfPath({ segments, dispatch }: Group): Piece[] {
         .map((piece) => ({ ...piece, core: piece.core.replace(SCRIPT, '') }));
 }
 
-/** The words of a route that name its endpoint: literals of its path, and values that choose what it does. */
+/** The words of a route that name its endpoint: literals of its path, and the values that select its action. */
 export function namingWordsOf(group: Group): string[] {
     return [...wordsOfPath(group).map(({ core }) => core), ...group.dispatch.map(([, value]) => value)];
 }
 
-/** Names an endpoint after the literals of its path, or after its thing, if pages say it and the path does not. */
+/** Names an endpoint after the literals of its path, or after its subject if only pages name it. */
 export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isForm: boolean; givesList: boolean }, thing?: string): string {
     if (thing !== undefined) return `${kind.isSearch ? 'search' : kind.isForm ? 'submit' : 'open'}_${thing}`;
     if (group.operation !== undefined) return group.operation.name;
@@ -112,7 +118,7 @@ export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isFo
     if (kind.isSearch)
         return /search/i.test(object) ? object : `search_${[...words.map(({ core }) => core).slice(-2), ...choice].join('_') || 'site'}`;
     if (kind.isForm) return `submit_${object}`;
-    if (group.method === 'POST' && ACTS.test(things.at(-1) ?? '')) return object;
+    if (group.method === 'POST' && ACTIONS.test(things.at(-1) ?? '')) return object;
     if (group.answers.html > 0 && group.method === 'GET') return `open_${object}`;
     if (group.method === 'GET' && !endsWithParam && (kind.givesList || isPlural(words.at(-1)?.core ?? ''))) return `list_${object}`;
     return `${VERBS[group.method] ?? 'call'}_${object}`;

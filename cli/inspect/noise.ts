@@ -4,7 +4,9 @@ import type { Exchange } from './exchange.ts';
 import { DISPATCHERS } from './is-dispatch.ts';
 import { parseJson } from './redact.ts';
 
-/** Why an exchange is no route of the site, or `undefined`. `what` names its sort, so that a thousand images are one line. */
+/**
+ * Why an exchange is not a route of the site, or `undefined`. `what` names its kind, so that a thousand images are one line of the report.
+ */
 export function noiseOf(exchange: Exchange): { what: string; why: string } | undefined {
     return RULES.find(({ applies }) => applies(exchange));
 }
@@ -38,7 +40,7 @@ const PASSWORDS = /^(?:pass(?:word|wd|phrase)?|pwd|new_?password|current_?passwo
 const PROGRAM_TEXTS = /\/(?:assets?|static|dist|build|i18n|langs?|languages?|locales?)\/(?:.*\/)?[^/]+\.json$/i;
 const MAX_BODY = 20_000;
 
-/** A piece of a page that is kept as a file and was asked for by a script. */
+/** A template of a page, loaded by a script from a file. */
 function isTemplate({ url, resource, requestHeaders, answer }: Exchange): boolean {
     const isByScript = resource === 'xhr' || resource === 'fetch' || /json/.test(requestHeaders.get('accept') ?? '');
     return (
@@ -49,7 +51,7 @@ function isTemplate({ url, resource, requestHeaders, answer }: Exchange): boolea
     );
 }
 
-/** By its address, by what it does there, or since it sends a password: that is nothing a package can repeat. */
+/** Whether the exchange signs a user in or out, by its address, its action or its password. A package cannot repeat it. */
 function isSigning({ url, body }: Exchange): boolean {
     if (SIGNING.test(url.pathname)) return true;
     if ([...url.searchParams].some(([name, value]) => DISPATCHERS.test(name) && SIGNING_ACTS.test(value))) return true;

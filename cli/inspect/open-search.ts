@@ -2,13 +2,13 @@ import { load } from 'cheerio';
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import type { Exchange } from './exchange.ts';
 
-/** One search of a site, as its OpenSearch description document has it. */
+/** One search of a site, from its OpenSearch description document. */
 export interface OpenSearch {
-    /** An address of the search, with a letter for each placeholder. */
+    /** An address of the search, with a letter in place of each placeholder. */
     address: URL;
-    /** What the document says of it; '' if nothing. */
+    /** The document's description; '' if it has none. */
     about: string;
-    /** What params of the query mean, by name, and placeholders of the path, in order. */
+    /** Meanings of the query params by name, and of the path placeholders in order. */
     query: Map<string, string>;
     path: string[];
 }
@@ -26,20 +26,20 @@ const MEANINGS: Readonly<Record<string, string>> = {
 
 const PLACEHOLDER = /\{([A-Za-z:]+)\??\}/;
 const MAX_DOCUMENT = 100_000;
-const MOST_SEARCHES = 10;
-const LONGEST = 200;
+const MAX_SEARCHES = 10;
+const MAX_LENGTH = 200;
 
 /** Whether an exchange fetched an OpenSearch description document. */
 export function isOpenSearch({ status, answer: { type, text } }: Exchange): boolean {
     return status === 200 && /xml/.test(type) && /<OpenSearchDescription\b/.test(text?.slice(0, 1000) ?? '');
 }
 
-/** The searches that an OpenSearch description document has, without those that are sent by POST. */
+/** The searches of an OpenSearch description document, without those that use POST. */
 export function readOpenSearch({ url, answer: { text = '' } }: Exchange): OpenSearch[] {
     const $ = load(text.slice(0, MAX_DOCUMENT), { xml: true });
-    const texts = ['LongName', 'Description'].map((tag) => $(tag).first().text().slice(0, LONGEST).replaceAll(/\s+/g, ' ').trim());
+    const texts = ['LongName', 'Description'].map((tag) => $(tag).first().text().slice(0, MAX_LENGTH).replaceAll(/\s+/g, ' ').trim());
     const about = texts.find((one) => /\s/.test(one)) ?? '';
-    const searches = $('Url[template]').not('[method="post" i]').toArray().slice(0, MOST_SEARCHES);
+    const searches = $('Url[template]').not('[method="post" i]').toArray().slice(0, MAX_SEARCHES);
     return searches.flatMap(({ attribs: { template = '' } }) => {
         const written = URL.parse(template, url);
         const address = URL.parse(template.replaceAll(new RegExp(PLACEHOLDER, 'g'), 'x'), url);
@@ -51,7 +51,7 @@ export function readOpenSearch({ url, answer: { text = '' } }: Exchange): OpenSe
     });
 }
 
-/** The meaning of the placeholder in a part of a template; '' for an unknown one. */
+/** The meaning of the placeholder in a part of a template; '' for an unknown placeholder. */
 function meaningOf(part: string): string[] {
     const found = PLACEHOLDER.exec(part)?.[1];
     return found === undefined ? [] : [MEANINGS[found] ?? ''];

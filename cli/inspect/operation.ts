@@ -3,20 +3,20 @@ import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { isProgramWord, personalKind, wordsOf } from './harmless.ts';
 
-/** A call that is identified by its body, not by its address: the constant part of the body, and what a caller gives. */
+/** A call that its body identifies and not its address: the constant part of the body, and the caller's arguments. */
 export interface Operation {
     protocol: 'graphql' | 'json-rpc' | 'named';
     name: string;
-    /** Tells this operation from others at the same address. */
+    /** Distinguishes this operation from others at the same address. */
     key: string;
     writes: boolean;
-    /** The body around the arguments. `argumentsAt` names their place; '' if they are at the top level. */
+    /** The body around the arguments. `argumentsAt` names their field; '' if they are at the top level. */
     fixed: JsonObject;
     argumentsAt: string;
     given: Json | undefined;
 }
 
-/** Reads GraphQL and JSON-RPC; `undefined` for any other body. A text that may contain a user's words is a `fault`. */
+/** Reads GraphQL and JSON-RPC; `undefined` for any other body. A query text that may contain a user's words is a `fault`. */
 export function operationOf(body: Json, path: string): Operation | { fault: string } | undefined {
     if (Array.isArray(body) && body.length > 0 && body.every((item) => isObject(item) && (isGraphql(item, path) || isRpc(item))))
         return { fault: 'several operations are sent as one, which cannot be told apart' };
@@ -25,23 +25,26 @@ export function operationOf(body: Json, path: string): Operation | { fault: stri
     return isGraphql(body, path) ? graphqlOf(body) : namedOf(body, path);
 }
 
-/** Fields that name what a call does where many calls have one address. */
-const NAMES_ACT = /^(?:method|action|call|cmd|command|do|op|operation|act|task|func|function|procedure)$/i;
+/** Fields that name the action, for programs that serve many actions at one address. */
+const NAMES_ACTION = /^(?:method|action|call|cmd|command|do|op|operation|act|task|func|function|procedure)$/i;
 const ARGUMENTS = /^(?:arguments|args|params|parameters|payload|data|input)$/i;
-/** Fields beside name and arguments that do not matter to the site. */
-const MARKS = /^(?:tag|id|seq|version)$/i;
+/** Fields beside name and arguments that the site ignores. */
+const IGNORED_FIELDS = /^(?:tag|id|seq|version)$/i;
 const GATEWAY = /(?:^|[/_.-])(?:ajax|rpc|gateway|xhr|command|dispatch(?:er)?)(?:$|[/_.-])|\.(?:php|cgi|aspx?|jsp|do|ashx)$/i;
 
-/** `{method: "torrent-get", arguments: {…}}` at any address, and `call=qsearch&q=…` where the address says that it takes many calls. */
+/**
+ * Reads `{method: "torrent-get", arguments: {…}}` at any address, and `call=qsearch&q=…` if the address looks like a gateway of many
+ * actions.
+ */
 export function namedOf(body: JsonObject, path: string): Operation | undefined {
     const keys = Object.keys(body);
     if (keys.length > MAX_BESIDE) return undefined;
-    const key = keys.find((one) => NAMES_ACT.test(one));
+    const key = keys.find((one) => NAMES_ACTION.test(one));
     const name = key === undefined ? undefined : body[key];
-    if (key === undefined || typeof name !== 'string' || !isActName(name)) return undefined;
+    if (key === undefined || typeof name !== 'string' || !isActionName(name)) return undefined;
     const rest = keys.filter((one) => one !== key);
     const at = rest.find((one) => ARGUMENTS.test(one) && isObject(body[one]));
-    const isWrapped = rest.every((one) => one === at || MARKS.test(one)) && (at !== undefined || /rpc/i.test(path));
+    const isWrapped = rest.every((one) => one === at || IGNORED_FIELDS.test(one)) && (at !== undefined || /rpc/i.test(path));
     if (!isWrapped && !GATEWAY.test(path)) return undefined;
     const given = isWrapped
         ? (body[at ?? ''] ?? undefined)
@@ -52,11 +55,11 @@ export function namedOf(body: JsonObject, path: string): Operation | undefined {
 
 const MAX_BESIDE = 60;
 
-function isActName(name: string): boolean {
+function isActionName(name: string): boolean {
     return /^[A-Za-z][\w.:-]{0,60}$/.test(name) && !/\d{3}/.test(name) && findSecrets(name) === undefined;
 }
 
-/** Whether a call is called as one that changes nothing: `torrent-get`, `listUsers`, `session.stats`. */
+/** Whether the name of a call says that it changes nothing: `torrent-get`, `listUsers`, `session.stats`. */
 function readsByName(name: string): boolean {
     const words = wordsOf(name);
     return READS.test(words[0] ?? '') || READS.test(words.at(-1) ?? '');
@@ -111,7 +114,7 @@ function graphqlOf(body: JsonObject): Operation | { fault: string } {
     };
 }
 
-/** How a GraphQL operation uses one of its variables: as `the argument first (Int)`. */
+/** How a GraphQL operation uses one of its variables, such as `the argument first (Int)`. */
 export function argumentOf(operation: Operation | undefined, variable: string): string | undefined {
     const query = operation?.protocol === 'graphql' ? operation.fixed['query'] : undefined;
     if (typeof query !== 'string' || !/^[A-Za-z_]\w{0,63}$/.test(variable)) return undefined;

@@ -6,14 +6,14 @@ import { isAuthorsName } from './author-names.ts';
 import { identifier } from './identifier.ts';
 import { isValueAsKey } from './shape.ts';
 
-/** Data inside a page that `select` can read: one thing, or a list of things. It has names of fields only, never a value. */
+/** Data inside a page that `select` can read: one item, or a list of items. It contains field names only, no value. */
 export interface PageData {
-    /** The entry of `select` without its expression. */
+    /** The `select` entry without its expression. */
     entry: JsonObject;
-    /** JMESPath of the thing or of the things within the entry; '' for the whole. */
+    /** JMESPath of the item or list within the entry; '' for all of it. */
     at: string;
     isList: boolean;
-    /** JMESPaths of the fields of a thing, by name. */
+    /** JMESPaths of the item's fields, by name. */
     fields: Map<string, string>;
 }
 
@@ -22,15 +22,15 @@ const MAX_TYPES = 6;
 const MAX_ITEMS = 40;
 const MAX_LEVELS = 6;
 const MAX_FIELDS = 12;
-const LEAST_FIELDS = 2;
-/** The share of things that must have a field. */
-const MOSTLY = 0.6;
+const MIN_FIELDS = 2;
+/** The share of items that must have a field. */
+const MIN_SHARE = 0.6;
 
-/** Types of what surrounds the thing of a page, or is a part of it. */
-const BESIDE =
+/** Types of what surrounds the main item of a page, or is a part of it. */
+const SECONDARY_TYPES =
     /^(?:Web(?:Site|Application)|\w*Page|\w*Action|\w*List|WP\w+|Blog|Organization|Corporation|ListItem|ImageObject|Person|SiteNavigationElement|EntryPoint|PostalAddress|Offer|AggregateOffer|AggregateRating|Rating|Brand|Review|Comment|QuantitativeValue)$/;
 
-/** Finds data in a page: JSON-LD first, then microdata, then the state that scripts start with. @param embedded places of JSON */
+/** Finds data in a page: JSON-LD first, then microdata, then the initial state of scripts. @param embedded places of JSON */
 export function dataOf($: CheerioAPI, embedded: readonly string[], base: string): PageData[] {
     const where = { path: '', base };
     return [...jsonLd($, where), ...microdata($, where), ...embedded.flatMap((place) => stateAt($, place, where))];
@@ -53,9 +53,9 @@ function jsonLd($: CheerioAPI, where: Where): PageData[] {
             const at = areWrapped ? 'itemListElement[].item' : 'itemListElement[]';
             return listAt(entry, at, areWrapped ? elements.map((one) => (one as JsonObject)['item'] ?? null) : elements);
         }
-        // Of each block `select` reads one thing of a type.
+        // `select` reads one item of a type from each block.
         const isReadable = new Set(found.map(({ place }) => place)).size === found.length;
-        return BESIDE.test(type) || !isReadable
+        return SECONDARY_TYPES.test(type) || !isReadable
             ? []
             : thingsAt(
                   entry,
@@ -81,7 +81,7 @@ function microdata($: CheerioAPI, where: Where): PageData[] {
         .slice(0, MAX_ITEMS * 10)
         .flatMap((scope) => plainType($(scope).attr('itemtype') ?? '') ?? []);
     return [...new Set(types)].slice(0, MAX_TYPES).flatMap((type) => {
-        if (BESIDE.test(type)) return [];
+        if (SECONDARY_TYPES.test(type)) return [];
         const items = dataIn($.root(), { microdata: type, path: '@' }, where);
         return thingsAt({ microdata: type }, firstOf(items, MAX_ITEMS));
     });
@@ -90,15 +90,15 @@ function microdata($: CheerioAPI, where: Where): PageData[] {
 function thingsAt(entry: JsonObject, things: readonly Json[]): PageData[] {
     if (things.length > 1) return listAt(entry, '', things);
     const fields = fieldsOf(things);
-    return fields.size < LEAST_FIELDS ? [] : [{ entry, at: '', isList: false, fields }];
+    return fields.size < MIN_FIELDS ? [] : [{ entry, at: '', isList: false, fields }];
 }
 
 function listAt(entry: JsonObject, at: string, things: readonly Json[]): PageData[] {
     const fields = fieldsOf(things.slice(0, MAX_ITEMS));
-    return things.length < 2 || fields.size < LEAST_FIELDS ? [] : [{ entry, at, isList: true, fields }];
+    return things.length < 2 || fields.size < MIN_FIELDS ? [] : [{ entry, at, isList: true, fields }];
 }
 
-/** The thing and the list with the most data in the state of a page. @param place as `script#__NEXT_DATA__` or `window.__STATE__` */
+/** The item and the list with the limit data in the state of a page. @param place as `script#__NEXT_DATA__` or `window.__STATE__` */
 function stateAt($: CheerioAPI, place: string, where: Where): PageData[] {
     const entry: JsonObject | undefined = place.startsWith('window.')
         ? { assign: place }
@@ -114,10 +114,10 @@ function stateAt($: CheerioAPI, place: string, where: Where): PageData[] {
     });
 }
 
-/** Parts of a state that no page shows as its content. */
+/** Parts of a state that are not the content of a page. */
 const SETTINGS =
     /^(?:nav|navigation|\w*menus?|footer|header|i18n|locales?|translations|messages|config|\w*config|settings|features|flags|query|params|scripts|links|routes|user|session|viewer)$/i;
-/** A thing has a name. */
+/** Fields that contain a name. Each item has one. */
 const NAMING = /^(?:name|title|headline|label)$/;
 
 function* placesIn(
@@ -130,7 +130,7 @@ function* placesIn(
     if (at !== '' && (!isList || value.length > 1)) {
         const things = isList ? value.slice(0, MAX_ITEMS) : [value];
         const fields = fieldsOf(things);
-        if (fields.size >= LEAST_FIELDS && [...fields.keys()].some((name) => NAMING.test(name)))
+        if (fields.size >= MIN_FIELDS && [...fields.keys()].some((name) => NAMING.test(name)))
             yield { at: isList ? `${at}[]` : at, isList, fields, weight: fields.size * (isList ? value.length : 1) };
     }
     if (isList || isMap(value)) return;
@@ -138,7 +138,7 @@ function* placesIn(
         if (isFieldName(key) && !SETTINGS.test(key)) yield* placesIn(inner, at === '' ? key : `${at}.${key}`, level + 1);
 }
 
-/** Whether the names of an object are values, since each has an object with the same fields. */
+/** Whether the keys of an object are values: all of its values are objects with the same fields. */
 function isMap(value: JsonObject): boolean {
     const inner = Object.values(value);
     return (
@@ -154,7 +154,7 @@ function isMap(value: JsonObject): boolean {
     );
 }
 
-/** Fields that most things have, by name, with their paths. */
+/** Paths of the fields that limit items have, by field name. */
 function fieldsOf(things: readonly Json[]): Map<string, string> {
     const counts = new Map<string, { name: string; times: number }>();
     for (const thing of things) {
@@ -166,7 +166,7 @@ function fieldsOf(things: readonly Json[]): Map<string, string> {
     }
     const fields = new Map<string, string>();
     for (const [path, { name, times }] of counts)
-        if (times >= things.length * MOSTLY && !fields.has(name) && fields.size < MAX_FIELDS) fields.set(name, path);
+        if (times >= things.length * MIN_SHARE && !fields.has(name) && fields.size < MAX_FIELDS) fields.set(name, path);
     return fields;
 }
 
@@ -189,11 +189,11 @@ function* pathsIn(thing: JsonObject): Generator<[name: string, path: string]> {
     }
 }
 
-function firstOf(values: Iterable<Json>, most: number): Json[] {
+function firstOf(values: Iterable<Json>, limit: number): Json[] {
     const first: Json[] = [];
     for (const value of values) {
         first.push(value);
-        if (first.length >= most) break;
+        if (first.length >= limit) break;
     }
     return first;
 }
@@ -206,7 +206,7 @@ function isFieldName(key: string): boolean {
     return /^[A-Za-z_]\w*$/.test(key) && isAuthorsName(key.replace(/^_+/, '')) && !isValueAsKey(key);
 }
 
-/** Numbers with all their digits become plain ones: only their kind matters here. */
+/** Turns lossless numbers into plain ones, since only their type matters here. */
 function plainJson(value: Json): Json {
     return JSON.parse(JSON.stringify(value)) as Json;
 }

@@ -8,7 +8,7 @@ function elementsOf($: CheerioAPI) {
     return $('*').toArray();
 }
 
-/** Classes that an author chose, and that do not say what state an element is in. */
+/** Classes that an author chose and that do not describe the state of an element. */
 export function classesOf(element: Elements): string[] {
     return (element.attr('class') ?? '').split(/\s+/).filter((name) => isAuthorsName(name) && !STATES.test(name));
 }

@@ -17,12 +17,12 @@ export interface PageFacts {
     data: DataFacts;
 }
 
-/** Texts and how many pages have them. */
+/** Texts, and the number of pages that have each. */
 export type Texts = Map<string, number>;
 
-const MOST_TEXTS = 40;
+const MAX_TEXTS = 40;
 
-/** The facts of a route without pages. */
+/** The initial facts, before any page. */
 export function openPages(): PageFacts {
     return {
         addresses: new Set(),
@@ -38,7 +38,7 @@ export function openPages(): PageFacts {
 
 /** Adds one page. @param url its address */
 export function addPage(facts: PageFacts, { texts, lists, data }: Page, url: URL): void {
-    if (facts.addresses.size < MOST_TEXTS) facts.addresses.add(hashOf(url.pathname + url.search));
+    if (facts.addresses.size < MAX_TEXTS) facts.addresses.add(hashOf(url.pathname + url.search));
     addText(facts.titles, texts.title);
     addText(facts.headings, texts.heading);
     addText(facts.abouts, texts.about);
@@ -48,7 +48,7 @@ export function addPage(facts: PageFacts, { texts, lists, data }: Page, url: URL
 
 /** Counts a text, unless it is empty. */
 export function addText(texts: Texts, text: string, times = 1): void {
-    if (text !== '' && (texts.has(text) || texts.size < MOST_TEXTS)) texts.set(text, (texts.get(text) ?? 0) + times);
+    if (text !== '' && (texts.has(text) || texts.size < MAX_TEXTS)) texts.set(text, (texts.get(text) ?? 0) + times);
 }
 
 /** Adds `more` to `facts`. */

@@ -2,21 +2,21 @@ import type { CheerioAPI } from 'cheerio';
 import { isProgramWord, namesCredential } from './harmless.ts';
 import { formOf } from './segments.ts';
 
-/** A form that a page shows, as far as its author wrote it. */
+/** The parts of a page's form that its author wrote. */
 export interface Form {
     method: 'GET' | 'POST';
     action: URL;
     encoding: string;
     fields: Field[];
-    /** Names of hidden inputs; their values come from the page. */
+    /** Names of hidden inputs. Their values come from the page. */
     hidden: { name: string; isToken: boolean; word: string | undefined }[];
-    /** A selector that matches this form alone on its page, made of what its author wrote. */
+    /** A selector that matches only this form on its page, made of what its author wrote. */
     selector: string | undefined;
     /** Text of the submit button. */
     submit: string;
     asksForPassword: boolean;
     takesFiles: boolean;
-    /** It says neither where nor how it is sent: a script does that. */
+    /** Whether it lacks both an action and a method, since a script sends it. */
     isScripted: boolean;
 }
 
@@ -33,7 +33,7 @@ const MAX_FORMS = 40;
 const MAX_FIELDS = 100;
 const MAX_OPTIONS = 40;
 
-/** The forms of a page, up to 40, that send something by HTTP. @param page its address, against which theirs are read */
+/** The forms of a page that send something by HTTP, at most 40. @param page the page's address, against which form actions are resolved */
 export function readForms($: CheerioAPI, page: URL): Form[] {
     const base = URL.parse($('base[href]').first().attr('href') ?? '', page) ?? page;
     return $('form')
@@ -71,7 +71,6 @@ function submitOf(form: Selection): string {
     return (button.text() || button.attr('value') || '').replaceAll(/\s+/g, ' ').trim().slice(0, 60);
 }
 
-/** Elements of a page. */
 type Selection = ReturnType<CheerioAPI>;
 
 function typeOf(input: Selection): string {
@@ -111,7 +110,7 @@ function hiddenOf(inputs: readonly Selection[]): Form['hidden'] {
         });
 }
 
-/** Attributes that distinguish forms, the most reliable first. Ids and names with numbers differ from page to page. */
+/** Attributes that distinguish forms, the most reliable first. Ids and names with digits differ from page to page. */
 function selectorOf($: CheerioAPI, form: Selection): string | undefined {
     const written = form.attr('action');
     const candidates = [

@@ -1,15 +1,15 @@
 import type { CheerioAPI } from 'cheerio';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { isAuthorsName, namedByAuthor } from './author-names.ts';
-import { fieldsOf, MAX_INSIDE, MOSTLY } from './list-fields.ts';
+import { fieldsOf, MAX_INSIDE, MIN_SHARE } from './list-fields.ts';
 import { classesOf, lineOf, type Node, tagOf } from './page-elements.ts';
 
-/** A list on a page: sibling elements of one kind. It has selectors only, never a text of the page. */
+/** A list on a page: sibling elements of one kind. It contains selectors only, no text of the page. */
 export interface PageList {
     selector: string;
-    /** Entries of `select` for its items, by field name. Empty for a list of plain texts. */
+    /** `select` entries for its items, by field name. Empty for a list of plain texts. */
     fields: Map<string, JsonObject>;
-    /** The attribute to select if the items are links themselves. */
+    /** The attribute to select if the items are links. */
     attribute: string | undefined;
     items: number;
     weight: number;
@@ -17,20 +17,20 @@ export interface PageList {
 
 const MAX_PARENTS = 2500;
 const MAX_COLUMNS = 60;
-/** The most groups of siblings that are examined. */
+/** At most this many groups of siblings are examined. */
 const MAX_GROUPS = 12;
 const MAX_ITEMS = 40;
-const MOST_LISTS = 3;
-/** The least share of a page's text that blocks have, which may be alike for other reasons than being a list. */
-const MUCH = 0.15;
-/** The least share that rows and entries of lists have. */
-const SOME = 0.05;
+const MAX_LISTS = 3;
+/** The least share of a page's text in a list of blocks. Blocks may look alike without being a list. */
+const MIN_BLOCK_SHARE = 0.15;
+/** The least share of a page's text in a list of rows or list entries. */
+const MIN_ROW_SHARE = 0.05;
 
 /** Names of navigation and other parts that all pages of a site share. */
 const CHROME =
     /(?:^|[-_\s])(?:nav|navbar|navigation|\w*menu|breadcrumbs?|footer|sidebar|pagination|pager|paging|toolbar|tabs?|hidden)(?:$|[-_\s])/i;
 
-/** Finds at most three lists on a page, the one with the most text first. Options of forms, menus and footers do not count. */
+/** Finds at most three lists on a page, the one with the most text first. Form options, menus and footers do not count. */
 export function listsOf($: CheerioAPI): PageList[] {
     const body = contentOf($);
     if (body === undefined) return [];
@@ -50,28 +50,28 @@ export function listsOf($: CheerioAPI): PageList[] {
         const list = listOf($, parent, items, page);
         if (list !== undefined && !found.has(list.selector)) found.set(list.selector, list);
     }
-    return [...found.values()].sort((a, b) => b.weight - a.weight).slice(0, MOST_LISTS);
+    return [...found.values()].sort((a, b) => b.weight - a.weight).slice(0, MAX_LISTS);
 }
 
-/** The main part of a page, if its author named one, or the whole page. */
+/** The main part of a page if its author marked one, otherwise the complete page. */
 function contentOf($: CheerioAPI): Node | undefined {
     const main = $('main, [role="main"]');
     return main.length === 1 && lineOf(main.text()) !== '' ? main.get(0) : $('body').get(0);
 }
 
 function leastShare($: CheerioAPI, [first]: readonly Node[]): number {
-    return first !== undefined && /^(?:tr|li|article|a)$/.test(tagOf($(first))) ? SOME : MUCH;
+    return first !== undefined && /^(?:tr|li|article|a)$/.test(tagOf($(first))) ? MIN_ROW_SHARE : MIN_BLOCK_SHARE;
 }
 
 /** Text and size of each element, and the elements outside of navigation that have several children. */
 interface Measured {
     sizes: Map<Node, { text: number; nodes: number }>;
     content: Set<Node>;
-    /** Navigation and the like, the outermost elements. */
+    /** The outermost elements of navigation and similar parts. */
     chrome: Set<Node>;
 }
 
-/** Measures a page in one pass and without recursion, since pages may be deeply nested. */
+/** Measures a page in one pass, without recursion since pages may be deeply nested. */
 function measure(body: Node): Measured {
     const page: Measured = { sizes: new Map(), content: new Set(), chrome: new Set() };
     const stack: { node: Node; isChrome: boolean; isLeft: boolean }[] = [{ node: body, isChrome: false, isLeft: false }];
@@ -122,7 +122,7 @@ function textOf(items: readonly Node[], { sizes }: Measured): number {
     return items.reduce((sum, item) => sum + Math.min(sizes.get(item)?.text ?? 0, 400), 0);
 }
 
-/** Children that are of one kind: rows, entries of a list, or blocks with a class in common. */
+/** Children of the same kind: rows, list entries, or blocks with a common class. */
 function siblingsIn($: CheerioAPI, parent: Node): Node[][] {
     const kinds = new Map<string, Node[]>();
     for (const child of $(parent).children().toArray()) {
@@ -143,8 +143,8 @@ function siblingsIn($: CheerioAPI, parent: Node): Node[][] {
 }
 
 /**
- * The items among siblings of which some are none, such as rows of dates between rows of events, and empty rows: those with an element
- * that most have, while the others hold little.
+ * The items among siblings that are not all items, such as event rows with date rows between them, and empty rows. Items are the siblings
+ * with an element that most of them have, if the other siblings contain little text.
  */
 function withoutStrays($: CheerioAPI, nodes: readonly Node[]): Node[] | undefined {
     const filled = nodes.filter((node) => lineOf($(node).text()) !== '' || $(node).find('img, a[href]').length > 0);
@@ -155,7 +155,7 @@ function withoutStrays($: CheerioAPI, nodes: readonly Node[]): Node[] | undefine
         ({ mark }) => mark,
     );
     for (const [mark, found] of [...holding].sort(([, a], [, b]) => b.length - a.length)) {
-        if (found.length < 2 || found.length < looked.length * MOSTLY) return least;
+        if (found.length < 2 || found.length < looked.length * MIN_SHARE) return least;
         if (found.length === looked.length) continue;
         const items = filled.filter((node) => $(node).find(mark).length > 0);
         const usual = items.map((node) => $(node).find('*').length).sort((a, b) => a - b)[Math.floor(items.length / 2)] ?? 0;
@@ -165,19 +165,19 @@ function withoutStrays($: CheerioAPI, nodes: readonly Node[]): Node[] | undefine
     return least;
 }
 
-/** What distinguishes an item from a row beside it: classes of elements in it, and links. */
+/** What distinguishes an item from another row: links, and classes of its elements. */
 function marksIn($: CheerioAPI, node: Node): Set<string> {
     const inside = $(node).find('*').toArray().slice(0, MAX_INSIDE);
     const classes = inside.flatMap((one) => classesOf($(one)).map((name) => `${tagOf($(one))}.${name}`));
     return new Set(inside.some((one) => tagOf($(one)) === 'a' && $(one).attr('href') !== undefined) ? [...classes, 'a[href]'] : classes);
 }
 
-/** Whether nothing in an element leads anywhere or has a class, as in a row of headings. */
+/** Whether an element contains no link and no class, like a row of headings. */
 function isPlain($: CheerioAPI, node: Node): boolean {
     return $(node).find('[class], a[href]').length === 0;
 }
 
-/** Whether an author named the columns of a table: then each row is an item, however few and short they are. */
+/** Whether the author named the columns of a table. Each row is then an item, even if rows are few and short. */
 function hasHeadings($: CheerioAPI, parent: Node): boolean {
     const table = $(parent).closest('table');
     const head = table.children('thead').first().children('tr').first();
@@ -187,7 +187,7 @@ function hasHeadings($: CheerioAPI, parent: Node): boolean {
     return cells.length > 1 && cells.some((cell) => namedByAuthor(lineOf($(cell).text())) !== undefined);
 }
 
-/** Two rows make a list. Two blocks may be neighbours for other reasons. */
+/** Two rows are a list. Two blocks may be neighbours for other reasons. */
 function leastOf(kind: string): number {
     if (/^(?:tr|article|li)/.test(kind)) return 2;
     return kind.endsWith('.') ? 4 : 3;
@@ -200,7 +200,7 @@ function listOf($: CheerioAPI, parent: Node, siblings: readonly Node[], page: Me
     const looked = items.slice(0, MAX_ITEMS);
     const texts = looked.map((item) => lineOf($(item).text()));
     const filled = texts.filter((text) => text.length > 1);
-    if (filled.length < looked.length * MOSTLY || new Set(filled).size < filled.length * 0.7) return undefined;
+    if (filled.length < looked.length * MIN_SHARE || new Set(filled).size < filled.length * 0.7) return undefined;
     const fields = fieldsOf($, looked);
     const isLink = looked.every((item) => tagOf($(item)) === 'a');
     const asks = looked.filter(
@@ -220,7 +220,7 @@ function listOf($: CheerioAPI, parent: Node, siblings: readonly Node[], page: Me
     };
 }
 
-/** A selector of these elements and others like them, made of tags, and of ids and classes that an author chose. */
+/** A selector for these elements and similar ones, made of tags, ids and author-chosen classes. */
 function selectorOf($: CheerioAPI, parent: Node, items: readonly Node[], page: Measured): string | undefined {
     const [first] = items;
     if (first === undefined) return undefined;
@@ -243,7 +243,7 @@ function selectorOf($: CheerioAPI, parent: Node, items: readonly Node[], page: M
     return undefined;
 }
 
-/** What all items have in them, and none of the strays beside them. */
+/** A class or element that all items contain and none of the strays does. */
 function markAgainst($: CheerioAPI, items: readonly Node[], strays: readonly Node[]): string | undefined {
     const has = (node: Node, mark: string) => $(node).find(mark).length > 0;
     return [...marksIn($, items[0] as Node)].find(
@@ -251,7 +251,7 @@ function markAgainst($: CheerioAPI, items: readonly Node[], strays: readonly Nod
     );
 }
 
-/** Names of elements without a class in common: the tag, and what they have that their siblings lack. */
+/** Names for elements without a common class: the tag, and what distinguishes them from their siblings. */
 function namesOf($: CheerioAPI, items: readonly Node[]): string[] {
     const [first] = items;
     if (first === undefined) return [];
@@ -264,7 +264,7 @@ function namesOf($: CheerioAPI, items: readonly Node[]): string[] {
 
 const MAX_MARKS = 6;
 
-/** A selector of these elements: their name below the nearest element that an author named. */
+/** A selector for these elements: their name below the nearest element that an author named. */
 function chainOf(
     $: CheerioAPI,
     parent: Node,
@@ -293,7 +293,7 @@ function chainOf(
     return undefined;
 }
 
-/** Whether a selector finds as many elements. */
+/** Whether a selector finds exactly these elements. */
 function isSame($: CheerioAPI, selector: string, items: readonly Node[]): boolean {
     return $(selector).length === items.length;
 }

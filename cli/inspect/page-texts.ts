@@ -2,22 +2,22 @@ import type { CheerioAPI } from 'cheerio';
 import { withAmpersands } from './exchange.ts';
 import { namesPeoplesWords } from './harmless.ts';
 
-/** Texts and links of a page. Which of them may appear in a draft is decided later (said.ts). */
+/** Texts and links of a page. `quotable.ts` decides later which of them may appear in a draft. */
 export interface PageTexts {
     title: string;
     heading: string;
     /** Its meta description. */
     about: string;
     links: { to: URL; text: string }[];
-    /** Labels of form fields, by the names of the fields. */
+    /** Labels of form fields, by field name. */
     labels: Map<string, string>;
-    /** Sentences on form fields without a label: what they let choose, or the button that sends them. */
+    /** Sentences about form fields without a label: their choices, or the button that sends them. */
     hints: Map<string, string>;
 }
 
 const MAX_LINKS = 300;
 const MAX_FIELDS = 200;
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 
 /** Reads the texts of a page. @param url its address */
 export function textsOf($: CheerioAPI, url: URL): PageTexts {
@@ -66,8 +66,8 @@ function labelsOf($: CheerioAPI): Map<string, string> {
 }
 
 const HINTS = ['aria-label', 'placeholder', 'title'];
-const MOST_CHOICES = 5;
-const MOST_OPTIONS = 12;
+const MAX_CHOICES = 5;
+const MAX_OPTIONS = 12;
 
 function hintsOf($: CheerioAPI): Map<string, string> {
     const hints = new Map<string, string>();
@@ -83,13 +83,13 @@ function hintsOf($: CheerioAPI): Map<string, string> {
 function choicesOf($: CheerioAPI, field: ReturnType<CheerioAPI>): string {
     const options = field
         .find('option')
-        .slice(0, MOST_OPTIONS + 1)
+        .slice(0, MAX_OPTIONS + 1)
         .toArray();
-    // Long lists, and those of people, are data.
-    if (options.length > MOST_OPTIONS || namesPeoplesWords(field.attr('name') ?? '')) return '';
+    // Long lists and lists of people are data.
+    if (options.length > MAX_OPTIONS || namesPeoplesWords(field.attr('name') ?? '')) return '';
     const texts = options.map((option) => lineOf($(option).text())).filter((text) => /\p{L}{2}/u.test(text));
-    const choices = texts.slice(0, MOST_CHOICES).map((text) => `“${text}”`);
-    return choices.length < 2 ? '' : `Choices are ${choices.join(', ')}${texts.length > MOST_CHOICES ? ' and others' : ''}`;
+    const choices = texts.slice(0, MAX_CHOICES).map((text) => `“${text}”`);
+    return choices.length < 2 ? '' : `Choices are ${choices.join(', ')}${texts.length > MAX_CHOICES ? ' and others' : ''}`;
 }
 
 /** The button beside the only field that a form shows. */
@@ -105,5 +105,5 @@ function buttonOf(field: ReturnType<CheerioAPI>): string {
 }
 
 function lineOf(text: string): string {
-    return text.slice(0, 1000).replaceAll(/\s+/g, ' ').trim().slice(0, LONGEST);
+    return text.slice(0, 1000).replaceAll(/\s+/g, ' ').trim().slice(0, MAX_LENGTH);
 }

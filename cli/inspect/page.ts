@@ -9,7 +9,7 @@ import { hashOf } from './values.ts';
 
 /** Forms, links and lists of a page. */
 export interface Page {
-    /** A page without content, which a script fills with what it fetches. */
+    /** Whether the page has no content of its own, since a script fetches it. */
     isShell: boolean;
     /** Whether this is a sign-in page instead of the requested one: it has a password field, and its heading says so. */
     isLogin: boolean;
@@ -19,18 +19,18 @@ export interface Page {
     lists: PageList[];
     data: PageData[];
     texts: PageTexts;
-    /** Tokens against forged requests, by their hashes. */
+    /** CSRF tokens, by their hashes. */
     tokens: { selector: string; hash: number }[];
-    /** Hashes of the elements with their classes: pages of one route have much in common. */
+    /** Hashes of the elements with their classes. Pages of one route have similar sets. */
     skeleton: Set<number>;
 }
 
 const MAX_PAGE = 2_000_000;
 const MAX_SKELETON = 400;
-/** Less visible text than this is no content. */
-const LITTLE_TEXT = 40;
+/** Pages with less visible text have no content. */
+const MIN_TEXT_LENGTH = 40;
 
-/** Reads a page that stood at `url`. */
+/** Reads the page at `url`. */
 export function readPage(html: string, url: URL): Page {
     const looked = html.slice(0, MAX_PAGE);
     const $ = load(isTooDeep(looked) ? '' : looked);
@@ -45,19 +45,19 @@ export function readPage(html: string, url: URL): Page {
     const tokens = tokensOf($);
     $('script, style, noscript, template, svg, head, pre, code, textarea').remove();
     const text = $('body').text().replaceAll(/\s+/g, ' ').trim();
-    const isEmpty = hasScripts && forms.length === 0 && text.length < LITTLE_TEXT && embedded.length === 0;
+    const isEmpty = hasScripts && forms.length === 0 && text.length < MIN_TEXT_LENGTH && embedded.length === 0;
     return { isShell: isEmpty || isTemplate(text), isLogin, forms, embedded, lists, data, texts, tokens, skeleton };
 }
 
-/** Whether the text of a page has places that a script is to fill. An article may show one or two, a page that is all filled no more. */
+/** Whether a page has several `{{…}}` placeholders for a script to fill. An article may quote one or two. */
 function isTemplate(text: string): boolean {
-    return text.slice(0, MAX_LOOKED).split('{{').length > UNFILLED;
+    return text.slice(0, MAX_LOOKED).split('{{').length > MAX_PLACEHOLDERS;
 }
 
 const MAX_LOOKED = 400_000;
-const UNFILLED = 5;
+const MAX_PLACEHOLDERS = 5;
 
-/** Whether so many elements stand in one another that reading them takes too long; what need not be closed is not counted. */
+/** Whether the elements are nested so deeply that parsing takes too long. Elements that need no closing tag do not count. */
 function isTooDeep(html: string): boolean {
     let depth = 0;
     for (const [, close, tag = ''] of html.matchAll(/<(\/?)([a-z][a-z\d-]{0,40})/gi)) {

@@ -24,8 +24,8 @@ const NEXT_FIELDS =
     /^(?:next_?cursor|next_?page_?token|next_?token|end_?cursor|continuation(?:_?token)?|next_?marker|cursor|next_?page_?id|after)$/i;
 
 /**
- * How the next page of a list is asked for, where the recording shows several: a page or offset that changed, a cursor that the
- * answers name, or Link headers; and where the list stands in `data`.
+ * How the next page of a list is requested, if the recording shows several pages: a page or offset param that changed, a cursor that the
+ * responses contain, or Link headers. Also where the list is in `data`.
  */
 export function paginationOf(group: Group, params: readonly PackageParam[]): Paging | undefined {
     const isRead = group.method === 'GET' || (group.operation?.protocol === 'graphql' && !group.operation.writes);
@@ -50,7 +50,7 @@ function byParam(group: Group, params: readonly PackageParam[]): Paging['paginat
     return undefined;
 }
 
-/** The JMESPath of a field that names the next page. */
+/** The JMESPath of a field with the cursor of the next page. */
 function nextField(shape: Shape, path: string, level: number): string | undefined {
     for (const [key, field] of shape.fields) {
         if (!/^[A-Za-z_]\w*$/.test(key)) continue;

@@ -9,20 +9,20 @@ import type { Piece } from './segments.ts';
 import { isValueAsKey, schemaOf } from './shape.ts';
 import { constantOf, schemaOfJson, schemaOfTexts, type Values } from './values.ts';
 
-/** The params of a route and where they go. */
+/** The params of a route, and where each is sent. */
 export interface Request {
     url: string;
     params: PackageParam[];
-    /** The template of the body, where the body params are not all of it. */
+    /** The template of the body, if the body contains more than body params. */
     body: Json | undefined;
     /** Params that could not be described, with the reason. */
     left: { name: string; why: string }[];
 }
 
-/** Names that the rules of packages take (docs/api.md, "Schema packages"). */
+/** Names that the package rules accept (docs/api.md, "Schema packages"). */
 const PARAM_NAME = /^[!-z|~]{1,64}$/;
 
-/** Builds the URL template and params of a route. `fields` are those of the form that it is sent by, if there is one. */
+/** Builds the URL template and params of a route. `fields` are the fields of its form, if it has one. */
 export function requestOf(group: Group, fields: readonly Field[]): Request {
     const left: Request['left'] = [];
     const constants: [string, string][] = [...group.dispatch];
@@ -83,14 +83,14 @@ function queryParams(group: Group, fields: readonly Field[], constants: [string,
     return params;
 }
 
-/** Sites put what they speak of into names too (`choice[ada@people.example]`): such a name is a value, and no param. */
+/** Some sites put values into names (`choice[ada@people.example]`). Such a name is not a param. */
 function isValueInName(name: string): boolean {
     return name.split(/[[\]{}]+/).some((part) => part !== '' && !/^\d{1,3}$/.test(part) && isValueAsKey(part));
 }
 
 const VALUE_IN_NAME = { name: '…', why: 'its name holds a value' };
 
-/** Values that every request had are required. With one request this holds only for ids and search words. */
+/** Values that every request had are required. After a single request, only ids and search words are required. */
 function isRequired(name: string, values: Values, sendings: number): boolean {
     if (values.sendings < sendings || isPlaceInList(name)) return false;
     return sendings > 1 || wordsOf(name).some((word) => /^(?:q|query|search|text|term|id|name|slug|code|symbol)$/.test(word));
@@ -129,7 +129,7 @@ function describeField(
     return constant === undefined ? { schema, required } : { schema, required, constant };
 }
 
-/** A flat object where it can be one; a template where something stays the same, or a name is taken or no name of a placeholder. */
+/** A flat object if possible. A template if a field is constant, or if the name of a field is taken or not valid for a placeholder. */
 function placeInBody(
     group: Group,
     sent: ReadonlyMap<string, { schema: JsonSchema; required: boolean; constant?: string }>,
@@ -162,7 +162,7 @@ function placeInBody(
 function aroundArguments(fixed: JsonObject, at: string, inside: JsonObject): JsonObject {
     if (at === '') return { ...fixed, ...inside };
     const [only] = Object.keys(inside);
-    // A single field of that name is the list of arguments itself.
+    // A single field with this name is already the list of arguments.
     if (only === at && Object.keys(inside).length === 1) return { ...fixed, ...inside };
     return Object.keys(inside).length === 0 ? fixed : { ...fixed, [at]: inside };
 }

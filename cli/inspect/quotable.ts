@@ -3,11 +3,11 @@ import { personalKind } from './harmless.ts';
 import type { Texts } from './page-facts.ts';
 import type { SeenTexts } from './seen-texts.ts';
 
-const LONGEST = 160;
+const MAX_LENGTH = 160;
 
 /** Whether a text of a page may appear in a draft: a few words, without numbers, names of people or typed values. */
 export function isQuotable(text: string, seen: SeenTexts): boolean {
-    if (text.length < 2 || text.length > LONGEST || !/\p{L}{2}/u.test(text) || /\d{3}|[@<>{}\\]|:\/\//.test(text)) return false;
+    if (text.length < 2 || text.length > MAX_LENGTH || !/\p{L}{2}/u.test(text) || /\d{3}|[@<>{}\\]|:\/\//.test(text)) return false;
     if (findSecrets(text) !== undefined || personalKind(text) !== undefined || seen.wasName(text)) return false;
     return !text.split(/[^\p{L}\p{N}_-]+/u).some((word) => word !== '' && (seen.wasName(word) || seen.wasName(word.toLowerCase())));
 }
@@ -22,7 +22,7 @@ function partsOf(title: string): string[] {
         .filter((part) => part !== '');
 }
 
-/** The parts that most routes have in their titles, such as the name of the site. @param titles the titles of each route */
+/** The title parts that most routes share, such as the name of the site. @param titles the titles of each route */
 export function siteParts(titles: readonly Texts[]): ReadonlySet<string> {
     const routes = titles.filter((texts) => texts.size > 0);
     const counts = new Map<string, number>();
@@ -33,8 +33,8 @@ export function siteParts(titles: readonly Texts[]): ReadonlySet<string> {
 }
 
 /**
- * The common part of the titles or headings of one route, without the name of the site. Parts that differ between its pages may be
- * data. With a single page whose address varies, nothing is known to be common.
+ * The common part of the titles or headings of one route, without the name of the site. Parts that differ between its pages may be data. A
+ * single page at a varying address has no part that is known to be common.
  */
 export function sharedText(
     texts: Texts,
@@ -54,7 +54,7 @@ export function sharedText(
     return trimSmallWords(start.length > 0 ? start : commonStart(ends).reverse());
 }
 
-/** Removes small words at both ends, which led to the part that differs. */
+/** Removes small words at both ends, which connected the text to the part that differs. */
 function trimSmallWords(words: readonly string[]): string {
     const first = words.findIndex((word) => !SMALL.test(word));
     return first === -1 ? '' : words.slice(first, words.findLastIndex((word) => !SMALL.test(word)) + 1).join(' ');

@@ -1,24 +1,24 @@
 /**
- * Wiring: `routebook inspect https://site/` calls `inspect({ recording: record(url, { executablePath }) }, { site: host of the url })`;
- * the recording ends when the contributor closes the window, or with `signal`.
+ * Records a browser session: `routebook inspect https://site/` calls `inspect({ recording: record(url, { executablePath }) }, { site: host
+ * of the url })`. The recording ends when the contributor closes the window, or with `signal`.
  */
 import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BrowserContext, Page, Request } from 'playwright-core';
 
 interface RecordOptions {
-    /** The browser's program; without it a Chromium, Chrome or Edge where systems have them. */
+    /** Path of the browser. By default, an installed Chromium, Chrome or Edge. */
     executablePath?: string;
-    /** Without a window; only for those who `drive`. */
+    /** Opens no window; needs `drive`. */
     headless?: boolean;
-    /** Further arguments for the browser. */
+    /** More arguments for the browser. */
     arguments?: readonly string[];
-    /** Clicks instead of the contributor; the recording ends with it. */
+    /** Operates the page in place of the contributor. The recording ends when it resolves. */
     drive?: (page: Page) => Promise<void>;
     signal?: AbortSignal;
 }
 
-/** There is no browser to open, or it does not start; the message says what to do. */
+/** No browser is installed, or it does not start. The message says what to do. */
 export class NoBrowser extends Error {}
 
 const PROGRAMS = [
@@ -42,8 +42,8 @@ export function findBrowser(): string | undefined {
 }
 
 /**
- * Opens `url` in a browser with a profile of its own and yields what it asks for and is answered, as entries of a HAR file. They go
- * from the browser to anyone who reads them and are written nowhere: `inspect` takes the secrets out as they come.
+ * Opens `url` in a browser with a new profile and yields each request with its response, as entries of a HAR file. Nothing is written to
+ * disk; `inspect` removes secrets as it reads.
  * @throws NoBrowser
  */
 export async function* record(url: string, options: RecordOptions = {}): AsyncGenerator<unknown> {
@@ -54,10 +54,10 @@ export async function* record(url: string, options: RecordOptions = {}): AsyncGe
         .launch({
             executablePath,
             headless: options.headless ?? false,
-            // Browsers refuse their sandbox to root, which is nobody's account but a container's.
+            // Chromium does not start its sandbox for root, which is the usual user in a container.
             chromiumSandbox: process.getuid?.() !== 0,
             args: [...(options.arguments ?? [])],
-            // Ctrl-C ends the recording, by `signal`, and not the program that makes a draft of it.
+            // Ctrl-C ends the recording through `signal`; this process still drafts the package.
             handleSIGINT: false,
         })
         .catch((error: unknown) => {
@@ -89,7 +89,10 @@ export async function* record(url: string, options: RecordOptions = {}): AsyncGe
     }
 }
 
-/** Anyone who stops a recording has seen their last click answered: that answer belongs to it. */
+/**
+ * How long to wait for pending responses when the recording ends. The contributor has seen the response to the last click, so it belongs to
+ * the recording.
+ */
 const LATE_MS = 5000;
 
 /** Resolves when all events of the browser up to now were processed. Events arrive in order. */
@@ -98,7 +101,7 @@ async function waitForPending(context: BrowserContext, pending: ReadonlySet<Prom
     await Promise.allSettled(pending);
 }
 
-/** Ends when there is nothing more to come. */
+/** Resolves when the contributor or `drive` is done. */
 async function walk(context: BrowserContext, url: string, { drive }: RecordOptions): Promise<void> {
     const page = await context.newPage();
     if (drive !== undefined) {
@@ -118,38 +121,38 @@ async function walk(context: BrowserContext, url: string, { drive }: RecordOptio
         context.on('close', () => done());
         watch(page);
     });
-    // A page that cannot be opened is the contributor's to see, in the window.
+    // If the page does not open, the contributor sees it in the window.
     await page.goto(url).catch(() => undefined);
     await isOver;
 }
 
-/** The answer resolves when every request that was sent since is answered to its end, or failed. */
+/** Returns a function that resolves when every request since has finished or failed. */
 function watchAnswers(context: BrowserContext): () => Promise<void> {
     const open = new Set<Request>();
-    let tell: (() => void) | undefined;
+    let resolveAll: (() => void) | undefined;
     const end = (request: Request) => {
         open.delete(request);
-        if (open.size === 0) tell?.();
+        if (open.size === 0) resolveAll?.();
     };
     context.on('request', (request) => open.add(request));
     context.on('requestfinished', end);
     context.on('requestfailed', end);
-    return () => (open.size === 0 ? Promise.resolve() : new Promise<void>((done) => (tell = done)));
+    return () => (open.size === 0 ? Promise.resolve() : new Promise<void>((done) => (resolveAll = done)));
 }
 
 function listen(context: BrowserContext, mailbox: Mailbox): Set<Promise<void>> {
     const pending = new Set<Promise<void>>();
-    const take = (request: Request) => {
+    const addRequest = (request: Request) => {
         const read = entryOf(request).then(
             (entry) => mailbox.put(entry),
-            // The page was closed while its answer was read.
+            // The page was closed while its response was read.
             () => undefined,
         );
         pending.add(read);
         void read.finally(() => pending.delete(read));
     };
-    context.on('requestfinished', take);
-    context.on('requestfailed', take);
+    context.on('requestfinished', addRequest);
+    context.on('requestfailed', addRequest);
     return pending;
 }
 
@@ -182,7 +185,7 @@ async function entryOf(request: Request): Promise<unknown> {
     };
 }
 
-/** Hands over what comes by events to anyone who waits for it, in order. */
+/** A queue from event handlers to one reader, in order. */
 interface Mailbox {
     put(entry: unknown): void;
     close(): void;

@@ -5,15 +5,15 @@ import type { Exchange } from './exchange.ts';
 import { namesCredential, personalKind } from './harmless.ts';
 import type { Ledger } from './report.ts';
 
-/** Headers that identify a person; their values are removed. */
+/** Headers that identify a person. Their values are removed. */
 const PRIVATE_HEADERS = /^(?:cookie2?|set-cookie2?|authorization|proxy-authorization|x-forwarded-.*|x-real-ip|.*client-ip|from)$/;
-/** Beyond these bounds a body is not searched for what to report; nothing of it enters a draft anyway. */
+/** Larger bodies are not searched for the report. No value of a body enters a draft anyway. */
 const MAX_SEARCHED = 200_000;
 const MAX_LEVELS = 12;
 
 /**
- * Takes credentials out of an exchange as soon as it is read: headers, query params and fields of a request body that carry them by
- * their name, and values that look like one. What is taken, and what of persons is seen, is listed by place and kind, never by value.
+ * Removes credentials from an exchange as soon as it is read: headers, query params and request body fields whose name or value says that
+ * they are credentials. The report lists removed credentials and personal data by place and kind, never by value.
  */
 export function redact(exchange: Exchange, ledger: Ledger): Exchange {
     const { place } = exchange;
@@ -68,7 +68,7 @@ function redactBody({ type, text }: { type: string; text: string }, note: Note):
         for (const [name, value] of new URLSearchParams(text)) {
             const kind = kindOf(name, value);
             if (kind !== undefined) note(`field ${plain(name)} of the request body`, kind);
-            // The name tells the inspector that the form needs a token; a form with a password is none for a package.
+            // The name shows the inspector that the form needs a token. A package cannot send a form with a password.
             kept.append(name, kind === undefined || !isCredential(kind) ? value : '');
         }
         return kept.toString();
@@ -78,7 +78,7 @@ function redactBody({ type, text }: { type: string; text: string }, note: Note):
     return JSON.stringify(clean(parsed, 'the request body', note, 0, true));
 }
 
-/** The text as it is: of answers only types are kept. What is in it is listed. */
+/** Returns the text unchanged, since only types are kept from responses. The report lists the credentials in it. */
 function reportAnswer({ type, text }: Exchange['answer'], note: Note): string | undefined {
     if (text === undefined || !/json/.test(type) || text.length > MAX_SEARCHED) return text;
     const parsed = parseJson(text);
@@ -115,7 +115,7 @@ function isCredential(kind: string): boolean {
 
 const PERSONAL_KINDS: ReadonlySet<string> = new Set(['a mail address', 'a phone number', 'a bank account', 'a card number']);
 
-/** Parses a text as JSON; `undefined` if it is none, which the first character usually shows. */
+/** Parses a text as JSON; `undefined` if it is not JSON, which the first character usually shows. */
 export function parseJson(text: string): Json | undefined {
     const start = text.slice(0, 64).trimStart()[0];
     if (start === undefined || !/[[{"\dtfn-]/.test(start)) return undefined;
@@ -127,7 +127,7 @@ export function parseJson(text: string): Json | undefined {
     }
 }
 
-/** A name as a report may repeat it: one that holds a value itself is left out. */
+/** A name that a report may repeat. A name that contains a value is left out. */
 function plain(name: string): string {
     const shown = name.replaceAll(/[^\x21-\x7e]/g, '').slice(0, 60);
     return shown === '' || findSecrets(name) !== undefined || personalKind(name) !== undefined || /\d{4,}/.test(name) ? '…' : shown;

@@ -2,7 +2,7 @@ import type { Kind, Method } from '../../shared/domain/types.ts';
 
 /** Sources and omissions of a draft, without recorded values. */
 export interface InspectReport {
-    /** Exchanges that were read. */
+    /** The number of exchanges that were read. */
     read: number;
     found: {
         name: string;
@@ -10,20 +10,20 @@ export interface InspectReport {
         method: Method;
         url: string;
         samples: number;
-        /** How many of it and its params are described in the words of pages. */
+        /** How many of the endpoint and its params have a description from pages. */
         byPages: number;
-        /** How many more by the fields of answers or the text of a GraphQL operation. */
+        /** How many more have one from response fields or from the text of a GraphQL operation. */
         byAnswers: number;
     }[];
     dropped: { what: string; why: string }[];
     redacted: { where: string; kind: string }[];
-    /** Things worth knowing about endpoints of the draft: data embedded in a page, pages that need signing in … */
+    /** Notes on endpoints of the draft: data embedded in a page, pages that need signing in … */
     noticed: { where: string; what: string }[];
     /** Tasks for the contributor before the draft can be published. */
     leftToDo: { path: string; message: string }[];
 }
 
-/** Collects lines that repeat: the first names its exchange, the rest are counted. */
+/** Collects report lines. Of equal lines, the first names its exchange and the others are counted. */
 export interface Ledger {
     drop(what: string, why: string): void;
     redact(where: string, kind: string, place: number): void;
@@ -31,10 +31,9 @@ export interface Ledger {
     lines(): Pick<InspectReport, 'dropped' | 'redacted' | 'noticed'>;
 }
 
-/** Different lines of one kind that are kept; a recording has few reasons, and each of them once is enough. */
+/** At most this many different lines of each kind are kept. */
 const MAX_LINES = 500;
 
-/** Begins with no lines. */
 export function openLedger(): Ledger {
     const dropped = new Map<string, { what: string; why: string; times: number }>();
     const redacted = new Map<string, { where: string; kind: string; first: number; times: number }>();

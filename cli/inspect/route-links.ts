@@ -10,16 +10,16 @@ export interface RouteLinks {
     texts: Texts;
     targets: Set<string>;
     from: Set<Group>;
-    /** Texts of links with a query param, by its name. */
+    /** Texts of the links that set a query param, by its name. */
     params: Map<string, { texts: Texts; from: Set<Group> }>;
 }
 
-/** The links to a route that no page leads to. */
+/** Initial value for a route, before any link. */
 export function openLinks(): RouteLinks {
     return { texts: new Map(), targets: new Set(), from: new Set(), params: new Map() };
 }
 
-/** Finds the read of an address. */
+/** Returns a function that finds the GET route of an address. */
 export function openRoutes(routes: readonly Group[]): (url: URL) => Group | undefined {
     const reads = routes.filter(({ method }) => method === 'GET');
     const byLength = Map.groupBy(reads, ({ segments }) => segments.length);
@@ -31,7 +31,7 @@ export function openRoutes(routes: readonly Group[]): (url: URL) => Group | unde
     };
 }
 
-/** The links of all pages, by the routes that they lead to. */
+/** The links of all pages, by the route they lead to. */
 export function linksByRoute(routeOf: (url: URL) => Group | undefined, { links }: SiteTexts): Map<Group, RouteLinks> {
     const found = new Map<Group, RouteLinks>();
     for (const link of links) {
@@ -56,7 +56,7 @@ function addLink(found: Map<Group, RouteLinks>, to: Group, from: Group | undefin
     }
 }
 
-/** The route of an address; of several, the one with the most fixed parts. */
+/** The route of an address. Of several matches, the one with the most fixed parts. */
 function findMatch(byLength: ReadonlyMap<number, readonly Group[]>, url: URL): Group | undefined {
     const pieces = url.pathname.slice(1).split('/').map(readSegment);
     let best: { one: Group; weight: number } | undefined;

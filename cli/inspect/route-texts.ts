@@ -7,7 +7,7 @@ import { findMajority, isQuotable, sharedText, siteParts } from './quotable.ts';
 import { linksByRoute, openLinks, openRoutes, type RouteLinks } from './route-links.ts';
 import type { SeenTexts } from './seen-texts.ts';
 
-/** Texts that pages have for one route; '' where they have none. Whether they may be quoted is not decided yet. */
+/** Texts that pages contain about one route; '' for missing ones. `quotable.ts` decides later whether they may be quoted. */
 export interface RouteTexts {
     /** The meta description, title and heading that its pages have in common. */
     own: string;
@@ -19,20 +19,20 @@ export interface RouteTexts {
     submit: string;
     caller: string;
     links: RouteLinks;
-    /** What the site's OpenSearch document says of it. */
+    /** Its search in the site's OpenSearch document. */
     search: OpenSearch | undefined;
 }
 
-/** What the pages of a site say of its routes. */
+/** What the pages of a site say about its routes. */
 export interface TextsOfRoutes {
-    /** The description that most pages carry. */
+    /** The description that most pages have. */
     about: string | undefined;
-    /** The route that an address belongs to. */
+    /** Finds the route of an address. */
     routeOf: (url: URL) => Group | undefined;
     of: (route: Group) => RouteTexts;
 }
 
-/** Collects what the pages of a site say of each of its routes. */
+/** Collects what the pages of a site say about each route. */
 export function readRouteTexts(
     routes: readonly Group[],
     { texts, seen, searches }: Pick<Collection, 'texts' | 'seen' | 'searches'>,
@@ -50,7 +50,7 @@ export function readRouteTexts(
     return { about, routeOf, of: (route) => all.get(route) ?? read(route) };
 }
 
-/** Whether all its calls have one address. */
+/** Whether all of its requests have the same address. */
 function hasOneAddress({ segments, query }: Group): boolean {
     return !segments.some(isVarying) && [...query.values()].every(({ different }) => different.size <= 1);
 }
@@ -79,11 +79,11 @@ function textsOf(
     };
 }
 
-/** The description that most pages of a site carry. */
+/** The description that most pages of a site have. */
 function siteAbout(routes: readonly Group[], seen: SeenTexts): string | undefined {
     const all: Texts = new Map();
     for (const { pages } of routes) for (const [text, times] of pages.abouts) addText(all, text, times);
-    const [most] = [...all].sort(([, a], [, b]) => b - a);
-    const isOfSite = most !== undefined && routes.filter(({ pages }) => pages.abouts.has(most[0])).length > 1;
-    return isOfSite && isQuotable(most[0], seen) ? most[0] : undefined;
+    const [first] = [...all].sort(([, a], [, b]) => b - a);
+    const isOfSite = first !== undefined && routes.filter(({ pages }) => pages.abouts.has(first[0])).length > 1;
+    return isOfSite && isQuotable(first[0], seen) ? first[0] : undefined;
 }

@@ -5,7 +5,7 @@ import { precedesSearchTerm } from './segments.ts';
 
 const SEARCH_NAMES: ReadonlySet<string> = new Set(['q', 'query', 'search', 's', 'text', 'keyword', 'keywords', 'term', 'terms']);
 
-/** Whether a route finds things by words. */
+/** Whether a route is a search by words. */
 export function searches(group: Group): boolean {
     const last = group.segments.findLast((piece) => !isVarying(piece) && piece.core !== '')?.core ?? '';
     if (group.operation !== undefined || group.method === 'HEAD') return false;

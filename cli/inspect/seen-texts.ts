@@ -3,13 +3,13 @@ import { wordsOf } from './harmless.ts';
 import { hashOf } from './values.ts';
 
 /**
- * Texts that stood as values in what was sent and answered, by their hashes: where one stands in a path, it is a value there too.
- * Bounded, and nothing can be read out of it.
+ * Hashes of texts that occurred as values in requests and responses. A path segment with such a text is probably a value too. The number of
+ * texts is bounded, and no text can be recovered.
  */
 export interface SeenTexts {
     remember(value: Json): void;
     wasSaid(text: string): boolean;
-    /** Whether it stood where somebody or something is called by its name. */
+    /** Whether the text occurred as the name of a person or an item. */
     wasName(text: string): boolean;
 }
 

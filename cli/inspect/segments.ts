@@ -2,24 +2,26 @@ import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import { isProgramWord, personalKind } from './harmless.ts';
 
-/** The kind of a path segment, by its form. A `word` may be part of the route or a value; only more samples decide. */
+/** The kind of a path segment, by its form. A `word` may be part of the route or a value; more samples are needed to decide. */
 export type SegmentForm = 'word' | 'number' | 'uuid' | 'hash' | 'date' | 'version' | 'code' | 'locale' | 'token' | 'file' | 'slug' | 'text';
 
-/** A segment as a template holds it: literal text around what varies. */
+/** A path segment as a template shows it: literal text around the varying part. */
 export interface Piece {
     form: SegmentForm;
-    /** Before and behind the varying part: `@` of `@ada`, `.json` of `5.json`; '' for most. For a word `core` is the text itself. */
+    /**
+     * The text before and after the varying part: `@` of `@ada`, `.json` of `5.json`; '' for most. For a word, `core` is the text itself.
+     */
     prefix: string;
     core: string;
     suffix: string;
 }
 
-/** Suffixes that say in which format an answer is asked for. */
+/** Suffixes that request a response format. */
 const FORMAT_SUFFIX = /\.(?:json|html?|xml|rss|atom|csv|txt|php|aspx?|jsp|do|cgi|action)$/i;
 
 /**
- * Reads one raw (percent-encoded) segment of a path.
- * @param place its index in the path: `1.0` at the beginning is the version of an API, further on a value
+ * Reads one percent-encoded segment of a path.
+ * @param place its index in the path. `1.0` at the beginning is the version of an API; later it is a value.
  */
 export function readSegment(raw: string, place: number): Piece {
     const text = percentDecode(raw);
@@ -65,12 +67,12 @@ function isToken(text: string): boolean {
     return changes / text.length >= 0.3;
 }
 
-/** Short ids such as `x1y2z3`: letters and digits by turns. */
+/** Short ids such as `x1y2z3`, in which letters and digits alternate. */
 function isMixed(text: string): boolean {
     return /^[a-z\d]{6,12}$/.test(text) && (text.match(/[a-z]\d|\d[a-z]/g)?.length ?? 0) >= 3;
 }
 
-/** Languages that sites put into their paths. */
+/** Languages in the paths of sites. */
 const LANGUAGES: ReadonlySet<string> = new Set(
     'ar bg ca cs da de el en es et eu fa fi fr gl he hi hr hu id it ja ko lt lv nb nl no pl pt ro ru sk sl sr sv th tr uk vi zh'.split(' '),
 );
@@ -103,12 +105,12 @@ const ROUTE_WORDS: ReadonlySet<string> = new Set(
     ).split(' '),
 );
 
-/** A word that routes are made of on many sites: never a value just because it was seen as one. */
+/** Whether the word is part of routes on many sites. It is not a value, even if it occurred as one. */
 export function isRouteWord(text: string): boolean {
     return ROUTE_WORDS.has(text.toLowerCase());
 }
 
-/** Segments that only say that an API begins here, and no kind of thing. */
+/** Whether a segment only marks the beginning of an API and names no kind of item. */
 export function isApiRoot(literal: string): boolean {
     return /^(?:-|_|api|apis|rest|ajax|json|rpc|public|internal|v\d.*|\d{1,2}\.\d{1,2}|www|web|app|services?|gateway|svc|data)$/i.test(
         literal,
@@ -127,12 +129,12 @@ export function precedesPerson(literal: string): boolean {
     );
 }
 
-/** Whether a literal names things of a kind, as `posts` or `dist-tags` do. */
+/** Whether a literal names a kind of items, as `posts` or `dist-tags` do. */
 export function isPlural(literal: string): boolean {
     return singular(literal) !== literal;
 }
 
-/** `comments` → `comment`, `categories` → `category`; what is no plural stays. */
+/** `comments` → `comment`, `categories` → `category`. Other words are returned unchanged. */
 export function singular(word: string): string {
     const lower = word.toLowerCase();
     if (IRREGULAR[lower] !== undefined) return IRREGULAR[lower] ?? word;

@@ -2,12 +2,12 @@ import { checkPackage } from '../../shared/domain/package/rules.ts';
 import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
 import type { Detail } from '../../shared/refusals.ts';
 
-/** A draft as far as the rules of publishing take it. */
+/** A draft without the parts that the publishing rules refuse. */
 export interface Settled {
     package: PackageDocument;
-    /** Parts of endpoints that the rules refuse, and were taken out. */
+    /** Parts of endpoints that were removed, since the rules refuse them. */
     removed: { endpoint: PackageEndpoint; part: string; why: string }[];
-    /** Endpoints that the rules refuse whole. */
+    /** Endpoints that were removed completely. */
     refused: { endpoint: PackageEndpoint; why: string }[];
     /** Problems that the contributor must fix. */
     leftToDo: { path: string; message: string }[];
@@ -16,9 +16,9 @@ export interface Settled {
 const ROUNDS = 8;
 
 /**
- * Holds a draft against the server's own rules. What they refuse of an endpoint goes: first the part that is at fault where the
- * endpoint can do without it (a header, a description, a schema, an example), otherwise the endpoint. Faults of the package itself
- * (its site, its category) are left to the contributor.
+ * Removes from a draft what the server's own rules refuse. If an endpoint can exist without the refused part (a header, a description, a
+ * schema, an example), only the part is removed, otherwise the endpoint. Problems of the package itself (its site, its category) are left
+ * to the contributor.
  */
 export function settle(draft: PackageDocument, isPortAllowed: (port: number) => boolean): Settled {
     const removed: Settled['removed'] = [];
@@ -79,7 +79,7 @@ function plainStep(step: string): string {
     return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** `undefined`: the endpoint cannot do without what is at fault. `part` is absent if the same fault was repaired before. */
+/** `undefined`: the endpoint needs the refused part. `part` is undefined if it was already removed. */
 function takeOut(
     endpoint: PackageEndpoint,
     [field, ...rest]: string[],
@@ -93,7 +93,7 @@ function takeOut(
     if (field === 'examples') return { endpoint: keep({ examples: undefined }), part: examples === undefined ? undefined : 'examples' };
     if (field === 'pagination' || field === 'billing') {
         const { kind, ...kept } = keep({ pagination: undefined, billing: undefined });
-        // Without pages it is a call like any other.
+        // Without pagination it is an ordinary call.
         const settled = defined({ ...kept, kind: kind === 'paginate' ? ('api_call' as const) : kind });
         return { endpoint: settled, part: pagination === undefined ? undefined : 'pagination' };
     }
@@ -123,7 +123,7 @@ function takeFromParam(
     return { endpoint: { ...endpoint, params }, part: Object.hasOwn(param, part ?? '') ? `${part} of the param ${param.name}` : undefined };
 }
 
-/** Without the fields that are undefined. */
+/** Drops the fields that are undefined. */
 function defined<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): T {
     return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }

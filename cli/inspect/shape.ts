@@ -3,33 +3,33 @@ import type { Json, JsonObject, JsonSchema } from '../../shared/domain/types.ts'
 import { personalKind } from './harmless.ts';
 import { formOf } from './segments.ts';
 
-/** The shape of JSON values, merged over samples: types and names of fields, never a value. */
+/** The shape of JSON values, merged over samples: types and field names, no value. */
 export interface Shape {
     seen: number;
-    /** `zero`: 0, which whole numbers and others have in common. */
+    /** `zero` is 0, which may be an integer or a fraction. */
     scalars: Set<'null' | 'boolean' | 'zero' | 'integer' | 'number' | 'string'>;
     objects: number;
     fields: Map<string, Shape>;
-    /** Fields whose names are values themselves (ids, mail addresses, names of things), all as one. */
+    /** The merged shape of fields whose names are values (ids, mail addresses, names of items). */
     entries: Shape | undefined;
     arrays: number;
     items: Shape | undefined;
-    /** The longest array. */
+    /** The length of the longest array. */
     longest: number;
 }
 
-/** Limits of the data that is read, and of the schema that is built (docs/api.md, "Schema packages" allows 8 levels and 1,000 schemas). */
+/** Limits of the data that is read and of the schema that is built (docs/api.md, "Schema packages" allows 8 levels and 1,000 schemas). */
 const MAX_LEVELS = 6;
 const MAX_FIELDS = 80;
 const MAX_ITEMS = 60;
 const MAX_SCHEMAS = 300;
 
-/** The shape of nothing yet. */
+/** The initial shape, before any value. */
 export function openShape(): Shape {
     return { seen: 0, scalars: new Set(), objects: 0, fields: new Map(), entries: undefined, arrays: 0, items: undefined, longest: 0 };
 }
 
-/** Takes in one value. */
+/** Adds one value. */
 export function addShape(shape: Shape, value: Json, level = 0): void {
     shape.seen++;
     if (value === null) shape.scalars.add('null');
@@ -68,7 +68,7 @@ function fieldOf(shape: Shape, key: string): Shape {
     return made;
 }
 
-/** From here on the names of the fields are values, and forgotten. */
+/** From here on, field names are values and are not stored. */
 function foldFields(shape: Shape): void {
     const entries = openShape();
     for (const field of shape.fields.values()) mergeShape(entries, field);
@@ -76,7 +76,7 @@ function foldFields(shape: Shape): void {
     shape.entries = entries;
 }
 
-/** Whether the name of a field was not written by the author of the program. */
+/** Whether a field name looks like a value and not like a name that a programmer chose. */
 export function isValueAsKey(key: string): boolean {
     if (!/^[\p{L}_$@][\p{L}\p{N}_$@.:-]{0,63}$/u.test(key) || personalKind(key) !== undefined || findSecrets(key) !== undefined)
         return true;
@@ -101,7 +101,10 @@ export function mergeShape(shape: Shape, more: Shape): void {
     for (const [key, field] of more.fields) mergeShape(fieldOf(shape, key), field);
 }
 
-/** The schema that every value seen fits, and that leaves room for others: nothing is closed, required is what was there each of several times. */
+/**
+ * A schema that accepts every recorded value and leaves room for others. It forbids no extra field. It requires the fields that were
+ * present in each of several objects.
+ */
 export function schemaOf(shape: Shape, left = { schemas: MAX_SCHEMAS }): JsonSchema {
     left.schemas--;
     if (left.schemas < 0 || shape.seen === 0) return {};
@@ -112,7 +115,7 @@ export function schemaOf(shape: Shape, left = { schemas: MAX_SCHEMAS }): JsonSch
     return schema;
 }
 
-/** A duration or an amount that is 0 today has a fraction tomorrow: only another whole number says that all of them are. */
+/** A duration or an amount that is 0 today may have a fraction tomorrow. The type is integer only if another whole number was recorded. */
 function typesOf(scalars: Shape['scalars']): string[] {
     const number = scalars.has('number') || !scalars.has('integer') ? 'number' : 'integer';
     return [...new Set(Array.from(scalars, (scalar) => (scalar === 'zero' || scalar === 'integer' ? number : scalar)))];
@@ -132,7 +135,7 @@ function membersOf(shape: Shape, left: { schemas: number }): JsonObject {
     };
 }
 
-/** Sites give the same id as a number here and as a text there. */
+/** Sites give the same id as a number in one place and as a text in another. */
 const NAMES_A_THING = /(?:^|_)ids?$|[a-z]I[dD]s?$/;
 
 function schemaOfId(field: Shape, left: { schemas: number }): JsonSchema {
@@ -141,7 +144,7 @@ function schemaOfId(field: Shape, left: { schemas: number }): JsonSchema {
     return { type: ['integer', 'string', ...(field.scalars.has('null') ? ['null'] : [])] };
 }
 
-/** Several fields that all hold objects with the very same fields are a list of things by their names. */
+/** Whether the keys are names of items: several fields that all contain objects with the same fields. */
 function isMap(shape: Shape): boolean {
     const fields = [...shape.fields.values()];
     const [first] = fields;
@@ -156,7 +159,7 @@ function foldMap(shape: Shape): Shape {
     return entries;
 }
 
-/** Names of fields with their types, three levels deep. Two answers with enough in common come from one route. */
+/** Field names with their types, three levels deep. Two responses with similar features come from one route. */
 export function featuresOf(shape: Shape, at = '', level = 0, features = new Set<string>()): Set<string> {
     for (const scalar of shape.scalars) if (scalar !== 'null') features.add(`${at}:${scalar === 'zero' ? 'integer' : scalar}`);
     if (shape.arrays > 0) features.add(`${at}[]`);
@@ -168,7 +171,7 @@ export function featuresOf(shape: Shape, at = '', level = 0, features = new Set<
     return features;
 }
 
-/** Where the list of results stands in an answer, dotted, as `billing.results` takes it; the answer itself is `items`. */
+/** The dotted path of the results in a response, in the form of `billing.results`. `items` if the response itself is the list. */
 export function placeOfResults(shape: Shape): string | undefined {
     if (shape.arrays > 0 && shape.objects === 0) return 'items';
     let best: { path: string; weight: number } | undefined;

@@ -2,16 +2,16 @@ import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Json, JsonObject, JsonSchema } from '../../shared/domain/types.ts';
 import { isProgramWord, namesPeoplesWords, personalKind } from './harmless.ts';
 
-/** Statistics of the values of one field: how many of each type. The values themselves are not stored, except words of the program. */
+/** Statistics about the values of one field: the number of each type. The values are not stored, except words of the program. */
 export interface Values {
-    /** Requests that contained the field, and how many contained it several times. */
+    /** The number of requests with the field, and with the field more than once. */
     sendings: number;
     repeated: number;
     types: Record<ValueType, number>;
-    /** Words of the program, and how often each was seen; `others` counts all other values. */
+    /** Words of the program and the count of each; `others` counts all other values. */
     words: Map<string, number>;
     others: number;
-    /** Hashes of the first few different values, to tell one value from several. */
+    /** Hashes of the first few different values, to distinguish a constant from a variable. */
     different: Set<number>;
 }
 
@@ -19,16 +19,16 @@ type ValueType = 'integer' | 'number' | 'boolean' | 'date' | 'date-time' | 'uuid
 
 const MAX_WORDS = 13;
 const MAX_DIFFERENT = 8;
-/** A recorded value may appear in a draft only if it was seen this often. */
-const SEEN_OFTEN = 3;
+/** A recorded value appears in a draft only after this many occurrences. */
+const MIN_OCCURRENCES = 3;
 
-/** A field without values. */
+/** The statistics of a field without values. */
 export function openValues(): Values {
     const types = { integer: 0, number: 0, boolean: 0, date: 0, 'date-time': 0, uuid: 0, string: 0, null: 0, object: 0, array: 0 };
     return { sendings: 0, repeated: 0, types, words: new Map(), others: 0, different: new Set() };
 }
 
-/** Adds the values of one request: texts of a URL or a form, or values of a JSON body. */
+/** Adds the values of one request: texts of a URL or form, or values of a JSON body. */
 export function addValues(values: Values, sent: readonly Json[]): void {
     values.sendings++;
     if (sent.length > 1) values.repeated++;
@@ -81,8 +81,8 @@ export function hashOf(text: string): number {
 }
 
 /**
- * The schema of a value in a path, a query or a form, where numbers and booleans are texts. An `enum` only if every value was a word of
- * the program seen three times.
+ * The schema of a value in a path, query or form, where numbers and booleans are texts. It has an `enum` only if every value was a word of
+ * the program that occurred three times.
  */
 export function schemaOfTexts(name: string, values: Values): JsonObject {
     const item = { type: typeFromTexts(values.types), ...enumOf(name, values) };
@@ -98,7 +98,7 @@ function typeFromTexts(types: Values['types']): string {
     return seen.length > 0 && seen.every((type) => type === 'integer' || type === 'number') ? 'number' : 'string';
 }
 
-/** The schema of a value in a JSON body; `inside` is that of objects and arrays. */
+/** The schema of a value in a JSON body; `inside` is the schema of objects and arrays. */
 export function schemaOfJson(name: string, values: Values, inside: JsonSchema): JsonSchema {
     const { types } = values;
     if (types.object + types.array > 0) return types.null > 0 ? { anyOf: [inside, { type: 'null' }] } : inside;
@@ -114,19 +114,19 @@ export function schemaOfJson(name: string, values: Values, inside: JsonSchema): 
     };
 }
 
-/** The values of a closed choice: only words of the program, each seen three times; otherwise nothing. */
+/** The `enum` of a field: only words of the program, each recorded three times; otherwise empty. */
 export function enumOf(name: string, values: Values): JsonObject {
     const isClosed = values.others === 0 && values.words.size >= 2 && values.words.size < MAX_WORDS;
-    if (!isClosed || namesPeoplesWords(name) || ![...values.words.values()].every((count) => count >= SEEN_OFTEN)) return {};
+    if (!isClosed || namesPeoplesWords(name) || ![...values.words.values()].every((count) => count >= MIN_OCCURRENCES)) return {};
     return { enum: [...values.words.keys()].sort() };
 }
 
-/** The one word that the field always had, in at least three requests; `undefined` if it may vary. */
+/** The one word that the field had in all of at least three requests; `undefined` if it may vary. */
 export function constantOf(name: string, values: Values, sendings: number): string | undefined {
     const [only] = values.words;
     if (only === undefined || values.words.size !== 1 || values.others > 0 || values.repeated > 0 || namesPeoplesWords(name))
         return undefined;
-    return only[1] >= SEEN_OFTEN && values.sendings === sendings ? only[0] : undefined;
+    return only[1] >= MIN_OCCURRENCES && values.sendings === sendings ? only[0] : undefined;
 }
 
 /** Whether a recorded value may appear in an example: it looks neither secret nor personal. */

@@ -10,12 +10,12 @@ import { searches } from './searches.ts';
 import { isRouteWord, precedesSearchTerm, singular } from './segments.ts';
 
 /**
- * What pages call the things of routes whose path does not: `articles` for `/index.php?search=`, by the button "Search articles". It is
- * made of headings, titles, link texts, labels and buttons that hold no data. No two routes of one method have the same.
+ * Names the subjects of routes whose path does not name them: `articles` for `/index.php?search=`, from the button "Search articles". The
+ * names come from headings, titles, link texts, labels and buttons that contain no data. Two routes of one method never get the same name.
  */
-export function saidThings(
+export function thingNames(
     routes: readonly Group[],
-    said: TextsOfRoutes,
+    textsOfRoutes: TextsOfRoutes,
     { texts, seen }: Pick<Collection, 'texts' | 'seen'>,
 ): Map<Group, string> {
     const read = wordsOnPages(routes, texts);
@@ -24,7 +24,7 @@ export function saidThings(
     for (const route of routes) {
         const isSearch = searches(route);
         if (!isPage(route) || !saysNothing(route, { isSearch, read })) continue;
-        const candidates = isSearch ? searchTexts(route, said.of(route), texts.labels) : pageTexts(route, said.of(route));
+        const candidates = isSearch ? searchTexts(route, textsOfRoutes.of(route), texts.labels) : pageTexts(route, textsOfRoutes.of(route));
         const thing = candidates
             .filter((text) => isQuotable(text, seen))
             .map((text) => thingIn(text, common))
@@ -39,13 +39,13 @@ function isPage({ answers, form, operation }: Group): boolean {
     return operation === undefined && (answers.html > 0 || (form !== undefined && answers.json + answers.text === 0));
 }
 
-/** Words of paths that stand for no thing. */
+/** Words of paths that name no subject. */
 const EMPTY = /^(?:index|main|default|view|viewer|show|display|content|start|cgi|bin|.)$/;
 
-/** Whether the path of a route names no thing: no word of it is usual in paths or can be read on a page. */
+/** Whether the path of a route names no subject: none of its words is usual in paths or appears on a page. */
 function saysNothing(route: Group, { isSearch, read }: { isSearch: boolean; read: ReadonlySet<string> }): boolean {
     const words = namingWordsOf(route);
-    // A path of nothing but values, or the home page, may hold anything of the site.
+    // A path that consists of values, or the home page, may contain anything.
     if (words.length === 0 && !isSearch && route.segments.every((piece) => isVarying(piece) || piece.core === '')) return false;
     return words
         .flatMap(wordsOf)
@@ -60,7 +60,7 @@ function wordsOnPages(routes: readonly Group[], { links, labels, hints }: Collec
     return new Set([...links.map(({ text }) => text), ...ofRoutes, ...ofFields].flatMap(wordsOf).map(singular));
 }
 
-/** Words that the titles and headings of most routes have, such as the name of the site. */
+/** Words in the titles and headings of most routes, such as the name of the site. */
 function commonWords(texts: readonly string[][]): Set<string> {
     const all = texts.filter(({ length }) => length > 0).map((own) => new Set(own.flatMap(wordsOf)));
     const least = Math.max(2, all.length / 2);
@@ -73,7 +73,7 @@ function pageTexts({ form, method }: Group, { heading, title, link, caller, subm
     return form !== undefined && method === 'POST' ? [caller, submit] : [heading, title, link];
 }
 
-/** Texts that say what is searched for. */
+/** Texts that say what the search finds. */
 function searchTexts(
     { form, query }: Group,
     { heading, title, link, submit, search }: RouteTexts,
@@ -85,17 +85,17 @@ function searchTexts(
 }
 
 const SEARCHES = /\b(?:search|find|look up)\b/i;
-/** What may stand before and after the name of a thing in a heading or label. */
+/** Words before and after the subject in a heading or label. */
 const BEFORE =
     /^(?:search(?:es)?|find|look|up|for|in|view|show|open|see|browse|display|type|enter|to|go|the|a|an|all|our|my|your|results?|of)$/;
 const BEHIND = /^(?:search|results?|page|here|now|by|for|in|of|and|or|the|with)$/;
-/** Words that alone name no thing. */
+/** Words that name no subject on their own. */
 const VAGUE =
     /^(?:more|next|previous|back|here|home|details?|untitled|welcome|site|page|words?|terms?|keywords?|query|text|phrase|something|anything|submit|save|send|ok|go|apply|preview|continue|yes|no)$/;
-const MOST_WORDS = 4;
-const LONGEST = 40;
+const MAX_WORDS = 4;
+const MAX_LENGTH = 40;
 
-/** The thing that a text names, as an identifier; undefined if it has other letters than ASCII, digits or too many words. */
+/** The subject that a text names, as an identifier; undefined if the text has non-ASCII letters, digits or too many words. */
 function thingIn(text: string, common: ReadonlySet<string>): string | undefined {
     const plain = text.normalize('NFKD').replaceAll(/\p{M}|['’]/gu, '');
     if (/\p{N}|(?![A-Za-z])\p{L}/u.test(plain)) return undefined;
@@ -104,5 +104,5 @@ function thingIn(text: string, common: ReadonlySet<string>): string | undefined 
     if (first === -1) return undefined;
     const thing = words.slice(first, words.findLastIndex((word) => !BEHIND.test(word)) + 1);
     const name = thing.join('_');
-    return thing.length > MOST_WORDS || name.length > LONGEST || thing.every((word) => VAGUE.test(word)) ? undefined : name;
+    return thing.length > MAX_WORDS || name.length > MAX_LENGTH || thing.every((word) => VAGUE.test(word)) ? undefined : name;
 }
