@@ -19,7 +19,7 @@ for (const topology of ANY_TOPOLOGY) {
         const accountOf = async (person: Person) => dataOf(await person.call('GET', '/v1/account')) as unknown as AccountAnswer;
         const lookUp = (person: Person) => person.call('GET', `/v1/catalog/nowhere.test?intent=${encodeURIComponent(INTENT)}`);
 
-        it('shows who asks, on which plan, with which key, and everything that is left', async () => {
+        it('shows the caller, the plan, the key and all remaining limits', async () => {
             const person = await join(world, { credits: 25 });
             const account = await accountOf(person);
             expect(account).to.deep.include({
@@ -38,7 +38,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(JSON.stringify(account)).not.to.include(person.apiKey?.slice(12));
         });
 
-        it('of every plan has the figures of its plan', async () => {
+        it('has the limits of its plan, for every plan', async () => {
             const figures = { starter: [15_000, 60, 3000, 15_000, 20], pro: [60_000, 100, 5000, 60_000, 50] } as const;
             for (const [plan, [allowance, ...limits]] of Object.entries(figures)) {
                 const account = await accountOf(await join(world, { plan: plan as 'starter' | 'pro' }));
@@ -59,7 +59,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(account.concurrency).to.deep.equal({ limit: 11, in_flight: 0 });
         });
 
-        it('counts down with the calls that count, and looking at it costs nothing', async () => {
+        it('counts down with counted calls; reading it is free', async () => {
             const person = await join(world);
             await lookUp(person);
             await lookUp(person);
@@ -70,14 +70,14 @@ for (const topology of ANY_TOPOLOGY) {
             }
         });
 
-        it('may still be looked at when its limit is used up', async () => {
+        it('can still be read when a limit is used up', async () => {
             const person = await join(world, { overrides: { perMinute: 1 } });
             await lookUp(person);
             expect(codeOf(await lookUp(person))).to.equal('RATE_LIMITED');
             expect((await accountOf(person)).limits[0]).to.include({ window: 'minute', remaining: 0 });
         });
 
-        it('says when its allowance is renewed: a month after it began', async () => {
+        it('says when its credits renew: a month after the account began', async () => {
             const person = await join(world, { credits: 5 });
             const before = (await accountOf(person)).credits;
             const days = Math.ceil((Date.parse(before.resets_at) - Date.now()) / 86_400_000);
@@ -85,7 +85,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(before.balance).to.equal(1005);
         });
 
-        it('shares credits and limits over the free workspaces of one person, and names the key that asks', async () => {
+        it('shares credits and limits over all free workspaces of one person, and names the calling key', async () => {
             const person = await join(world);
             const { rows } = await world.app.db.raw('select email from users where id = ?', [person.userId]);
             const second = await accounts.createAccount(world.app.db, { email: rows[0].email, plan: 'free' });
@@ -114,7 +114,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(ms).to.be.below(patienceFor(1000));
         });
 
-        it('is nobody else’s to see, and takes no parameters', async () => {
+        it('is visible to nobody else, and takes no parameters', async () => {
             expect(codeOf(await stranger(world).call('GET', '/v1/account'))).to.equal('API_KEY_REQUIRED');
             const person = await join(world);
             expect(codeOf(await person.call('GET', `/v1/account?user_id=${person.userId}`))).to.equal('VALIDATION_ERROR');

@@ -10,7 +10,7 @@ import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 const SITE = 'answers.test';
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`a call of a site, by the table of formats and behaviours, with the queue in ${topology}`, () => {
+    describe(`a call of a site that responds in every format and behaviour of the table, with the queue in ${topology}`, () => {
         let world: World;
         let site: Site;
         let caller: Person;
@@ -20,9 +20,9 @@ for (const topology of ANY_TOPOLOGY) {
                 const row = rowOf(request.url ?? '');
                 const answers = row?.answers ?? [{}];
                 const before = site.seen.filter(({ path }) => rowOf(path) === row).length - 1;
-                const said = answers[Math.min(before, answers.length - 1)] ?? {};
-                if (said.stalls === true) return;
-                const { status, headers, bytes } = toSend(said, request.url ?? '');
+                const siteAnswer = answers[Math.min(before, answers.length - 1)] ?? {};
+                if (siteAnswer.stalls === true) return;
+                const { status, headers, bytes } = toSend(siteAnswer, request.url ?? '');
                 response.writeHead(status, headers).end(bytes);
             });
             world = await openWorld({ topology, config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]) } });
@@ -101,14 +101,14 @@ async function fileOf(file: File) {
     return { filename: file.name, content_type: file.type, base64: Buffer.from(await file.arrayBuffer()).toString('base64') };
 }
 
-/** The row is told by the first segment of the path. */
-function endpointOf({ endpoint: { path, method = 'GET', ...said } }: Row, place: number, port: number): PackageEndpoint {
+/** The first segment of the path identifies the row of the table. */
+function endpointOf({ endpoint: { path, method = 'GET', ...rest } }: Row, place: number, port: number): PackageEndpoint {
     const base = `http://${SITE}:${port}/${nameOf(place)}`;
-    const steps = stepsOf(said.prepare).map((step) => ({ ...step, url: `${base}${step.url}` }));
-    return { ...said, ...(steps.length === 0 ? {} : { prepare: steps }), name: nameOf(place), method, url: `${base}${path}` };
+    const steps = stepsOf(rest.prepare).map((step) => ({ ...step, url: `${base}${step.url}` }));
+    return { ...rest, ...(steps.length === 0 ? {} : { prepare: steps }), name: nameOf(place), method, url: `${base}${path}` };
 }
 
-/** What an answer says of its own site, with the row's own segment for `row_PLACE`. */
+/** A site's response for a row, with the row's path segment in place of `row_PLACE`. */
 function placed({ headers = {}, body, ...rest }: SiteAnswer, path: string): SiteAnswer {
     const fill = (text: string) => text.replaceAll('row_PLACE', path.split('/')[1] ?? '');
     const filled = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)]));

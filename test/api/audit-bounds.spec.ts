@@ -23,11 +23,11 @@ describe('an audit log', function () {
         return Number(counted?.['all']);
     }
 
-    /** As if so many calls had come. */
+    /** Records calls until the hourly limit is reached, without making them. */
     async function fill(person: Person): Promise<void> {
         const { limit } = OWN_WINDOWS.changes;
         const client = () => person.call('PUT', `/v1/oauth-clients/${SITE}`, { body: { client_id: 'mine' } });
-        // The first one says how the window is called.
+        // The first call names its rate-limit window.
         expect((await client()).status).to.equal(200);
         const order = { identity: `changes:account:${person.userId}`, windows: [OWN_WINDOWS.changes] };
         for (let used = 1; used < limit; used++) expect((await world.app.limits.take(order)).ok).to.equal(true);
@@ -54,7 +54,7 @@ describe('an audit log', function () {
         ['POST', () => '/v1/webhooks/whk_0000000000000000000000/rotate'],
     ];
 
-    it('grows by 1,200 changes of one account an hour, whatever it changes; its calls go on', async () => {
+    it('gets at most 1,200 changes an hour from one account; its calls still succeed', async () => {
         const person = await join(world);
         const other = await join(world);
         expect((await person.publish(aPackage(SITE))).status).to.equal(201);
@@ -77,7 +77,7 @@ describe('an audit log', function () {
         expect((await person.call('PUT', `/v1/oauth-clients/${SITE}`, { body: { client_id: 'mine' } })).status).to.equal(200);
     });
 
-    it('grows by 1,200 forms of one person an hour; keys and sessions are ended all the same', async () => {
+    it('gets at most 1,200 form submissions an hour from one person; keys and sessions can still be revoked', async () => {
         const person = await signUp(world);
         const key = await makeKey(person);
         await fillForms(key.userId);

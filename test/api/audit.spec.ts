@@ -20,7 +20,7 @@ describe('the audit of a workspace', () => {
     const record = (person: Person, target: string) =>
         recordAct(world.app.db, { workspaceId: person.workspaceId, actor: 'system', action: 'plan.changed', target, ip: '192.0.2.7' });
 
-    it('says which versions were published and yanked, with which key and from where', async () => {
+    it('records published and yanked versions, with the key and the address', async () => {
         const person = await join(world);
         const from = { 'x-forwarded-for': '203.0.113.9' };
         await person.call('POST', '/v1/schemas', { body: aPackage('audited.test'), headers: from });
@@ -40,7 +40,7 @@ describe('the audit of a workspace', () => {
         expect(acts[3]?.details).to.include({ change: 'major' });
     });
 
-    it('holds nothing of a dry run, nor of what was refused', async () => {
+    it('records no dry runs and no refused calls', async () => {
         const [person, other] = [await join(world), await join(world)];
         await person.publish(aPackage('dry.test'), '?dry_run=true');
         await other.publish(aPackage('taken.test'));
@@ -48,7 +48,7 @@ describe('the audit of a workspace', () => {
         expect(await actsOf(person)).to.deep.equal([]);
     });
 
-    it('is filtered by who, what and since when, and read page by page', async () => {
+    it('filters by person, action and start time, and is read page by page', async () => {
         const person = await join(world);
         for (const target of ['one', 'two', 'three']) await record(person, target);
         await person.publish(aPackage('paged.test'));
@@ -72,7 +72,7 @@ describe('the audit of a workspace', () => {
         expect(seen).to.deep.equal(['three', 'two', 'one']);
     });
 
-    it('is for the owners and admins of that workspace alone', async () => {
+    it('is open only to owners and admins of that workspace', async () => {
         const [person, other] = [await join(world), await join(world)];
         await record(person, 'mine');
         expect(await actsOf(other)).to.deep.equal([]);
@@ -88,7 +88,7 @@ describe('the audit of a workspace', () => {
         }
     });
 
-    it('shows addresses for 90 days, and everything for 400', async () => {
+    it('shows addresses for 90 days and entries for 400 days', async () => {
         const person = await join(world);
         const { db } = world.app;
         const kept = async () => {

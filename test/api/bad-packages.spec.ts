@@ -41,7 +41,7 @@ describe('a bad package', () => {
         ],
     });
 
-    it('is refused in every way in which one value can have the wrong type, with a pointer to it, and nothing is stored', async () => {
+    it('is refused for each value with a wrong type, with a pointer to the value, and nothing is stored', async () => {
         const stored = published(await maker.publish(good));
         let tried = 0;
         for (const { pointer, mutant } of mutantsOf(good)) {
@@ -86,7 +86,7 @@ describe('a bad package', () => {
         expect(JSON.stringify(refused.body)).not.to.include('0123456789abcdefghij');
     });
 
-    it('is refused with more than a hundred problems where it has them, and a number that is too large hides none', async () => {
+    it('is refused with more than a hundred problems if it has them, and a number that is too large hides none', async () => {
         const endpoints = Array.from({ length: 300 }, (_, index) => anEndpoint(site, { name: `Bad Name ${index}` }));
         const body = JSON.stringify({ ...aPackage(site, { endpoints }), surprise: 0 }).replace('"surprise":0', '"surprise":1e999');
         const details = detailsOf(await maker.publish(body as unknown as object));
@@ -98,7 +98,7 @@ describe('a bad package', () => {
         expect(details).to.have.members(expected);
     });
 
-    it('of text that breaks storage, of keys of prototypes, too deep or too large is refused inside the package with 422', async () => {
+    it('is refused with 422 if its text breaks storage, names object prototypes, is too deep or too large', async () => {
         const text = JSON.stringify(good);
         const bad = [
             text.replace('Example Shop', 'a\\u0000b'),
@@ -119,7 +119,7 @@ describe('a bad package', () => {
     });
 });
 
-/** Every value of a package replaced by one of a type that its field cannot have, and every required field left out. */
+/** Copies of a package in which one value has a type that its field does not accept, or one required field is missing. */
 function* mutantsOf(document: PackageDocument): Generator<{ pointer: string; mutant: object }> {
     const free = /\/(default|example|schema|params\/id)(\/|$)|\/select/;
     for (const { holder, key, pointer } of placesOf(document)) {

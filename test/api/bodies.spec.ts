@@ -10,7 +10,7 @@ const SITE = 'shop.test';
 
 const nested = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
 
-describe('a route that takes a body', () => {
+describe('a request body', () => {
     let world: World;
     let maker: Person;
 
@@ -34,7 +34,7 @@ describe('a route that takes a body', () => {
             ]),
         );
 
-    it('takes application/json in UTF-8 with any other parameters, and nothing else', async () => {
+    it('is application/json in UTF-8, with any other parameters', async () => {
         for (const type of [
             'application/json',
             'APPLICATION/JSON',
@@ -72,7 +72,7 @@ describe('a route that takes a body', () => {
         expect(codeOf(packed)).to.equal('UNSUPPORTED_MEDIA_TYPE');
     });
 
-    it('refuses what is no JSON with INVALID_JSON', async () => {
+    it('is refused with INVALID_JSON if it is not JSON', async () => {
         for (const body of ['{', '{"a":1,}', "{'a':1}", 'undefined', '{} {}', '{"a":01}', '{"a":NaN}', '{"a":"\u0001"}']) {
             const refused = await maker.call('POST', '/v1/fetch', { body });
             expect([refused.status, codeOf(refused)], body).to.deep.equal([400, 'INVALID_JSON']);
@@ -88,7 +88,7 @@ describe('a route that takes a body', () => {
         }
     });
 
-    it('refuses JSON that is no object with VALIDATION_ERROR, for a package too', async () => {
+    it('is refused with VALIDATION_ERROR if its JSON is not an object, for a package too', async () => {
         for (const path of ['/v1/fetch', '/v1/schemas']) {
             for (const body of ['null', '[]', '"text"', '7', 'true', '[{}]']) {
                 expect(codeOf(await maker.call('POST', path, { body })), `${path} ${body}`).to.equal('VALIDATION_ERROR');
@@ -96,7 +96,7 @@ describe('a route that takes a body', () => {
         }
     });
 
-    it('refuses more than 256 KiB, 2 MiB of a call and 4 MiB of a package, however the length is announced', async () => {
+    it('has at most 256 KiB, 2 MiB for a fetch and 4 MiB for a package, however its length is announced', async () => {
         const over = (bytes: number) => JSON.stringify({ padding: 'x'.repeat(bytes) });
         for (const [path, bytes] of [
             ['/v1/schema-requests', BODY_BYTES],
@@ -120,7 +120,7 @@ describe('a route that takes a body', () => {
         expect(chunked && codeOf(chunked)).to.equal('PAYLOAD_TOO_LARGE');
     });
 
-    it('refuses a large call that is large by anything but the bytes of files, without parsing it', async () => {
+    it('is refused unparsed if it is large for any reason other than file contents', async () => {
         const large = (value: string) => `{"site":"${SITE}","endpoint":"product","params":{"a":${value}}}`;
         const broken: [string, string, RegExp][] = [
             ['many values', `[${'1,'.repeat(400_000)}1]`, /more than 20,000 values/],
@@ -139,7 +139,7 @@ describe('a route that takes a body', () => {
         ]);
     });
 
-    it('takes a body in small pieces, and refuses tens of thousands of crumbs, which would keep others waiting', async () => {
+    it('may arrive in small pieces, but not in tens of thousands of tiny ones, which would delay others', async () => {
         const piecewise = async (body: string, size: number) => {
             const pieces = body.match(new RegExp(`.{1,${size}}`, 'g')) ?? [];
             const chunks = pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`);
@@ -156,7 +156,7 @@ describe('a route that takes a body', () => {
         expect([codeOf(crumbs), crumbs.headers.get('connection')]).to.deep.equal(['VALIDATION_ERROR', 'close']);
     });
 
-    it('names a hundred problems at most, and says how many more there are', async () => {
+    it('is refused with at most a hundred named problems and the number of the others', async () => {
         const fields = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`field_${index}`, 1]));
         const refused = await maker.call('POST', '/v1/fetch', { body: { site: SITE, endpoint: 'product', ...fields } });
         const details = detailsOf(refused);
@@ -166,7 +166,7 @@ describe('a route that takes a body', () => {
         expect(JSON.stringify(refused.body)).to.include('And 900 more problems');
     });
 
-    it('names every problem of the request at once: query, unknown, missing and ill-typed fields', async () => {
+    it('is refused with every problem of the request at once: query, unknown, missing and ill-typed fields', async () => {
         const refused = await maker.call('POST', '/v1/fetch?debug=1&debug=2&x=y', {
             body: { endpoint: 7, params: [], surprise: 1, 'a/b~c': 2, timeout_ms: 5, max_credits: 0, dry_run: 'yes' },
         });
@@ -185,7 +185,7 @@ describe('a route that takes a body', () => {
         ]);
     });
 
-    it('names text that breaks storage beside every other problem of the request, and no problem twice', async () => {
+    it('is refused for text that breaks storage, along with its other problems and each problem once', async () => {
         const refused = await maker.call('POST', '/v1/fetch?x=1', { body: '{"site":1,"foo":"a\\u0000b","timeout_ms":1e999}' });
         expect([refused.status, codeOf(refused)]).to.deep.equal([400, 'VALIDATION_ERROR']);
         expect(detailsOf(refused).sort()).to.deep.equal([
@@ -201,7 +201,7 @@ describe('a route that takes a body', () => {
         expect(detailsOf(tooDeep)[1]).to.match(/^\/params\/.* TOO_COMPLEX$/);
     });
 
-    it('never turns text into numbers or numbers into text', async () => {
+    it('keeps texts and numbers as different types', async () => {
         for (const fields of [
             { site: 7 },
             { max_results: '3' },
@@ -218,7 +218,7 @@ describe('a route that takes a body', () => {
         }
     });
 
-    it('refuses text that breaks storage, and nesting, keys and strings past the bounds', async () => {
+    it('is refused for text that breaks storage, and for nesting, keys and strings beyond the limits', async () => {
         const broken: [string, unknown][] = [
             ['NUL', { id: 'a\u0000b' }],
             ['a lone surrogate', { id: '\ud800' }],
@@ -245,7 +245,7 @@ describe('a route that takes a body', () => {
         }
     });
 
-    it('refuses whole numbers that would go on rounded outside of params, and names each place, for a package with every other problem of it', async () => {
+    it('is refused for integers outside params that JavaScript would round, naming each place, along with other problems of a package', async () => {
         const id = '9007199254740993';
         const fetched = await maker.call('POST', '/v1/fetch', {
             body: `{"site":"${SITE}","endpoint":"product","params":{"id":${id},"d":1e400},"max_credits":${id},"x":[1,{"c":-12345678901234567890}]}`,
@@ -279,7 +279,7 @@ describe('a route that takes a body', () => {
         expect([asked.status, detailsOf(asked)]).to.deep.equal([400, ['/id INVALID_VALUE']]);
     });
 
-    it('takes every number that goes on as it was written, however long it is', async () => {
+    it('may contain any number whose digits are passed on unchanged, however long it is', async () => {
         for (const number of ['9007199254740991', '9007199254740992', '100000000000000000000', '1e20', '1E+20', '0.1234567890123456789']) {
             const body = `{"site":"${SITE}","endpoint":"product","dry_run":true,"params":{"id":1,"tag":${number}}}`;
             expect(detailsOf(await maker.call('POST', '/v1/fetch', { body })), number).to.deep.equal(['/params/tag UNKNOWN_FIELD']);
@@ -288,7 +288,7 @@ describe('a route that takes a body', () => {
         expect(detailsOf(await maker.call('POST', '/v1/fetch', { body: text }))).to.deep.equal(['/params/tag UNKNOWN_FIELD']);
     });
 
-    it('survives long numbers wherever they stand', async () => {
+    it('may contain long numbers anywhere', async () => {
         const long = '9'.repeat(100_000);
         const bodies = [
             long,
@@ -305,7 +305,7 @@ describe('a route that takes a body', () => {
         }
     });
 
-    it('survives a hundred thousand levels of nesting', async () => {
+    it('may have a hundred thousand levels of nesting without harm', async () => {
         for (const [path, levels] of [
             ['/v1/fetch', 100_000],
             ['/v1/schemas', 1_500_000],

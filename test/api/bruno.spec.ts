@@ -7,7 +7,7 @@ import { join, stranger } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-/** What this spec uses of Bruno's own schemas, which do not name their types. */
+/** The part of Bruno's schema package that this spec uses. The package has no types. */
 const { collectionSchema } = createRequire(import.meta.url)('@usebruno/schema') as {
     collectionSchema: { validate(collection: unknown, options: object): Promise<unknown> };
 };
@@ -27,7 +27,7 @@ describe('the package of a site as a Bruno collection', () => {
         await shop.close();
     });
 
-    it('is taken by Bruno without a complaint, for every starter package', async () => {
+    it('is valid in Bruno, for every starter package', async () => {
         for (const { document } of STARTERS) {
             const collection = exportBruno(document, ABOUT);
             await collectionSchema.validate(imported(collection), { abortEarly: false });
@@ -35,7 +35,7 @@ describe('the package of a site as a Bruno collection', () => {
         }
     });
 
-    it('has requests that run as they are, and never put the key into what the site is sent', async () => {
+    it('has requests that run unchanged and never send the API key to the site', async () => {
         const maker = await join(world, { plan: 'enterprise' });
         const at = (path: string) => `http://${SHOP}:${shop.port}${path}`;
         const id = { name: 'id', source: 'path' as const, required: true, schema: { type: 'integer' } };
@@ -68,7 +68,7 @@ describe('the package of a site as a Bruno collection', () => {
     });
 });
 
-/** What Bruno makes of a file before it checks it: each part gets an id of its own, and requests their longer name. */
+/** Adds what Bruno's import adds before it validates a file: an id for each part, and the long name of the request type. */
 function imported(collection: BrunoCollection): Json {
     let ids = 0;
     const uid = () => `uid${String(++ids).padStart(18, '0')}`;

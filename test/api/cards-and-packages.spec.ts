@@ -7,7 +7,7 @@ import { codeOf, dataOf, detailsOf, INTENT } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('what was published', () => {
+describe('a published site', () => {
     let world: World;
     let maker: Person;
 
@@ -41,7 +41,7 @@ describe('what was published', () => {
         }
     });
 
-    it('of which the card shows neither URLs nor headers, and no address of a person', async () => {
+    it('has a card without URLs, headers and addresses of persons', async () => {
         const card = await cardOf(site);
         expect(card).to.deep.include({
             site,
@@ -59,7 +59,7 @@ describe('what was published', () => {
         expect(JSON.stringify(card)).not.to.match(/https?:|x-app|@/);
     });
 
-    it('of which the package is found by number, by hash and as the latest', async () => {
+    it('has a package that is found by number, by hash and as the latest', async () => {
         for (const [query, title] of [
             ['', 'Three'],
             ['?version=1', 'One'],
@@ -71,7 +71,7 @@ describe('what was published', () => {
         }
     });
 
-    it('and answers for what is not there', async () => {
+    it('answers with an error for unknown sites, versions and hashes', async () => {
         const ask = async (path: string) => codeOf(await stranger(world).call('GET', path));
         for (const version of ['4', '999999999', 'f'.repeat(64)])
             expect(await ask(`/v1/schemas/${site}/package?version=${version}`), version).to.equal('VERSION_NOT_FOUND');
@@ -88,7 +88,7 @@ describe('what was published', () => {
         }
     });
 
-    it('of which a yanked version steps back as latest, and a legal one is gone', async () => {
+    it('does not use a yanked version as the latest, and shows nothing of a version yanked for legal reasons', async () => {
         await yank(world.app.db, site, 3, 'broken');
         expect((await cardOf(site)).version).to.equal(2);
         expect((await packageOf(site)).version).to.equal(2);
@@ -112,7 +112,7 @@ describe('what was published', () => {
         );
     });
 
-    it('and what was yanked gets a new number when it comes again', async () => {
+    it('gives yanked content a new number when it is published again', async () => {
         const again = aPackage('again.test');
         published(await maker.publish(again));
         await yank(world.app.db, 'again.test', 1, 'broken');

@@ -7,11 +7,11 @@ import { dataOf } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 
-/** None of its words stands in the package. */
+/** The package contains none of these words. */
 const CHEAP = 'where can somebody buy the cheapest trousers nearby';
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`a catalog that is used, over ${topology}`, () => {
+    describe(`a catalog that learns from use, over ${topology}`, () => {
         let world: World;
         let shop: Shop;
         let maker: Person;
@@ -59,19 +59,19 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await rollUpTrending(world.app.db)).to.equal(true);
         };
 
-        it('moves up what callers with such an intent went on to fetch', async () => {
+        it('ranks endpoints higher that callers with a similar intent fetched afterwards', async () => {
             const caller = await join(world, { plan: 'pro' });
             const before = await lookUp(CHEAP, caller);
             expect(orderOf(before)).to.deep.equal(['one', 'two', 'three', 'broken']);
             dataOf(await fetchIn(before.session_id, 'three', caller));
-            // All of them work, so that nothing but the intent tells them apart.
+            // Both endpoints work, so that only the intent distinguishes them.
             for (const other of ['one', 'two']) dataOf(await fetchIn(undefined, other, caller));
             await nextHour();
             expect(orderOf(await lookUp('I am looking for the cheapest trousers of all'))[0]).to.equal('three');
             expect(orderOf(await lookUp('what does the weather look like on Mars today'))[0]).not.to.equal('three');
         });
 
-        it('learns nothing from failures, from fetches without a session, nor from a session of somebody else or of nobody', async () => {
+        it('learns nothing from failures, from fetches without a session, and from an unknown or somebody else’s session', async () => {
             const [caller, other] = [await join(world, { plan: 'pro' }), await join(world, { plan: 'pro' })];
             const { session_id: session } = await lookUp(CHEAP, caller);
             await fetchIn(session, 'broken', caller);
@@ -84,7 +84,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(rows).to.deep.equal([]);
         });
 
-        it('counts an account once an hour, and remembers no numbers and no whole intents', async () => {
+        it('counts an account once an hour, and stores neither numbers nor complete intents', async () => {
             const caller = await join(world, { plan: 'pro' });
             for (let times = 0; times < 5; times++) {
                 const { session_id: session } = await lookUp(`${CHEAP} call +4917012345678 or mail ada99`, caller);
@@ -104,7 +104,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(JSON.stringify(kept.rows)).not.to.match(/\d/);
         });
 
-        it('puts what works before what does not, where the intent does not tell them apart', async () => {
+        it('ranks working endpoints before failing ones if the intent does not distinguish them', async () => {
             const caller = await join(world, { plan: 'pro' });
             for (let times = 0; times < 3; times++) await fetchIn(undefined, 'one', caller);
             for (let times = 0; times < 3; times++) await fetchIn(undefined, 'broken', caller);
@@ -112,7 +112,7 @@ for (const topology of ANY_TOPOLOGY) {
             dataOf(await fetchIn(undefined, 'three', caller));
             await world.app.usage.flush();
             await world.app.db.raw("update endpoint_days set failures = 9 where endpoint = 'one'");
-            // What traffic says is remembered for a second.
+            // Traffic statistics are cached for a second.
             await eventually(
                 async () => orderOf(await lookUp(CHEAP)),
                 (order) => order.join() === 'three,two,one,broken',
@@ -120,7 +120,7 @@ for (const topology of ANY_TOPOLOGY) {
             );
         });
 
-        it('puts what a verification found working first', async () => {
+        it('ranks endpoints first that a verification found working', async () => {
             await world.app.db.raw(
                 `update verifications n set run = 1, version_id = s.latest_version_id, began_at = app_now(), ended_at = app_now(), outcome = 'failed', findings = ?
                  from sites s where s.site = n.site and n.site = ?`,

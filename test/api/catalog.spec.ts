@@ -21,7 +21,7 @@ describe('a catalog look-up', () => {
     after(() => world.close());
 
     let address = 0;
-    /** Strangers have 5 look-ups an hour each: every call comes from an address of its own. */
+    /** Callers without a key have 5 look-ups an hour, so each call comes from a new address. */
     const lookUp = (domain: string, intent?: string, { header, person = stranger(world) }: { header?: string; person?: Person } = {}) =>
         person.call('GET', `/v1/catalog/${domain}${intent === undefined ? '' : `?intent=${encodeURIComponent(intent)}`}`, {
             headers: { 'x-forwarded-for': `192.0.2.${++address % 250}`, ...(header === undefined ? {} : { 'x-service-intent': header }) },
@@ -50,13 +50,13 @@ describe('a catalog look-up', () => {
             ['words with punctuation between', 'find,one/product;its-price', undefined],
         ];
         for (const [what, intent, code] of cases) {
-            it(`of ${what}: ${code ?? 'is answered'}`, async () => {
+            it(`of ${what}: ${code ?? 'succeeds'}`, async () => {
                 const answer = await lookUp(SITE, intent);
                 expect([answer.status, codeOf(answer)]).to.deep.equal([code === undefined ? 200 : 400, code]);
             });
         }
 
-        it('refuses one that says too little with an example made of it, which is answered', async () => {
+        it('is refused if it is too vague, with an example that is accepted', async () => {
             const answer = await lookUp(SITE, 'lamp prices');
             const message = String(errorOf(answer)['message']);
             const [, example = ''] = /For example: "(.*)"\.$/.exec(message) ?? [];
@@ -65,27 +65,27 @@ describe('a catalog look-up', () => {
             expect(errorOf(await lookUp(SITE))['message']).to.include('on shop.test');
         });
 
-        it('takes the header where there is no query parameter, and the query wins where both stand', async () => {
+        it('may come in the header; the query parameter wins if both are present', async () => {
             expect((await lookUp(SITE, undefined, { header: INTENT })).status).to.equal(200);
             expect((await lookUp(SITE, INTENT, { header: 'short' })).status).to.equal(200);
             expect(codeOf(await lookUp(SITE, 'short', { header: INTENT }))).to.equal('INTENT_TOO_SHORT');
             expect(codeOf(await lookUp(SITE, '', { header: INTENT }))).to.equal('INTENT_REQUIRED');
         });
 
-        it('reads a header in UTF-8 by characters, not by bytes', async () => {
+        it('is read from a UTF-8 header by characters, not by bytes', async () => {
             const asBytes = (text: string) => Buffer.from(text).toString('latin1');
             expect((await lookUp(SITE, undefined, { header: asBytes('βρες την τιμή ενός προϊόντος') })).status).to.equal(200);
             expect(codeOf(await lookUp(SITE, undefined, { header: asBytes('é è à ç ù ê î') }))).to.equal('INTENT_TOO_SHORT');
         });
 
-        it('checks the domain first, then the intent, then whether there is a schema', async () => {
+        it('is checked after the domain and before the existence of a schema', async () => {
             expect(codeOf(await lookUp('no_domain'))).to.equal('INVALID_DOMAIN');
             expect(codeOf(await lookUp('nowhere.test'))).to.equal('INTENT_REQUIRED');
             expect(codeOf(await lookUp('nowhere.test', INTENT))).to.equal('SITE_NOT_FOUND');
         });
     });
 
-    describe('of a site that nobody has described', () => {
+    describe('of a site without a schema', () => {
         const suggested = async (site: string) => errorOf(await lookUp(site, INTENT))['did_you_mean'];
 
         before(async () => {
@@ -93,7 +93,7 @@ describe('a catalog look-up', () => {
                 dataOf(await maker.publish(aPackage(site, { endpoints: [anEndpoint(site)] })));
         });
 
-        it('names the sites that resemble it, nearest first', async () => {
+        it('names similar sites, the nearest first', async () => {
             expect(await suggested('lamp-markt.test'))
                 .to.be.an('array')
                 .with.property('0', 'lamp-market.test');
@@ -104,14 +104,14 @@ describe('a catalog look-up', () => {
             expect(((await suggested('lamp-markt.test')) as string[]).length).to.be.at.most(3);
         });
 
-        it('names none where none resembles it, and never a blocked one', async () => {
+        it('names none if none is similar, and never a blocked one', async () => {
             expect(await suggested('weather-forecasts.test')).to.equal(undefined);
             dataOf(await maker.publish(aPackage('velvet-chairs.test', { endpoints: [anEndpoint('velvet-chairs.test')] })));
             await sites.blockDomain(world.app.db, 'velvet-chairs.test', 'asked for by its owner');
             expect(await suggested('velvet-chair.test')).to.equal(undefined);
         });
 
-        it('names them to those who fetch or read a card, too', async () => {
+        it('names them also for a fetch or a card', async () => {
             expect(errorOf(await maker.fetch('lamp-markett.test', 'x'))['did_you_mean']).to.include('lamp-market.test');
             expect(errorOf(await maker.call('GET', '/v1/schemas/lamp-markett.test'))['did_you_mean']).to.include('lamp-market.test');
         });
@@ -120,7 +120,7 @@ describe('a catalog look-up', () => {
     describe('of a domain', () => {
         before(async () => void dataOf(await maker.publish(aPackage('bücher.test', { endpoints: [anEndpoint('xn--bcher-kva.test')] }))));
 
-        it('finds it in every spelling, and names it in the one that counts', async () => {
+        it('is found in every spelling, and named in the canonical one', async () => {
             for (const spelling of [
                 'xn--bcher-kva.test',
                 'bücher.test',
@@ -133,7 +133,7 @@ describe('a catalog look-up', () => {
             }
         });
 
-        it('refuses what is no site with INVALID_DOMAIN', async () => {
+        it('is refused with INVALID_DOMAIN if it is no site', async () => {
             const bad = [
                 'localhost',
                 'shop',
@@ -166,14 +166,14 @@ describe('a catalog look-up', () => {
             }
         });
 
-        it('says where to ask for a schema where there is none, and there it is taken', async () => {
+        it('names the page for requesting a schema, and a request is accepted there', async () => {
             const { body } = await lookUp('nowhere.test', INTENT);
             const [, method = '', path = ''] = / (POST) (\/v1\/\S+)\.$/.exec((body['error'] as { message: string }).message) ?? [];
             const asked = { domain: 'nowhere.test', task: INTENT };
             expect((await maker.call(method, path, { body: asked })).status).to.equal(201);
         });
 
-        it('that is blocked is SITE_BLOCKED within a second, with every site on it, and comes back unblocked', async () => {
+        it('that is blocked is SITE_BLOCKED within a second, as is every site on it, and works again once unblocked', async () => {
             dataOf(await maker.publish(aPackage('blocked.test')));
             dataOf(await maker.publish(aPackage('sub.blocked.test')));
             await sites.blockDomain(world.app.db, 'blocked.test', 'the owner asked');
@@ -195,7 +195,7 @@ describe('a catalog look-up', () => {
         });
     });
 
-    describe('answers', () => {
+    describe('responses', () => {
         const RETURNS = { type: 'object', properties: { items: { type: 'array' } }, required: ['items'] };
         const endpoints = [
             anEndpoint(SITE),
@@ -239,7 +239,7 @@ describe('a catalog look-up', () => {
 
         before(async () => void dataOf(await maker.publish(aPackage(SITE, { endpoints }))));
 
-        it('with every endpoint, reads and writes together, in exactly the fields of the documents', async () => {
+        it('have every endpoint, reads and writes, in exactly the documented fields', async () => {
             const catalog = catalogOf(await lookUp(SITE, INTENT));
             expect(Object.keys(catalog)).to.have.members(['success', 'domain', 'session_id', 'endpoints', 'schema']);
             expect(catalog.endpoints.map(({ name }) => name)).to.have.members(['product', 'search_products', 'place_order', 'reviews']);
@@ -294,7 +294,7 @@ describe('a catalog look-up', () => {
             });
         });
 
-        it('with the page to open first, and of long schemas and examples what fits', async () => {
+        it('have the page to open first, and as much of long schemas and examples as fits', async () => {
             const long = (depth: number): JsonObject => ({
                 type: 'object',
                 description: 'd'.repeat(1500),
@@ -321,7 +321,7 @@ describe('a catalog look-up', () => {
             expect(endpoint?.returns).to.have.nested.property('properties.deeper.properties.deeper').that.deep.equals({});
         });
 
-        it('that stay within a megabyte: the last endpoints lose what they return, and their examples', async () => {
+        it('stay within a megabyte: the last endpoints lose their response schemas and examples', async () => {
             const schema = { type: 'object', properties: { text: { type: 'string', description: 'd'.repeat(3900) } } };
             const many = Array.from({ length: 400 }, (_, index) =>
                 anEndpoint('wide.test', { name: `one_${index}`, response: { schema }, examples: [{ params: { id: index + 1 } }] }),
@@ -337,14 +337,14 @@ describe('a catalog look-up', () => {
             }
         });
 
-        it('with the best matches of the intent first', async () => {
+        it('have the best matches of the intent first', async () => {
             const first = async (intent: string) => catalogOf(await lookUp(SITE, intent)).endpoints[0]?.name;
             expect(await first('search for products by some words')).to.equal('search_products');
             expect(await first('place an order for this product now')).to.equal('place_order');
             expect(await first('read the reviews that customers wrote')).to.equal('reviews');
         });
 
-        it('with the schema it speaks of, and prices as the operator set them', async () => {
+        it('have the current version, and prices as the operator set them', async () => {
             await sites.setDomain(world.app.db, SITE, { credits: 5 });
             const card = dataOf(await maker.call('GET', `/v1/schemas/${SITE}`));
             await eventually(
@@ -365,7 +365,7 @@ describe('a catalog look-up', () => {
             await sites.setDomain(world.app.db, SITE, { credits: 1 });
         });
 
-        it('with a session of its own each time, remembered for what it leads to', async () => {
+        it('have a new session each time, which links them to later fetches', async () => {
             const ids = [
                 catalogOf(await lookUp(SITE, INTENT)).session_id,
                 catalogOf(await lookUp(SITE, INTENT, { person: maker })).session_id,
@@ -374,12 +374,12 @@ describe('a catalog look-up', () => {
             expect(ids[0]).not.to.equal(ids[1]);
         });
 
-        it('with the new version at once after a publish', async () => {
+        it('have the new version immediately after a publish', async () => {
             const { version } = dataOf(await maker.publish(aPackage(SITE, { endpoints, title: 'Newer' })));
             expect(catalogOf(await lookUp(SITE, INTENT)).schema.version).to.equal(version);
         });
 
-        it('to anybody, with or without a key, with the same endpoints', async () => {
+        it('have the same endpoints with and without a key', async () => {
             const [anonymous, known] = [catalogOf(await lookUp(SITE, INTENT)), catalogOf(await lookUp(SITE, INTENT, { person: maker }))];
             expect(anonymous.endpoints).to.deep.equal(known.endpoints);
         });
@@ -402,7 +402,7 @@ for (const topology of ANY_TOPOLOGY) {
         const from = (address: string, domain?: string) =>
             stranger(world).call('GET', path(domain), { headers: { 'x-forwarded-for': address } });
 
-        it('lets an address without a key look five times an hour, and says so on every answer', async () => {
+        it('allow an address without a key five an hour, and say so in every response', async () => {
             for (let left = 4; left >= 0; left--) {
                 const { status, headers } = await from('198.51.100.1');
                 expect(status).to.equal(200);
@@ -420,14 +420,14 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await from('198.51.100.2')).status).to.equal(200);
         });
 
-        it('lets it look again when the hour is over, as Retry-After said', async () => {
+        it('allow more when the hour is over, as Retry-After said', async () => {
             for (let count = 0; count < 5; count++) await from('198.51.100.3');
             const wait = Number((await from('198.51.100.3')).headers.get('retry-after'));
             await world.clock.advance({ seconds: wait });
             expect((await from('198.51.100.3')).status).to.equal(200);
         });
 
-        it('goes by the clock of the store: one that is wrong in a process lets nobody in earlier', async () => {
+        it('use the clock of the store: a process with a wrong clock allows nobody more', async () => {
             for (let count = 0; count < 5; count++) await from('198.51.100.8');
             const now = Date.now;
             Date.now = () => now() + 7_200_000;
@@ -439,7 +439,7 @@ for (const topology of ANY_TOPOLOGY) {
             }
         });
 
-        it('counts an IPv6 household by its /64, and an IPv4 address in IPv6 clothes as itself', async () => {
+        it('count an IPv6 household by its /64, and an IPv4-mapped address as IPv4', async () => {
             for (let host = 1; host <= 5; host++) expect((await from(`2001:db8:1:2::${host}`)).status).to.equal(200);
             expect((await from('2001:db8:1:2:ffff:ffff:ffff:ffff')).status).to.equal(429);
             expect((await from('2001:0DB8:0001:0002::9')).status).to.equal(429);
@@ -448,7 +448,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await from('::ffff:198.51.100.4')).status).to.equal(429);
         });
 
-        it('counts an unknown site, and not what is refused before', async () => {
+        it('count look-ups of unknown sites, but no calls that are refused earlier', async () => {
             const left = ({ headers }: Answer) => headers.get('x-ratelimit-remaining');
             const missing = await from('198.51.100.5', 'nowhere.test');
             expect([missing.status, left(missing)]).to.deep.equal([404, '4']);
@@ -459,12 +459,12 @@ for (const topology of ANY_TOPOLOGY) {
             expect(left(await from('198.51.100.5'))).to.equal('3');
         });
 
-        it('believes the last address of X-Forwarded-For alone, however much a caller writes before it', async () => {
+        it('trust only the last address of X-Forwarded-For, whatever a caller writes before it', async () => {
             for (let count = 0; count < 5; count++) expect((await from(`10.0.0.${count}, 198.51.100.6`)).status).to.equal(200);
             expect((await from('10.0.0.99, 198.51.100.6')).status).to.equal(429);
         });
 
-        it('counts a key by its account, in three windows, and not by address', async () => {
+        it('count a key by its account, in three windows, and not by address', async () => {
             const person = await join(world);
             for (let left = 19; left >= 18; left--) {
                 const { headers } = await person.call('GET', path(), { headers: { 'x-forwarded-for': '198.51.100.7' } });
@@ -480,7 +480,7 @@ for (const topology of ANY_TOPOLOGY) {
             ]);
         });
 
-        it('lets exactly twenty of forty look-ups at once through, over two processes', async () => {
+        it('allow exactly twenty of forty concurrent look-ups, over two processes', async () => {
             const person = await join(world);
             const other = await world.openAnotherApi();
             const answers = await Promise.all(
@@ -493,7 +493,7 @@ for (const topology of ANY_TOPOLOGY) {
 }
 
 describe('without TRUST_PROXY', () => {
-    it('X-Forwarded-For changes nothing: the peer is counted', async () => {
+    it('ignores X-Forwarded-For and counts the peer address', async () => {
         const world = await openWorld({ workers: 0 });
         try {
             const path = `/v1/catalog/nowhere.test?intent=${encodeURIComponent(INTENT)}`;

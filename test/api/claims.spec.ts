@@ -69,7 +69,7 @@ for (const topology of ANY_TOPOLOGY) {
             return made;
         };
 
-        it('says how to prove it, of the registrable domain alone', async () => {
+        it('explains how to prove it, for the registrable domain only', async () => {
             const answer = await ada.call('POST', '/v1/sites/Shop.Claimed.co.uk/claims');
             expect(answer.status).to.equal(201);
             const made = dataOf<ClaimEntry>(answer);
@@ -88,7 +88,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(dataOf(await ada.call('GET', '/v1/sites/www.claimed.co.uk/claims'))).to.have.length(2);
         });
 
-        it('is proved by DNS, which makes the workspace the owner and a maintainer', async () => {
+        it('is proved by DNS, which makes the workspace owner and maintainer', async () => {
             const domain = newDomain();
             const made = await claim(ada, domain);
             names.names.set(`_routebook.${domain}`, { txt: ['v=spf1 -all', made.value] });
@@ -101,7 +101,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(shown).to.include({ claim_id: made.claim_id, status: 'proven', reason: null, expires_at: null });
         });
 
-        it('is proved by a line of the file, beside the lines of others', async () => {
+        it('is proved by a line in the file, which may contain lines of others', async () => {
             const domain = newDomain();
             const made = await claim(ada, domain);
             serveText(domain, `routebook-claim=${'x'.repeat(32)}\r\n  ${made.value}\r\n`);
@@ -109,7 +109,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(web.asked).to.include(`${domain}${FILE}`);
         });
 
-        it('is proved by the file that a redirect to www leads to', async () => {
+        it('is proved by the file behind a redirect to www', async () => {
             const domain = newDomain();
             const made = await claim(ada, domain);
             web.hosts.set(domain, (_request, response) => response.writeHead(301, { location: `https://www.${domain}${FILE}` }).end());
@@ -117,7 +117,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await checked(ada, made)).status).to.equal('proven');
         });
 
-        it('fails with a reason for each way, and can be proved later', async () => {
+        it('fails with a reason for each method, and can be proved later', async () => {
             const domain = newDomain();
             const made = await claim(ada, domain);
             const { status, reason } = await checked(ada, made);
@@ -189,7 +189,7 @@ for (const topology of ANY_TOPOLOGY) {
             const began = performance.now();
             const answer = await checked(ada, made);
             expect(performance.now() - began, what).to.be.below(10_000);
-            // A busy machine may still be looking: the list has how it ended.
+            // A busy machine may still be checking. The list has the final state.
             if (answer.status === 'pending')
                 await eventually(
                     () => shown(ada, made),
@@ -201,15 +201,15 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await isOwner(world.app.db, domain, ada.workspaceId), what).to.equal(false);
         }
         for (const [what, arrange] of Object.entries(hostile)) {
-            it(`is not proved by ${what}, and the answer comes within 10 seconds`, () => expectNoProof(what, arrange));
+            it(`is not proved by ${what}, and the response comes within 10 seconds`, () => expectNoProof(what, arrange));
         }
 
-        // These take as long as a check may: at once.
-        it(`is not proved by ${Object.keys(endless).join(', ')}, and the answer comes within 10 seconds`, async () => {
+        // Each of these takes as long as a check may, so they run concurrently.
+        it(`is not proved by ${Object.keys(endless).join(', ')}, and the response comes within 10 seconds`, async () => {
             await Promise.all(Object.entries(endless).map(([what, arrange]) => expectNoProof(what, arrange)));
         });
 
-        it('on a public suffix, is not proved by names that its customers have: by its own file alone', async () => {
+        it('on a public suffix is proved only by its own file, not by DNS names that its customers control', async () => {
             const domain = ['js.org', 'duckdns.org'][TOPOLOGIES.indexOf(topology)] ?? '';
             const made = await claim(ada, domain);
             names.names.set(`_routebook.${domain}`, { txt: [made.value] });
@@ -224,7 +224,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await checked(ada, made)).status).to.equal('proven');
         });
 
-        it('asks nobody at addresses that may not be reached', async () => {
+        it('connects to no forbidden address', async () => {
             const domain = newDomain();
             hosts.set(domain, ['10.1.2.3']);
             const { status, reason } = await checked(ada, await claim(ada, domain));
@@ -248,7 +248,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect([full.status, Number(full.headers.get('retry-after')) > 60]).to.deep.equal([429, true]);
         }).timeout(240_000);
 
-        it('is one of ten open ones of an account, until it is proved, deleted or seven days old', async () => {
+        it('is one of ten open claims of an account, until it is proved, deleted or seven days old', async () => {
             const made = await Promise.all(Array.from({ length: 10 }, (_, index) => claim(ada, `many${index}.test`)));
             const more = await ada.call('POST', '/v1/sites/many10.test/claims');
             expect([more.status, codeOf(more)]).to.deep.equal([429, 'RATE_LIMITED']);
@@ -266,7 +266,7 @@ for (const topology of ANY_TOPOLOGY) {
             await claim(ada, 'many11.test');
         });
 
-        it('is nobody else’s to see, check or delete: absent and foreign look the same', async () => {
+        it('is hidden from others, who cannot check or delete it: foreign and absent claims look the same', async () => {
             const bob = await join(world);
             const made = await claim(ada, newDomain());
             for (const id of [made.claim_id, newId('clm'), 'clm_%00', 'nonsense']) {
@@ -282,11 +282,11 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(await stranger(world).call('GET', `/v1/sites/${made.domain}/claims`))).to.equal('API_KEY_REQUIRED');
         });
 
-        it('is for owners and admins of a workspace alone', async () => {
+        it('is for owners and admins of a workspace only', async () => {
             const domain = newDomain();
             const made = await claim(ada, domain);
             await world.app.db.raw("update memberships set role = 'member' where user_id = ?", [ada.userId]);
-            // A key's role is remembered for less than a second.
+            // A key's role is cached for less than a second.
             await eventually(
                 () => ada.call('POST', `/v1/sites/${domain}/claims`),
                 (answer) => codeOf(answer) === 'FORBIDDEN',
@@ -325,7 +325,7 @@ for (const topology of ANY_TOPOLOGY) {
                 return rows;
             };
 
-            it('is looked up every month, and lost after three failures a day apart, each of them mailed', async () => {
+            it('is checked again every month, and lost after three failures a day apart, each of them mailed', async () => {
                 const domain = newDomain();
                 const made = await proveByDns(ada, domain);
                 await world.clock.advance({ days: 31 });
@@ -361,7 +361,7 @@ for (const topology of ANY_TOPOLOGY) {
                 ]);
                 expect((await newsOf(ada)).at(-1)?.line).to.include(made.value);
                 expect(await isOwner(world.app.db, domain, ada.workspaceId)).to.equal(false);
-                // Of one domain there is one mail an hour; it waits for the process that sends it, five seconds at most.
+                // A domain gets one mail an hour. The process that sends it may take five seconds.
                 await world.clock.advance({ hours: 1, minutes: 1 });
                 const lost = `no SMTP_URL, so not mailed: ${domain} is no longer proved as yours`;
                 await eventually(
@@ -369,14 +369,14 @@ for (const topology of ANY_TOPOLOGY) {
                     (isSent) => isSent,
                     9000,
                 );
-                // It still maintains the domain, and may prove it again.
+                // It still maintains the domain and may prove it again.
                 dataOf(await ada.publish(aPackage(domain)));
                 names.names.set(`_routebook.${domain}`, { txt: [made.value] });
                 await world.clock.advance({ minutes: 2 });
                 expect((await checked(ada, made)).status).to.equal('proven');
             }).timeout(240_000);
 
-            it('is looked up again at once when another workspace proves the domain; both may hold', async () => {
+            it('is checked again at once when another workspace proves the domain; both may keep it', async () => {
                 const domain = newDomain();
                 const bob = await join(world);
                 const first = await proveByDns(ada, domain);
@@ -398,7 +398,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(await stateOf(first)).to.include({ status: 'proven' });
             }).timeout(240_000);
 
-            it('ends when it is deleted; the workspace stays a maintainer', async () => {
+            it('ends when it is deleted; the workspace remains a maintainer', async () => {
                 const domain = newDomain();
                 const made = await proveByDns(ada, domain);
                 expect(await checked(ada, made)).to.deep.equal({ status: 'proven', reason: null });
@@ -408,7 +408,7 @@ for (const topology of ANY_TOPOLOGY) {
             });
         });
 
-        it('on a domain that an operator blocked is proved by DNS alone: its site is not called', async () => {
+        it('on a domain that an operator blocked is proved by DNS only, without calling the site', async () => {
             const domain = newDomain();
             await world.app.db.transaction((trx) => sites.blockDomain(trx, domain, 'its owner asked'));
             const made = await claim(ada, domain);

@@ -70,7 +70,7 @@ for (const topology of ANY_TOPOLOGY) {
         }
         const authorize = (more: object = {}, person = owner) =>
             person.call('POST', '/v1/connections/authorize', { body: { site: SITE, ...more } });
-        /** Consents as Ada does. @returns where she ends */
+        /** Consents as Ada does. @returns the URL of the last page */
         async function consent(answer: Answer): Promise<string> {
             const { asked, to } = await consentAs(server, answer, ada);
             expect(asked).to.include(SITE);
@@ -80,7 +80,7 @@ for (const topology of ANY_TOPOLOGY) {
             dataOf<{ connection_id: string; status: string; scopes: string[] }[]>(await owner.call('GET', '/v1/connections'));
         const refreshes = () => server.asked.filter(({ grantType }) => grantType === 'refresh_token').length;
 
-        it('begins with a code, PKCE and a state, and is stored only after its user confirmed it here', async () => {
+        it('starts with a code, PKCE and a state, and is stored only after its user confirmed it here', async () => {
             const begun = dataOf<{ authorize_url: string; expires_at: string }>(await authorize());
             const url = new URL(begun.authorize_url);
             expect(url.searchParams.get('code_challenge_method')).to.equal('S256');
@@ -95,7 +95,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(dataOf(fetched)).to.deep.equal({ scopes: ['orders', 'stock'], sent: 'Bearer •••' });
         });
 
-        it('needs an OAuth client, of which a workspace has 500', async () => {
+        it('needs an OAuth client; a workspace has at most 500', async () => {
             const eve = await join(world);
             const set = (name: string) => eve.call('PUT', `/v1/oauth-clients/${name}`, { body: { client_id: 'eve' } });
             dataOf(await set('first.test'));
@@ -110,7 +110,7 @@ for (const topology of ANY_TOPOLOGY) {
             dataOf(await set('one-more.test'));
         });
 
-        it('goes to nobody else: another browser, another user, a state that was used or is unknown', async () => {
+        it('is given to nobody else: not for another browser, another user, or a used or unknown state', async () => {
             const begun = await authorize();
             const back = await server.consent(dataOf<{ authorize_url: string }>(begun).authorize_url);
             const path = back.pathname + back.search;
@@ -124,7 +124,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await mine()).to.have.length(1);
         });
 
-        it('leaves the database to other calls while token endpoints are slow', async () => {
+        it('holds no database connection while token endpoints are slow', async () => {
             const pool = 16;
             const secret = { ...CLIENT, scopes: ['orders'] };
             const create = (at: number) => owner.call('POST', '/v1/connections', { body: { site: SITE, name: `${at}`, secret } });
@@ -142,7 +142,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(new Set(answers.map((answer) => codeOf(answer) ?? 'success'))).to.deep.equal(new Set(['success']));
         });
 
-        it('that a token endpoint refuses says why by a known code, and repeats no text of the site', async () => {
+        it('that a token endpoint refuses has a known error code, and repeats no text of the site', async () => {
             const text = 'text-that-the-site-chose';
             const secret = { ...CLIENT, scopes: ['orders'] };
             dataOf(await owner.call('POST', '/v1/connections', { body: { site: SITE, secret } }));
@@ -169,7 +169,7 @@ for (const topology of ANY_TOPOLOGY) {
                 .and.not.include(text);
         });
 
-        it('that was withdrawn at the site is revoked, and its owner connects again', async () => {
+        it('that was withdrawn at the site becomes revoked, and its owner connects again', async () => {
             server.lasting(30);
             await consent(await authorize());
             await server.withdraw();
@@ -197,7 +197,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await world.app.db('oauth_revocations')).to.deep.equal([]);
         });
 
-        it('of a client of one’s own needs no consent', async () => {
+        it('of the workspace’s own client needs no consent', async () => {
             const secret = { ...CLIENT, scopes: ['orders'] };
             const made = dataOf<{ hint: string }>(await owner.call('POST', '/v1/connections', { body: { site: SITE, secret } }));
             expect(made.hint).to.equal('…0815');
@@ -214,7 +214,7 @@ for (const topology of ANY_TOPOLOGY) {
             );
         });
 
-        it('is begun twenty times at most, by who may', async () => {
+        it('is started at most twenty times, and only by permitted roles', async () => {
             await world.app.db('oauth_flows').delete();
             for (let at = 0; at < 20; at++) dataOf(await authorize());
             expect(codeOf(await authorize())).to.equal('RATE_LIMITED');
@@ -228,7 +228,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(detailsOf(await authorize({}, other))).to.deep.equal(['/site INVALID_VALUE']);
         });
 
-        it('ends at a URL of the workspace where one is asked for', async () => {
+        it('ends at a URL of the workspace if one is given', async () => {
             const redirect_url = 'http://127.0.0.1:4711/done?from=routebook';
             await world.app.db('redirect_urls').insert({ workspace_id: workspaceId, url: redirect_url });
             const end = new URL(await consent(await authorize({ redirect_url })));
@@ -237,7 +237,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect([end.searchParams.get('from'), end.searchParams.get('connection_id')]).to.deep.equal(['routebook', id]);
         });
 
-        it('is not asked for with a client that was set for another token endpoint, until the client is set again', async () => {
+        it('is not requested with a client of another token endpoint until the client is set again', async () => {
             const publisher = await join(world, { plan: 'pro' });
             const site = 'moving.test';
             const document = (host: string): PackageDocument =>
@@ -263,7 +263,7 @@ for (const topology of ANY_TOPOLOGY) {
             dataOf(await begin());
         });
 
-        it('keeps the secret of its client from another token endpoint when it is renewed', async () => {
+        it('is renewed without sending the client secret to another token endpoint', async () => {
             server.lasting(30);
             await consent(await authorize());
             const before = refreshes();
@@ -277,7 +277,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(refreshes()).to.equal(before);
         });
 
-        it('is asked for on the domain of the site alone, unless an operator allows another host', async () => {
+        it('is requested only on the site’s domain, unless an operator allows another host', async () => {
             const publisher = await join(world, { plan: 'pro' });
             const foreign = (host: string): PackageDocument => ({
                 ...connectedPackage('elsewhere.test', {
@@ -299,7 +299,7 @@ for (const topology of ANY_TOPOLOGY) {
             dataOf(await publisher.publish(foreign('accounts.example.com')));
         });
 
-        it('clients are set and deleted by owners and admins', async () => {
+        it('has clients that only owners and admins set and delete', async () => {
             expect(codeOf(await owner.call('DELETE', '/v1/oauth-clients/other.test'))).to.equal('NOT_FOUND');
             const put = dataOf(await owner.call('PUT', '/v1/oauth-clients/other.test', { body: { client_id: 'x' } }));
             expect(put).to.deep.equal({

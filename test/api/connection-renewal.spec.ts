@@ -15,17 +15,17 @@ import { openWorldOfProcesses, type WorldOfProcesses } from '../support/world-of
 const SITE = 'renewed.test';
 const AUTH = `auth.${SITE}`;
 const CALLS = 50;
-/** Of each process. */
+/** Fetch slots of each process. */
 const SLOTS = 10;
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`an OAuth grant that fifty calls of two processes find ending, over ${topology}`, function () {
+    describe(`an OAuth grant that fifty calls of two processes use while it expires, over ${topology}`, function () {
         this.timeout(240_000);
         let processes: WorldOfProcesses;
         let site: Site;
         let server: AuthorizationServer;
         let owner: Person;
-        /** Answers that wait, where calls are held, until so many are there. */
+        /** If responses are held, the site waits for this many requests and then answers all. */
         const waiting: (() => void)[] = [];
         let most = 1;
 
@@ -63,7 +63,7 @@ for (const topology of ANY_TOPOLOGY) {
             await site?.close();
         });
 
-        /** Its token ends soon. */
+        /** The token of this grant expires soon. */
         async function consentTo(): Promise<void> {
             const { world } = processes;
             const browser = visitor(world);
@@ -76,16 +76,16 @@ for (const topology of ANY_TOPOLOGY) {
         const refreshTokens = () =>
             server.asked.map(({ body }) => new URLSearchParams(body).get('refresh_token')).filter((token) => token !== null);
 
-        it('is renewed once, by the refresh token of the renewal before', async () => {
+        it('is renewed once, with the refresh token of the previous renewal', async () => {
             await consentTo();
             dataOf(await owner.fetch(SITE, 'mine', {}, { timeout_ms: 60_000 }));
             expect(refreshTokens()).to.have.length(1);
             server.lasting(3600);
-            // More calls than one process has slots for are under way at once.
+            // More calls than one process has slots for run at once.
             most = SLOTS + 1;
             const call = async () => codeOf(await owner.fetch(SITE, 'mine', {}, { timeout_ms: 100_000 })) ?? 'success';
             const codes = await Promise.all(Array.from({ length: CALLS }, call));
-            // A busy machine may have no connection to PostgreSQL for some of them within a second: those call again.
+            // On a busy machine, some calls may get no PostgreSQL connection within a second. They are repeated.
             const again = await Promise.all(codes.filter((code) => !isWhole && code === 'SERVICE_UNAVAILABLE').map(call));
             expect(new Set([...codes, ...again].filter((code) => isWhole || code !== 'SERVICE_UNAVAILABLE'))).to.deep.equal(
                 new Set(['success']),

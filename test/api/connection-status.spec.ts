@@ -15,10 +15,10 @@ const GOOD = 'the-good-key-4711';
 const BETTER = 'the-better-key-0815';
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`how a connection stands with its site, over ${topology}`, () => {
+    describe(`the status of a connection, over ${topology}`, () => {
         let world: World;
         let site: Site;
-        /** The keys that the site takes, and what it answers to others. */
+        /** The keys that the site accepts, and its response to others. */
         let taken = new Set([GOOD]);
         let refusal = 401;
 
@@ -46,7 +46,7 @@ for (const topology of ANY_TOPOLOGY) {
 
         let made = 0;
         const siteName = (index: number) => `standing${index}.test`;
-        /** A person with a site of their own, whose package names a test unless it is to have none. */
+        /** A person with a site. Its package names a test endpoint unless `auth` leaves it out. */
         async function aSite(auth: Partial<PackageAuth> = { test: 'mine' }): Promise<{ name: string; owner: Person }> {
             const name = siteName(made++);
             const owner = await join(world, { plan: 'pro' });
@@ -72,7 +72,7 @@ for (const topology of ANY_TOPOLOGY) {
         }
 
         for (const status of [401, 403]) {
-            it(`a credential that the site answers ${status} is not stored`, async () => {
+            it(`a credential that the site rejects with ${status} is not stored`, async () => {
                 const { name, owner } = await aSite();
                 refusal = status;
                 const refused = await connect(owner, name, 'a-wrong-key-of-mine');
@@ -83,7 +83,7 @@ for (const topology of ANY_TOPOLOGY) {
             });
         }
 
-        it('one that the site takes is active, and the test costs nothing', async () => {
+        it('a credential that the site accepts is active, and the test costs nothing', async () => {
             const { name, owner } = await aSite();
             const before = dataOf<{ credits: { available: number } }>(await owner.call('GET', '/v1/account')).credits;
             const from = site.seen.length;
@@ -95,7 +95,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(account.credits).to.deep.equal(before);
         });
 
-        it('test=false leaves the test out: it is untested until a call succeeds', async () => {
+        it('test=false skips the test: the connection is untested until a call succeeds', async () => {
             const { name, owner } = await aSite();
             const from = site.seen.length;
             const id = idOf(await connect(owner, name, GOOD, { query: '?test=false' }));
@@ -105,7 +105,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await statusOf(owner, id)).to.equal('active');
         });
 
-        it('three calls in a row with 401 reject it, its owner is told, and a passed test lifts that', async () => {
+        it('three consecutive calls with 401 make it rejected, its owner is notified, and a passed test makes it active', async () => {
             const { name, owner } = await aSite();
             await holdMails(world.app);
             await world.app
@@ -139,7 +139,7 @@ for (const topology of ANY_TOPOLOGY) {
             dataOf(await owner.fetch(name, 'mine'));
         });
 
-        it('calls side by side count as one, and none counts on a version that never succeeded', async () => {
+        it('concurrent calls count as one, and none counts for a version that never succeeded', async () => {
             const { name, owner } = await aSite();
             const id = idOf(await connect(owner, name));
             taken = new Set();
@@ -152,7 +152,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await statusOf(other.owner, untried)).to.equal('active');
         });
 
-        it('a new secret lifts a rejection, is used by the very next call, and one that the site refuses changes nothing', async () => {
+        it('a new secret ends the rejection and is used by the next call; a secret that the site refuses changes nothing', async () => {
             const { name, owner } = await aSite();
             const id = idOf(await connect(owner, name));
             taken = new Set([BETTER]);
@@ -167,7 +167,7 @@ for (const topology of ANY_TOPOLOGY) {
             dataOf(await owner.fetch(name, 'mine'));
         });
 
-        it('a new secret is tried also where the workspace has as many connections as it may', async () => {
+        it('a new secret is tested also if the workspace has its maximum of connections', async () => {
             const { name, owner } = await aSite();
             const id = idOf(await connect(owner, name));
             await world.app.db.raw(
@@ -182,7 +182,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await connect(owner, name, BETTER)).text).to.include('500 connections, which is the limit');
         });
 
-        it('PATCH names what it cannot do', async () => {
+        it('PATCH names the fields that it cannot change', async () => {
             const { name, owner } = await aSite();
             const id = idOf(await connect(owner, name));
             expect(codeOf(await change(owner, id, {}))).to.equal('VALIDATION_ERROR');
@@ -190,7 +190,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(await change(owner, 'con_0000', { name: 'x' }))).to.equal('CONNECTION_NOT_FOUND');
         });
 
-        it('is agreed to again by its owner after the schema changed', async () => {
+        it('a new version of the schema needs the owner’s agreement again', async () => {
             const { name, owner } = await aSite({});
             const id = idOf(await connect(owner, name));
             const base = `http://${name}:${site.port}`;
@@ -206,7 +206,7 @@ for (const topology of ANY_TOPOLOGY) {
             dataOf(await owner.fetch(name, 'mine'));
         });
 
-        it('members make private ones, and change those alone; owners and admins change shared ones', async () => {
+        it('members create private connections and change only those; owners and admins change shared ones', async () => {
             const { name, owner } = await aSite();
             const [member, admin] = [await colleague(owner, 'member'), await colleague(owner, 'admin')];
             const mine = idOf(await connect(member, name));
@@ -222,7 +222,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(await member.call('GET', '/v1/audit'))).to.equal('FORBIDDEN');
         });
 
-        it('session cookies are refused where an operator forbids them, those that are kept already too', async () => {
+        it('session cookies are refused if an operator forbids them, including stored ones', async () => {
             const { name, owner } = await aSite({ type: 'cookie', name: 'sid' });
             const id = idOf(await connect(owner, name));
             dataOf(await owner.fetch(name, 'open', {}));
@@ -243,7 +243,7 @@ for (const topology of ANY_TOPOLOGY) {
             dataOf(await owner.fetch(name, 'open', {}, { connection: id }));
         });
 
-        it('one is lent to verification runs by its owner alone', async () => {
+        it('only its owner lends a connection to verification runs', async () => {
             const { name, owner } = await aSite({});
             const { userId } = await join(world);
             await world.app.db('memberships').insert({ workspace_id: owner.workspaceId, user_id: userId, role: 'admin' });
@@ -254,7 +254,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(dataOf(await change(owner, id, { verify_with: false }))).to.include({ verify_with: false });
         });
 
-        it('a schema without a test has none, and a failing site is no refusal', async () => {
+        it('a schema without a test leaves it untested, and a failing site does not reject it', async () => {
             const { name, owner } = await aSite({});
             const id = idOf(await connect(owner, name));
             expect(codeOf(await test(owner, id))).to.equal('ENDPOINT_NOT_FOUND');
@@ -263,7 +263,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(dataOf(await broken.owner.call('GET', '/v1/connections'))).to.deep.equal([]);
         });
 
-        it('a 429 to one connection slows that connection down, and nobody else', async () => {
+        it('a 429 to one connection slows down that connection only', async () => {
             const { name, owner } = await aSite({});
             idOf(await connect(owner, name));
             expect(codeOf(await owner.fetch(name, 'slow_down', {}, { timeout_ms: 2000 }))).to.be.oneOf([
@@ -277,7 +277,7 @@ for (const topology of ANY_TOPOLOGY) {
             ]);
         });
 
-        it('a package names a test that can be one', async () => {
+        it('a package names an endpoint that is suitable as a test', async () => {
             const { owner } = await aSite();
             const name = 'untestable.test';
             const write = anEndpoint(name, { name: 'change', method: 'POST', url: `https://${name}/change`, params: [] });
@@ -293,7 +293,7 @@ for (const topology of ANY_TOPOLOGY) {
             }
         });
 
-        it('a credential is tried five times an hour in error, and any thirty times', async () => {
+        it('a credential is tested at most five times an hour with failures, and thirty times in total', async () => {
             const { name, owner } = await aSite();
             taken = new Set();
             for (let at = 0; at < 5; at++) expect(codeOf(await connect(owner, name, `wrong-key-${at}`))).to.equal('CONNECTION_REJECTED');

@@ -49,7 +49,7 @@ for (const topology of ANY_TOPOLOGY) {
                     else response.writeHead(200, json).end(JSON.stringify({ items: [page] }));
                     return;
                 }
-                // Pages of a call that repeat the key, each hidden in another way.
+                // Pages that repeat the key, each with another encoding.
                 const key = `${request.headers['x-api-key']}`;
                 if (url.pathname === '/page-meta' || url.pathname === '/page-form') {
                     const entities = [...key].map((char) => `&#x${char.charCodeAt(0).toString(16)};`).join('');
@@ -102,7 +102,7 @@ for (const topology of ANY_TOPOLOGY) {
         const connect = async (person: Person, secret: object = { value: VALUE }, more: object = {}) =>
             person.call('POST', '/v1/connections', { body: { site: SITE, secret, ...more } });
         const idOf = (answer: Answer) => dataOf<{ connection_id: string }>(answer).connection_id;
-        /** Forgets all connections, and waits until every process knows. */
+        /** Deletes all connections, and waits until every process has noticed. */
         async function forgetAll(): Promise<void> {
             await world.app.db('connections').delete();
             await eventually(
@@ -151,7 +151,7 @@ for (const topology of ANY_TOPOLOGY) {
             ],
         ];
         for (const [entry, secret, sent, expected] of ways) {
-            it(`reaches the site as ${entry.type}${entry.prefix === undefined ? '' : ' with a prefix'}, and the caller sees ••• in its place`, async () => {
+            it(`reaches the site as ${entry.type}${entry.prefix === undefined ? '' : ' with a prefix'}, and the caller sees ••• instead`, async () => {
                 await forgetAll();
                 await publish([entry]);
                 idOf(await connect(owner, secret));
@@ -168,7 +168,7 @@ for (const topology of ANY_TOPOLOGY) {
             });
         }
 
-        it('is carried by no step of prepare, in whatever form a page repeats it', async () => {
+        it('is never sent by a step of prepare, in whatever form a page repeats it', async () => {
             const step = (path: string, extract: object) => ({ url: at(API, path), extract }) as NonNullable<PackageEndpoint['prepare']>;
             const elsewhere = at(API, '/echo?t={prepare.t}');
             await forgetAll();
@@ -201,7 +201,7 @@ for (const topology of ANY_TOPOLOGY) {
                 id = idOf(await connect(owner));
             });
 
-            it('is never shown: by no route, only its last four characters', async () => {
+            it('is shown by no route, except for its last four characters', async () => {
                 const answers = [
                     await owner.call('GET', '/v1/connections'),
                     await owner.call('GET', `/v1/connections/${id}`),
@@ -211,13 +211,13 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(dataOf(answers[1] as Answer)).to.include({ hint: '…e=42', type: 'header', shared: false, owner: owner.userId });
             });
 
-            it('is hidden in an answer in every form, escaped ones too', async () => {
+            it('is masked in a response in every encoding', async () => {
                 const forms = dataOf<{ forms: string[] }>(await owner.fetch(SITE, 'forms')).forms;
                 expect(forms).to.deep.equal(['•••', '•••', '•••', '•••']);
                 expect(dataOf(await owner.fetch(SITE, 'escaped'))).to.deep.equal({ text: '•••' });
             });
 
-            it('goes with no redirect to another host, and out of URLs that repeat it', async () => {
+            it('is not sent on a redirect to another host, and is masked in URLs that repeat it', async () => {
                 const from = site.seen.length;
                 dataOf(await owner.fetch(SITE, 'redirect', { to: at(OTHER, `/echo?page=2&back=${encodeURIComponent(VALUE)}`) }));
                 dataOf(await owner.fetch(SITE, 'redirect', { to: at(API, '/echo') }));
@@ -229,7 +229,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(site.seen.at(-1)?.path).to.match(/^\/redirect/);
             });
 
-            it('goes to no endpoint that takes none, and to an optional one where it is named', async () => {
+            it('is not sent to endpoints without auth, and to an endpoint with optional auth only if it is named', async () => {
                 expect(seenHeaders(await owner.fetch(SITE, 'open'))).not.to.have.property('x-api-key');
                 expect(seenHeaders(await owner.fetch(SITE, 'elsewhere'))).not.to.have.property('x-api-key');
                 expect(seenHeaders(await owner.fetch(SITE, 'maybe'))).not.to.have.property('x-api-key');
@@ -237,7 +237,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(codeOf(await owner.fetch(SITE, 'open', {}, { connection: id }))).to.equal('VALIDATION_ERROR');
             });
 
-            it("that the site refuses is the caller's fault: unbilled, and neither circuit nor health learn of it", async () => {
+            it('that the site refuses is the caller’s fault: free of charge, and without effect on circuit and health', async () => {
                 const refused = await owner.fetch(SITE, 'refuse', { to: '401' });
                 expect(refused.status).to.equal(502);
                 expect(refused.body['error']).to.deep.include({ code: 'UPSTREAM_UNAUTHORIZED', fault: 'caller', retryable: false });
@@ -250,7 +250,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(row).to.equal(undefined);
             });
 
-            it('is for its owner alone unless it is shared, and looks absent to others', async () => {
+            it('belongs to its owner unless it is shared, and looks absent to others', async () => {
                 const stranger = await join(world, { plan: 'pro' });
                 const colleague = await aColleague(world, owner);
                 for (const person of [stranger, colleague]) {
@@ -271,7 +271,7 @@ for (const topology of ANY_TOPOLOGY) {
                 dataOf(await owner.call('DELETE', `/v1/connections/${shared}`));
             });
 
-            it('that is missing or unknown counts like any call that the package refuses', async () => {
+            it('that is missing or unknown is counted like any call that the package refuses', async () => {
                 const person = await join(world, { plan: 'pro' });
                 for (const [code, more] of [
                     ['CONNECTION_REQUIRED', {}],
@@ -285,13 +285,13 @@ for (const topology of ANY_TOPOLOGY) {
                 }
             });
 
-            it('hides escapes of JSON in what a refusal shows', async () => {
+            it('is masked in JSON escapes of an error response', async () => {
                 const refused = await owner.fetch(SITE, 'refuse_escaped');
                 expect(codeOf(refused)).to.equal('UPSTREAM_UNAUTHORIZED');
                 expect(refused.text).to.include('•••').and.not.to.include('u0073');
             });
 
-            it('goes with no raw UTF-8 of a redirect to another host', async () => {
+            it('is not sent in raw UTF-8 of a redirect to another host', async () => {
                 const query: PackageAuth = { id: 'query', type: 'query', name: 'key', hosts: [API] };
                 await publish([HEADER, query]);
                 const two = idOf(await connect(owner, { value: 'schlüssel-für-alle' }, { auth_id: 'query' }));
@@ -316,7 +316,7 @@ for (const topology of ANY_TOPOLOGY) {
                 }
             });
 
-            it('is listed to keys of its site alone', async () => {
+            it('is listed only to keys of its site', async () => {
                 const { workspaceId, userId } = owner;
                 const listedTo = async (sites: readonly string[]) => {
                     const made = await createKey(world.app.db, { workspaceId, userId, name: 'k', scopes: { ...EVERY_SCOPE, sites } });
@@ -327,7 +327,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(await listedTo(['other.test'])).to.deep.equal([]);
             });
 
-            it('keeps results for max_age under itself alone', async () => {
+            it('keeps results for max_age only under itself', async () => {
                 const two = idOf(await connect(owner, { value: 'another-value' }));
                 await eventually(
                     () => owner.fetch(SITE, 'echo', {}, { connection: two, dry_run: true }),
@@ -346,7 +346,7 @@ for (const topology of ANY_TOPOLOGY) {
                 dataOf(await owner.call('DELETE', `/v1/connections/${two}`));
             });
 
-            it('stands in the audit with who used it and for which endpoint', async () => {
+            it('is in the audit, with the user and the endpoint of each use', async () => {
                 dataOf(await owner.fetch(SITE, 'echo', {}, { connection: id }));
                 await world.app.connectionUses.flush();
                 const acts = dataOf<{ action: string; target: string; details: object }[]>(
@@ -359,7 +359,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(dataOf(await owner.call('GET', `/v1/connections/${id}`))['last_used_at']).to.be.a('string');
             });
 
-            it('is not sent to what its owner did not agree to', async () => {
+            it('is not sent to hosts that its owner did not agree to', async () => {
                 await publish([{ ...HEADER, hosts: [API, OTHER] }], [endpoint('added', at(OTHER, '/echo'))]);
                 const answer = await owner.fetch(SITE, 'added');
                 expect(codeOf(answer)).to.equal('CONNECTION_REQUIRED');
@@ -372,7 +372,7 @@ for (const topology of ANY_TOPOLOGY) {
                 await publish([HEADER]);
             });
 
-            it("gives no member the answer of a colleague's connection for the same Idempotency-Key", async () => {
+            it('is part of the Idempotency-Key’s identity: a member does not get the response of a colleague’s connection', async () => {
                 const colleague = await aColleague(world, owner, 'admin');
                 idOf(await connect(colleague, { value: 'of-the-colleague' }));
                 const headers = { 'idempotency-key': `colleagues-${topology}` };
@@ -382,7 +382,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(codeOf(await colleague.call('POST', '/v1/fetch', { body, headers }))).to.equal('IDEMPOTENCY_CONFLICT');
             });
 
-            it('is sent with no page a second after it was deleted', async () => {
+            it('is not sent with any page more than a second after it was deleted', async () => {
                 const walked = idOf(await connect(owner, { value: 'for-two-pages' }));
                 whilePaging = async () => {
                     dataOf(await owner.call('DELETE', `/v1/connections/${walked}`));
@@ -397,7 +397,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect([codeOf(answer), site.seen.length - from]).to.deep.equal(['CONNECTION_REQUIRED', 2]);
             });
 
-            it('is checked before an answer is replayed', async () => {
+            it('is checked before a response is replayed', async () => {
                 const headers = { 'idempotency-key': `replay-${topology}` };
                 const body = { site: SITE, endpoint: 'echo', params: {}, connection: id };
                 dataOf(await owner.call('POST', '/v1/fetch', { body, headers }));
@@ -411,8 +411,8 @@ for (const topology of ANY_TOPOLOGY) {
             });
         });
 
-        describe('wherever one looks for it', () => {
-            it('stands in no log line, table, answer or error, whatever form one looks for', async () => {
+        describe('in logs, tables, responses and errors', () => {
+            it('never appears, in any encoding', async () => {
                 for (const line of world.logged) expectNone('the log', JSON.stringify(line));
                 await world.app.usage.flush();
                 const { rows } = await world.app.db.raw<{ rows: { name: string }[] }>(
@@ -426,7 +426,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(() => expectNone('a text', `x${FORMS[1]}x`)).to.throw('stands in a text');
             });
 
-            it('is refused for a moment while the key of its workspace is missing, and the operator is told which', async () => {
+            it('is refused while the key of its workspace is missing, and the operator learns which', async () => {
                 await forgetAll();
                 await publish([HEADER]);
                 const eve = await join(world, { plan: 'pro' });
@@ -444,7 +444,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(world.logged.some(({ message }) => String(message).includes(`the data key of ${eve.workspaceId}`))).to.equal(true);
             });
 
-            it('opens in no other row than its own', async () => {
+            it('can be decrypted in no other row', async () => {
                 await forgetAll();
                 await publish([HEADER]);
                 const [mine, theirs] = [owner, await join(world, { plan: 'pro' })];
@@ -462,7 +462,7 @@ for (const topology of ANY_TOPOLOGY) {
     });
 }
 
-/** How many counted calls the account may still make within this minute. */
+/** How many counted calls the account may still make in this minute. */
 async function leftOf(person: Person): Promise<number> {
     const { limits } = dataOf<{ limits: { window: string; remaining: number }[] }>(await person.call('GET', '/v1/account'));
     return limits.find(({ window }) => window === 'minute')?.remaining ?? 0;
@@ -472,7 +472,7 @@ function expectNone(where: string, text: string): void {
     for (const form of FORMS) expect(text.includes(form), `it stands in ${where}: ${text.slice(0, 300)}`).to.equal(false);
 }
 
-/** Another member of somebody's workspace, with a key of every scope. */
+/** Another member of a workspace, with a key of every scope. */
 async function aColleague(world: World, { workspaceId }: Person, role = 'member'): Promise<Person> {
     const { userId } = await join(world);
     await world.app.db('memberships').insert({ workspace_id: workspaceId, user_id: userId, role });

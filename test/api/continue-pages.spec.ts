@@ -6,14 +6,14 @@ import { openWorld, type World } from '../support/world.ts';
 
 const SITE = 'walks.test';
 
-/** Items of a page of `/list`, which has 10 in pages of 3. */
+/** The items of `/list`: 10 in pages of 3. */
 const ALL = Array.from({ length: 10 }, (_, place) => place + 1);
 
-describe('a walk over pages that goes on in another call', () => {
+describe('a paginated fetch that continues in another call', () => {
     let world: World;
     let site: Site;
     let caller: Person;
-    /** Statuses that the site answers its next requests with. */
+    /** Statuses of the site's next responses. */
     let failing: number[] = [];
 
     before(async () => {
@@ -88,7 +88,7 @@ describe('a walk over pages that goes on in another call', () => {
     }
 
     for (const endpoint of ['by_page', 'by_link', 'unique']) {
-        it(`answers each item once, ${endpoint}, whatever the calls are cut by`, async () => {
+        it(`returns each item once, ${endpoint}, wherever the calls were cut`, async () => {
             for (const max_results of [1, 2, 3, 4, 7, 100]) {
                 const { ids } = await walkAll(endpoint, { max_results });
                 expect(ids.flat(), `${max_results} results`).to.deep.equal(ALL);
@@ -96,7 +96,7 @@ describe('a walk over pages that goes on in another call', () => {
         });
     }
 
-    it('goes on behind the pages of the call before, and bills those that it reads', async () => {
+    it('continues after the pages of the previous call, and bills the pages that it reads', async () => {
         const first = await walk('by_page');
         expect(first.ids).to.deep.equal([1, 2, 3, 4, 5, 6]);
         expect(first.meta).to.deep.include({ credits_used: 2, truncated: true, pagination_end: 'max_pages' });
@@ -111,7 +111,7 @@ describe('a walk over pages that goes on in another call', () => {
         expect(site.seen.map(({ path }) => path)).to.deep.equal([1, 2, 3, 4, 5].map((page) => `/list?page=${page}`));
     });
 
-    it('bills no result twice where a call ended within a page', async () => {
+    it('bills no result twice if a call ended within a page', async () => {
         const { ids, credits } = await walkAll('by_result', { max_results: 4 });
         expect(ids).to.deep.equal([
             [1, 2, 3, 4],
@@ -121,7 +121,7 @@ describe('a walk over pages that goes on in another call', () => {
         expect(credits).to.equal(10);
     });
 
-    it('ends with no items at a status beyond the last page', async () => {
+    it('ends with no items if the site answers with an error beyond the last page', async () => {
         const first = await walk('by_page');
         failing = [404];
         const second = await walk('by_page', {}, { cursor: first.meta.next_cursor ?? '' });
@@ -129,7 +129,7 @@ describe('a walk over pages that goes on in another call', () => {
         expect(second.meta).to.deep.include({ credits_used: 0, truncated: false, pagination_end: 'status' });
     });
 
-    it('answers what it has with partial, and goes on at the page that failed', async () => {
+    it('returns its items as partial, and continues at the page that failed', async () => {
         failing = [200, 410];
         const first = await walk('by_page', {}, { partial: true });
         expect(first.ids).to.deep.equal([1, 2, 3]);
@@ -144,7 +144,7 @@ describe('a walk over pages that goes on in another call', () => {
         expect(second.ids).to.deep.equal([4, 5, 6, 7, 8, 9]);
     });
 
-    it('bills nothing where a walk of one price goes on and its page fails', async () => {
+    it('bills nothing if an endpoint with one price continues and its page fails', async () => {
         const first = await walk('searching');
         expect(first.meta).to.deep.include({ credits_used: 1, truncated: true });
         failing = [410];
@@ -152,14 +152,14 @@ describe('a walk over pages that goes on in another call', () => {
         expect(still.meta).to.deep.include({ credits_used: 0, results: 0, pagination_end: 'error' });
     });
 
-    it('fails without partial where a later page fails, for nothing', async () => {
+    it('fails without partial if a later page fails, free of charge', async () => {
         const first = await walk('by_page');
         failing = [410];
         const second = await caller.fetch(SITE, 'by_page', {}, { cursor: first.meta.next_cursor ?? '' });
         expect(second.body['error']).to.deep.include({ code: 'UPSTREAM_STATUS' });
     });
 
-    it('takes a cursor with the very call that it came from, for 24 hours', async () => {
+    it('takes a cursor only with the call that it came from, for 24 hours', async () => {
         const { meta } = await walk('by_page', { q: 'a' });
         const cursor = meta.next_cursor ?? '';
         const codeOf = async (who: Person, endpoint: string, params: JsonObject, more: JsonObject = {}) => {
@@ -181,7 +181,7 @@ describe('a walk over pages that goes on in another call', () => {
         expect(next.ids).to.deep.equal([7, 8, 9, 10]);
     });
 
-    it('succeeds as a job with what it has, and the next fetch goes on', async () => {
+    it('succeeds as a job with the items it has, and the next fetch continues', async () => {
         failing = [200, 410];
         const ordered = await caller.call('POST', '/v1/jobs', { body: { site: SITE, endpoint: 'by_page', params: {}, partial: true } });
         expect(ordered.status, ordered.text).to.equal(202);
@@ -194,14 +194,14 @@ describe('a walk over pages that goes on in another call', () => {
         expect(next.ids).to.deep.equal([4, 5, 6, 7, 8, 9]);
     });
 
-    it('keeps no answer with a page that failed for max_age', async () => {
+    it('stores no response with a failed page for max_age', async () => {
         failing = [200, 410];
         const asked = { partial: true, max_age: 60 };
         expect((await walk('by_page', { q: 'kept' }, asked)).meta).to.deep.include({ cached: false });
         expect((await walk('by_page', { q: 'kept' }, asked)).meta).to.deep.include({ cached: false, results: 6 });
     });
 
-    it('counts a page that failed against the health of its endpoint', async () => {
+    it('counts a failed page against the health of its endpoint', async () => {
         const cursor = (await walk('by_link', { q: 'health' })).meta.next_cursor ?? '';
         failing = [410];
         await walk('by_link', { q: 'health' }, { partial: true, cursor });
@@ -210,19 +210,19 @@ describe('a walk over pages that goes on in another call', () => {
         expect(Number((row as { failures: string }).failures)).to.equal(1);
     });
 
-    it('shows in a dry run the page where it goes on', async () => {
+    it('shows in a dry run the page where it continues', async () => {
         const { meta } = await walk('by_page');
         const answer = await caller.fetch(SITE, 'by_page', {}, { cursor: meta.next_cursor ?? '', dry_run: true });
         expect((answer.body['data'] as { request: JsonObject }).request['url']).to.match(/\/list\?page=3$/);
     });
 
-    it('gives no cursor that would be longer than 8 KiB', async () => {
+    it('gives no cursor longer than 8 KiB', async () => {
         const { meta } = await walk('long');
         expect(meta).to.deep.include({ truncated: true });
         expect(meta).to.not.have.property('next_cursor');
     });
 
-    it('runs the version that it began with', async () => {
+    it('uses the version that it began with', async () => {
         const first = await walk('by_page');
         expect((await publish('second')).status).to.equal(201);
         const second = await walk('by_page', {}, { cursor: first.meta.next_cursor ?? '' });

@@ -18,7 +18,7 @@ describe('every route', () => {
     let anybody: Person;
 
     before(async () => {
-        // Jobs that are ordered here run, and find nobody.
+        // Jobs that are created here run, but their site is unreachable.
         world = await openWorld({ config: { trustProxy: 1, egressHosts: new Map([[SITE, ['127.0.0.1']]]) } });
         maker = await join(world, { plan: 'pro' });
         anybody = stranger(world);
@@ -26,8 +26,8 @@ describe('every route', () => {
     });
     after(() => world.close());
 
-    it('answers in its envelope, with the headers its contract promises', async () => {
-        // A fetch has specs of its own; here it would leave the loopback.
+    it('answers in its envelope, with the headers of its contract', async () => {
+        // Fetches have their own specs. Here they would call a site outside of the loopback.
         const { workspaceId } = await join(world);
         const asked = { domain: SITE, task: 'Read the price of every product once a day.' };
         const { request_id } = dataOf<{ request_id: string }>(await maker.call('POST', '/v1/schema-requests', { body: asked }));
@@ -35,7 +35,7 @@ describe('every route', () => {
             await maker.call('POST', '/v1/jobs', { body: { site: SITE, endpoint: 'product', params: { id: 1 } } }),
         );
         await maker.call('DELETE', `/v1/jobs/${job_id}`);
-        // Nothing of this batch begins, so that it stays open.
+        // No item of this batch starts, so that the batch stays open.
         await world.app.db('job_pauses').insert({ site: SITE });
         const batch = { defaults: { site: SITE, endpoint: 'product' }, items: [{ params: { id: 1 } }] };
         const { batch_id } = dataOf<{ batch_id: string }>(await maker.call('POST', '/v1/batches', { body: batch }));
@@ -62,9 +62,9 @@ describe('every route', () => {
             consented: CONSENTED,
         };
         const routes = everyRoute(SITE, places);
-        // So would a test, and a delivery that is sent again. Secret scanners are answered in their own format.
+        // Tests of connections and redeliveries would leave the loopback too. Secret scanners get their own format.
         const outside = ['postFetch', 'testConnection', 'postRedeliver', 'postKeyReport'];
-        // A webhook that is deleted can be asked for no more.
+        // A deleted webhook cannot be requested any more, so deletes come last.
         const inOrder = routes.toSorted(
             (a, b) => Number(a.contract.name === 'deleteWebhook') - Number(b.contract.name === 'deleteWebhook'),
         );
@@ -75,7 +75,7 @@ describe('every route', () => {
         }
     });
 
-    it("repeats a caller's request id when it is well-formed, and gives one of its own otherwise", async () => {
+    it('repeats a caller’s request id if it is well-formed, and otherwise gives one of its own', async () => {
         const idFor = async (given: Record<string, string>) =>
             (await anybody.call('GET', '/v1/health', { headers: given })).headers.get('x-request-id');
         expect(await idFor({ 'x-request-id': 'Trace_7-a' })).to.equal('Trace_7-a');
@@ -86,7 +86,7 @@ describe('every route', () => {
         expect(await idFor({})).not.to.equal(own);
     });
 
-    it('names the request id in the envelope of a refusal', async () => {
+    it('names the request id in the envelope of an error', async () => {
         const refused = await anybody.call('GET', '/v1/account', { headers: { 'x-request-id': 'mine' } });
         expect(refused.body).to.deep.include({ meta: { request_id: 'mine' } });
     });
@@ -113,7 +113,7 @@ describe('every route', () => {
         }
     });
 
-    it('answers any other method of a known path with METHOD_NOT_ALLOWED and Allow, whatever body comes along', async () => {
+    it('answers any other method of a known path with METHOD_NOT_ALLOWED and Allow, whatever the body is', async () => {
         const routes = everyRoute(SITE);
         for (const { path } of routes) {
             for (const [method, headers] of [
@@ -121,7 +121,7 @@ describe('every route', () => {
                 ['DELETE', {}],
                 ['PROPFIND', {}],
             ] as const) {
-                // An id may be any word, so that /v1/connections/authorize is one too.
+                // `/v1/connections/authorize` also matches a route with an id, since ids may be any word.
                 const isKnown = (route: RouteCall) => route.path === path || route.contract.path === '/v1/connections/{connection_id}';
                 const at = path === '/v1/connections/authorize' ? isKnown : (route: RouteCall) => route.path === path;
                 if (routes.some((route) => at(route) && route.method === method)) continue;
@@ -132,7 +132,7 @@ describe('every route', () => {
         }
     });
 
-    it('answers an unknown path with NOT_FOUND, also one that differs in case or by a slash', async () => {
+    it('answers an unknown path with NOT_FOUND, also if only its case or a slash differs', async () => {
         for (const path of [
             '/v1',
             '/v1/',
@@ -150,13 +150,13 @@ describe('every route', () => {
         }
     });
 
-    it('opens browsing to pages of every origin, and keeps routes with a key to servers', async () => {
+    it('allows browsing from pages of every origin, and routes with a key from servers only', async () => {
         for (const { contract, path } of everyRoute(SITE)) {
             const answer = await maker.call(contract.method === 'GET' ? 'GET' : 'OPTIONS', path, {
                 headers: { origin: 'https://elsewhere.test' },
             });
             const mayRead = answer.headers.get('access-control-allow-origin') === '*';
-            // Two routes may share a path: then the preflight opens it, for the methods that are open.
+            // Two routes may share a path. The preflight then allows the methods that are open.
             const methods = answer.headers.get('access-control-allow-methods')?.split(', ') ?? [contract.method];
             expect(mayRead && methods.includes(contract.method), contract.name).to.equal(contract.auth !== 'required');
         }
@@ -171,7 +171,7 @@ describe('every route', () => {
     describe('of browsing', () => {
         const kept = () => everyRoute(SITE).filter(({ contract }) => contract.cacheSeconds !== undefined);
 
-        it('answers 304 to anyone who has the same content already, in any encoding', async () => {
+        it('answers 304 if the caller has the same content, in any encoding', async () => {
             for (const { path } of kept()) {
                 for (const encoding of ['identity', 'gzip']) {
                     const headers = { 'accept-encoding': encoding };
@@ -191,20 +191,20 @@ describe('every route', () => {
             }
         });
 
-        it('gives compressed and plain bytes different strong tags', async () => {
+        it('has different strong ETags for compressed and plain bytes', async () => {
             const tagFor = async (encoding: string) =>
                 (await anybody.call('GET', '/v1/errors', { headers: { 'accept-encoding': encoding } })).headers.get('etag');
             expect(await tagFor('gzip')).not.to.equal(await tagFor('identity'));
         });
 
-        it('changes the tag with the content', async () => {
+        it('changes the ETag with the content', async () => {
             const before = (await anybody.call('GET', `/v1/schemas/${SITE}`)).headers.get('etag') ?? '';
             dataOf(await maker.publish(aPackage(SITE, { title: 'Another title' })));
             const after = await anybody.call('GET', `/v1/schemas/${SITE}`, { headers: { 'if-none-match': before } });
             expect(after.status).to.equal(200);
         });
 
-        it('ignores Range, cookies of others and conditions that it does not know', async () => {
+        it('ignores Range, foreign cookies and unknown conditions', async () => {
             for (const headers of [
                 { range: 'bytes=0-3' },
                 { cookie: 'a=";\\"' },
@@ -216,8 +216,8 @@ describe('every route', () => {
         });
     });
 
-    describe('that takes a query', () => {
-        it('refuses unknown and repeated parameters, and text that is none', async () => {
+    describe('with a query', () => {
+        it('refuses unknown and repeated parameters, and text with forbidden characters', async () => {
             const look = async (query: string) =>
                 detailsOf(await anybody.call('GET', `/v1/catalog/${SITE}?intent=${encodeURIComponent(INTENT)}${query}`));
             expect(await look('&page=2&page=3&sort=x')).to.have.members(['/page REPEATED', '/sort UNKNOWN_FIELD']);
@@ -231,7 +231,7 @@ describe('every route', () => {
             }
         });
 
-        it('refuses escapes that are no UTF-8, and never guesses what they were meant to be', async () => {
+        it('refuses escapes that are not UTF-8 instead of guessing', async () => {
             const look = async (path: string) => detailsOf(await anybody.call('GET', path));
             expect(await look(`/v1/catalog/${SITE}?intent=%ff%ff%20find%20one%20product%20and%20its%20price`)).to.deep.equal([
                 '/intent INVALID_VALUE',
@@ -247,7 +247,7 @@ describe('every route', () => {
                 expect((await anybody.call('GET', `/v1/schemas?q=${fine}`)).status, fine).to.equal(200);
         });
 
-        it('takes a newline and a tab in an intent, and nowhere else', async () => {
+        it('takes a newline and a tab in an intent only', async () => {
             const intent = 'find\tone product\r\nand its price today';
             expect((await maker.call('GET', `/v1/catalog/${SITE}?intent=${encodeURIComponent(intent)}`)).status).to.equal(200);
             for (const q of ['a%0Ab', 'a%09b', 'a%0D%0Ab'])
@@ -255,7 +255,7 @@ describe('every route', () => {
         });
     });
 
-    describe('below HTTP', () => {
+    describe('at the HTTP level', () => {
         it('refuses two Host headers, since proxies disagree on which one counts', async () => {
             const refused = await sendRaw(
                 world.base,
@@ -264,13 +264,13 @@ describe('every route', () => {
             expect(refused && codeOf(refused)).to.equal('VALIDATION_ERROR');
         });
 
-        it('refuses a request without a Host header, which only HTTP/1.0 may leave out', async () => {
+        it('refuses a request without a Host header, which only HTTP/1.0 may omit', async () => {
             const refused = await sendRaw(world.base, 'GET /v1/health HTTP/1.1\r\nConnection: close\r\n\r\n');
             expect(refused && codeOf(refused)).to.equal('VALIDATION_ERROR');
             expect((await sendRaw(world.base, 'GET /v1/health HTTP/1.0\r\n\r\n'))?.status).to.equal(200);
         });
 
-        it('refuses two Authorization headers where a key counts, and looks at neither where none does', async () => {
+        it('refuses two Authorization headers if a key is used, and ignores both otherwise', async () => {
             const twice = (path: string) =>
                 sendRaw(world.base, rawRequest(`GET ${path} HTTP/1.1`, Array(2).fill(`Authorization: Bearer ${maker.apiKey}`)));
             const refused = await twice('/v1/account');
@@ -278,7 +278,7 @@ describe('every route', () => {
             expect((await twice('/v1/health'))?.status).to.equal(200);
         });
 
-        it('answers CONNECT as what it is not: a proxy', async () => {
+        it('answers CONNECT with an error: it is no proxy', async () => {
             for (const target of ['/v1/fetch', 'elsewhere.test:443']) {
                 const refused = await sendRaw(world.base, `CONNECT ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
                 if (refused === undefined) throw new Error(`no answer to CONNECT ${target}`);
@@ -291,7 +291,7 @@ describe('every route', () => {
             }
         });
 
-        it('answers bytes that are no HTTP in the same envelope, and closes', async () => {
+        it('answers bytes that are not HTTP in the same envelope, and closes', async () => {
             for (const garbage of [
                 '\u0000\u0001\u0002\r\n\r\n',
                 'hello\r\n\r\n',
@@ -308,7 +308,7 @@ describe('every route', () => {
             }
         });
 
-        it('names the bounds of a head that is too large', async () => {
+        it('names the limits of request headers that are too large', async () => {
             const heads = [
                 `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
                 `GET /v1/health HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
@@ -328,7 +328,7 @@ describe('every route', () => {
             expect(garbled && messageOf(garbled)).to.equal('The request is not well-formed HTTP/1.1.');
         });
 
-        it('says of a broken path that it is the path', async () => {
+        it('names the path as the cause if a path is malformed', async () => {
             for (const path of ['/v1/schemas/%zz', '/v1/schemas/%', '/v1/schemas/%ff']) {
                 const refused = await anybody.call('GET', path);
                 expect([refused.status, codeOf(refused)], path).to.deep.equal([400, 'VALIDATION_ERROR']);
@@ -343,7 +343,7 @@ describe('every route', () => {
     });
 });
 
-describe('a caller who sends slowly', () => {
+describe('a slow sender', () => {
     let world: World;
 
     before(async () => {
@@ -351,7 +351,7 @@ describe('a caller who sends slowly', () => {
     });
     after(() => world.close());
 
-    it('is cut off where headers or body do not arrive in time, and told so', async () => {
+    it('is disconnected with an error if headers or body do not arrive in time', async () => {
         const maker = await join(world);
         const half = {
             nothing: '',
@@ -371,7 +371,7 @@ describe('a caller who sends slowly', () => {
         expect((await stranger(world).call('GET', '/v1/errors')).status).to.equal(200);
     });
 
-    it('is answered as the request that it is: under its id, with the headers of its route, and counted once', async () => {
+    it('gets a response with its request id and the headers of its route, and is counted once', async () => {
         const { apiKey } = await join(world);
         const before = world.logged.length;
         for (const [path, mayBeRead] of [

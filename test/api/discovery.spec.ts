@@ -77,7 +77,7 @@ interface Document {
     components: { schemas: { Error: object } };
 }
 
-describe('anyone who looks around', () => {
+describe('a newcomer', () => {
     let world: World;
 
     before(async () => {
@@ -97,7 +97,7 @@ describe('anyone who looks around', () => {
         for (const { slug, children } of tree) for (const child of children) expect(child.path).to.equal(`${slug}/${child.slug}`);
     });
 
-    it('finds every error code with its status, whose move it is and whether to try again', async () => {
+    it('finds every error code with its status, who must act and whether to retry', async () => {
         const table = dataOf<{ code: string; status: number; fault: string; retryable: unknown; meaning: string }[]>(
             await get('/v1/errors'),
         );
@@ -131,7 +131,7 @@ describe('anyone who looks around', () => {
             document = (await get('/v1/openapi.json')).body as unknown as Document;
         });
 
-        it('finds every route with every status and code that it can give, and no other route', () => {
+        it('finds every route with exactly the statuses and codes that it can give', () => {
             expect(document).to.include({ openapi: '3.1.0' });
             expect(document.info.version).to.equal('dev');
             expect(document.servers).to.deep.equal([{ url: world.app.publicUrl() }]);
@@ -151,7 +151,7 @@ describe('anyone who looks around', () => {
             }
         });
 
-        it('finds what bounds a package before one is written', () => {
+        it('finds the limits of a package before writing one', () => {
             const said = document.paths['/v1/schemas']?.['post']?.description;
             for (const bound of [
                 '500 endpoints',
@@ -165,7 +165,7 @@ describe('anyone who looks around', () => {
                 expect(said).to.include(bound);
         });
 
-        it('finds schemas that compile, and that answers of the API fulfil', async () => {
+        it('finds schemas that compile and that responses match', async () => {
             const ajv = new Ajv2020({ strict: false });
             ajv.addSchema(document, 'doc');
             for (const path of ['/v1/categories', '/v1/errors', '/v1/health']) {
@@ -188,7 +188,7 @@ describe('anyone who looks around', () => {
             }
         });
 
-        it('finds a valid OpenAPI 3.1 document, as an outside tool checks it', async () => {
+        it('finds a document that an external tool accepts as OpenAPI 3.1', async () => {
             expect(await lintOpenApi({ routebook: document })).to.deep.equal([]);
         }).timeout(240_000);
     });
@@ -203,7 +203,7 @@ describe('anyone who looks around', () => {
                 .and.match(/href="\/docs\/owners"/);
         });
 
-        it('finds /livez and /readyz without workers, and the metrics for callers on this machine alone', async () => {
+        it('finds /livez and /readyz without workers, and the metrics only from this machine', async () => {
             expect((await get('/livez')).status).to.equal(200);
             expect((await get('/readyz')).status).to.equal(200);
             expect((await get('/metrics')).body['text']).to.include('routebook_http_requests_total');
@@ -223,7 +223,7 @@ describe('anyone who looks around', () => {
             }
         });
 
-        it('finds the metrics by a name of this machine alone, whatever other names lead here', async () => {
+        it('finds the metrics under a name of this machine only, whatever other names resolve to it', async () => {
             const askBy = (host: string) => sendRaw(world.base, `GET /metrics HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
             for (const host of ['localhost', 'LocalHost:8080', '127.0.0.1:8080', '127.1.2.3', '[::1]', '[::1]:8080']) {
                 expect((await askBy(host))?.status, host).to.equal(200);
@@ -233,7 +233,7 @@ describe('anyone who looks around', () => {
             }
         });
 
-        it('does not let pages of other origins read the metrics', async () => {
+        it('cannot read the metrics from pages of other origins', async () => {
             for (const method of ['GET', 'OPTIONS']) {
                 const { headers } = await stranger(world).call(method, '/metrics', { headers: { origin: 'https://evil.example' } });
                 expect(headers.get('access-control-allow-origin'), method).to.equal(null);

@@ -30,7 +30,7 @@ describe('GET /v1/events', function () {
         const { next_cursor: next } = (answer.body['meta'] as { pagination: { next_cursor: string } }).pagination;
         return { events: dataOf<EventEntry[]>(answer), next };
     };
-    /** Reads until there are so many events. */
+    /** Reads until this many events have come. */
     const readAll = async (person: Person, count: number, query = '') => {
         let page = await read(person, query);
         const again = async () => {
@@ -49,7 +49,7 @@ describe('GET /v1/events', function () {
     const record = (person: Person, name: string) =>
         recordEvent(world.app.db, { type: 'key.revoked', workspaceId: person.workspaceId, data: { name } });
 
-    it('tells a workspace what happened in it, and nobody else', async () => {
+    it('has the events of the workspace, and only those', async () => {
         const [ada, other] = [await join(world), await join(world)];
         await revoke(ada, 'leaked');
         const { events } = await readAll(ada, 1);
@@ -59,12 +59,12 @@ describe('GET /v1/events', function () {
         expect((await read(other)).events).to.deep.equal([]);
     });
 
-    it('goes on behind the cursor, and each event comes once, however many are recorded meanwhile', async () => {
+    it('continues after the cursor, and each event comes once, however many are recorded meanwhile', async () => {
         const ada = await join(world);
         const recordSix = async (writer: number) => {
             for (let turn = 0; turn < 6; turn++) await record(ada, `event ${writer} ${turn}`);
         };
-        // As many at once as a pool of connections bears on a slow machine.
+        // As many concurrent writers as the connection pool can serve on a slow machine.
         const recording = Promise.all(Array.from({ length: 10 }, (_, writer) => recordSix(writer)));
         const seen: unknown[] = [];
         let after = '';
@@ -80,7 +80,7 @@ describe('GET /v1/events', function () {
         expect(new Set(seen).size).to.equal(60);
     });
 
-    it('gives no more than the limit, and the rest behind its cursor', async () => {
+    it('returns no more than the limit, and the others after its cursor', async () => {
         const ada = await join(world);
         for (const name of ['one', 'two', 'three']) await record(ada, name);
         await readAll(ada, 3);
@@ -91,7 +91,7 @@ describe('GET /v1/events', function () {
         expect(namesOf([...dataOf<EventEntry[]>(short), ...dataOf<EventEntry[]>(rest)])).to.deep.equal(['one', 'two', 'three']);
     });
 
-    it('waits for an event and answers as soon as it is there, or empty when the time is over', async () => {
+    it('waits for an event and returns at once when it comes, or empty when the time is over', async () => {
         const ada = await join(world);
         const { next } = await read(ada);
         const waiting = read(ada, `&wait=30&after=${encodeURIComponent(next)}`);
@@ -103,7 +103,7 @@ describe('GET /v1/events', function () {
         expect((await read(ada, `&wait=1&after=${encodeURIComponent(end)}`)).events).to.deep.equal([]);
     });
 
-    it('holds up no other read of the same client while calls wait', async () => {
+    it('does not delay other reads of the same client while calls wait', async () => {
         const ada = await join(world);
         const after = `&wait=30&after=${encodeURIComponent((await read(ada)).next)}`;
         const waiting = Promise.all(Array.from({ length: 12 }, () => read(ada, after)));
@@ -112,7 +112,7 @@ describe('GET /v1/events', function () {
         for (const { events } of await waiting) expect(namesOf(events)).to.deep.equal(['meanwhile']);
     });
 
-    it('tells of the versions of sites that the workspace maintains or fetched, and of no others', async () => {
+    it('has the versions of sites that the workspace maintains or fetched, and of no others', async () => {
         const [owner, caller, stranger] = [await join(world), await join(world), await join(world)];
         dataOf(await owner.publish(shopPackage(shop.port)));
         dataOf(await caller.fetch(SHOP, 'product', { id: 1 }));
@@ -133,7 +133,7 @@ describe('GET /v1/events', function () {
         expect((await read(stranger)).events).to.deep.equal([]);
     });
 
-    it('filters by types and prefixes, and names the type that is none', async () => {
+    it('filters by types and prefixes, and names an unknown type', async () => {
         const ada = await join(world);
         await record(ada, 'key');
         await recordEvent(world.app.db, { type: 'credits.low', accountId: ada.userId, data: {} });
@@ -145,7 +145,7 @@ describe('GET /v1/events', function () {
         expect(JSON.stringify(wrong.body)).to.contain('nonsense');
     });
 
-    it('takes a cursor of its own workspace, and no other', async () => {
+    it('takes only cursors of its own workspace', async () => {
         const [ada, other] = [await join(world), await join(world)];
         const after = encodeURIComponent((await read(ada)).next);
         expect((await ada.call('GET', `/v1/events?after=${after}`)).status).to.equal(200);
@@ -153,7 +153,7 @@ describe('GET /v1/events', function () {
         expect(codeOf(await ada.call('GET', '/v1/events?after=nonsense'))).to.equal('INVALID_CURSOR');
     });
 
-    it('refuses a key that is limited to sites or effects, and says by what', async () => {
+    it('refuses a key that is limited to sites or effects, and names the limit', async () => {
         const ada = await join(world);
         const lack = async (scopes: Parameters<typeof scopedKey>[2]) =>
             lackOf(await (await scopedKey(world, ada, scopes)).call('GET', '/v1/events'));
@@ -163,7 +163,7 @@ describe('GET /v1/events', function () {
         expect(await lack({})).to.equal(undefined);
     });
 
-    it('tells an event whose transaction commits late behind those that were read before it', async () => {
+    it('returns an event whose transaction commits late, after the events that were read before it', async () => {
         const ada = await join(world);
         const late = await world.app.db.transaction();
         await recordEvent(late, { type: 'key.revoked', workspaceId: ada.workspaceId, data: { name: 'late' } });
@@ -175,14 +175,14 @@ describe('GET /v1/events', function () {
         expect(namesOf(rest.events)).to.deep.equal(['late']);
     });
 
-    it('gives positions in one process at a time', async () => {
+    it('assigns positions in one process at a time', async () => {
         const ada = await join(world);
         await Promise.all(Array.from({ length: 20 }, (_, index) => record(ada, `event ${index}`)));
         await Promise.all(Array.from({ length: 5 }, () => spreadEvents(world.app.db)));
         await readAll(ada, 20);
     });
 
-    it('tells nothing that is older than a day, and keeps nothing that is older than two weeks', async () => {
+    it('returns no event older than a day, and stores none older than two weeks', async () => {
         const ada = await join(world);
         await record(ada, 'yesterday');
         await readAll(ada, 1);

@@ -6,14 +6,14 @@ import { aProvenClaim, callRoute, dataOf, everyRoute } from '../support/routes.t
 import { openShop, SHOP, SHOP_HOSTS, shopPackage } from '../support/shop.ts';
 import { ANY_TOPOLOGY, openWorld } from '../support/world.ts';
 
-/** After them the site is another. */
+/** These routes run last, since they change the site. */
 const LAST = ['deleteWebhook', 'deleteOAuthClient', 'deleteConnection', 'postSchema', 'postYank'];
-/** What is accepted is a success too. */
+/** 202 Accepted is a success too. */
 const SUCCESSES = [200, 201, 202];
 
 for (const topology of ANY_TOPOLOGY) {
-    // What each of them says in detail is the subject of the other specs; `callRoute` holds every answer against its contract.
-    it(`every route of the API serves who asks rightly, over ${topology}`, async () => {
+    // Other specs check the details; `callRoute` checks every response against its contract.
+    it(`every route of the API answers a valid request, over ${topology}`, async () => {
         const shop = await openShop();
         const egressHosts = new Map([...SHOP_HOSTS, [CONNECTED, ['127.0.0.1']]]);
         const world = await openWorld({ topology, config: { egressHosts } });
@@ -66,7 +66,7 @@ for (const topology of ANY_TOPOLOGY) {
             const refused = [...statuses].filter(([, status]) => !SUCCESSES.includes(status));
             expect(refused).to.deep.equal([]);
             expect(statuses.size).to.equal(CONTRACTS.length);
-            // The fetch, both jobs and both batches, beside tests of connections and the run of a monitor.
+            // The fetch, both jobs and both batches, beside the tests of connections and the run of a monitor.
             await maker.call('GET', `/v1/jobs/${posted}?wait=30`);
             await maker.call('GET', `/v1/batches/${batch}?wait=30`);
             const fetched = shop.seen.map(({ path }) => path).filter((path) => path !== '/echo/mine' && path !== '/products/2');

@@ -20,7 +20,7 @@ const NAMES = [
     'paced.test',
 ] as const;
 const HOSTS: ReadonlyMap<string, readonly string[]> = new Map(NAMES.map((name) => [name, ['127.0.0.1']]));
-/** A site whose package calls two hosts: its own, and one that serves an endpoint and a first step. */
+/** A site whose package calls two hosts: its own, and one for an endpoint and a first step. */
 function twoHosts(ownPort: number, apiPort: number): PackageDocument {
     const remote = `http://api.hosts.test:${apiPort}/thing`;
     const own = `http://hosts.test:${ownPort}/thing`;
@@ -36,7 +36,7 @@ function twoHosts(ownPort: number, apiPort: number): PackageDocument {
 const errorOf = ({ body }: Answer) => body['error'] as Record<string, unknown>;
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`fetches of sites that fail, with circuits in ${topology}`, () => {
+    describe(`fetches of failing sites, with circuits in ${topology}`, () => {
         let world: World;
         let elsewhere: string;
         let flaky: FlakySite;
@@ -81,7 +81,7 @@ for (const topology of ANY_TOPOLOGY) {
             return /routebook_site_circuit_open\{site="flaky.test"\} (\d)/.exec(text)?.[1];
         };
 
-        it('are refused with the time left once a site fails, cost nothing, never reach it, and leave other sites alone', async () => {
+        it('are refused with the remaining time after a site failed, are free, never reach it, and do not affect other sites', async () => {
             flaky.behaviour = says(500);
             expect(codes(await things('flaky.test', 20))).to.deep.equal(['UPSTREAM_STATUS']);
             await world.app.circuits.flush();
@@ -103,13 +103,13 @@ for (const topology of ANY_TOPOLOGY) {
             expect([await circuitIn(world.base), await circuitIn(elsewhere)]).to.deep.equal(['1', '1']);
         });
 
-        it('still say what is wrong with the call itself while the circuit is open', async () => {
+        it('are refused for their own mistakes first while the circuit is open', async () => {
             expect(codes([await bob.fetch('flaky.test', 'nothing')])).to.deep.equal(['ENDPOINT_NOT_FOUND']);
             expect(codes([await bob.fetch('flaky.test', 'thing', { odd: 1 })])).to.deep.equal(['INVALID_PARAMS']);
             expect((await bob.fetch('flaky.test', 'thing', {}, { dry_run: true })).status).to.equal(200);
         });
 
-        it('let one of 50 through after that time, over two processes, and everybody once that one succeeded', async () => {
+        it('let one of 50 through after that time, over two processes, and all of them once that one succeeded', async () => {
             await world.clock.advance({ seconds: 5 });
             flaky.behaviour = 'hangs';
             const answers: Answer[] = [];
@@ -135,7 +135,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codes(await things('flaky.test', 10))).to.deep.equal(['success']);
         });
 
-        it('open again, stay away twice as long after each failed probe, and close with the first success', async () => {
+        it('open the circuit again after each failed probe, for twice as long, and close it with the first success', async () => {
             flaky.behaviour = says(500);
             await things('flaky.test', 20);
             await world.app.circuits.flush();
@@ -158,7 +158,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(said).to.include('the circuit of a host opened').and.include('the circuit of a host closed');
         });
 
-        it('stop calls that begin at a host that fails, also with their first step, and no others of its site', async () => {
+        it('are stopped if they start at a failing host, also with their first step; other calls of the site are not', async () => {
             const callEach = async () =>
                 Promise.all(
                     ['thing', 'remote', 'staged'].map(async (endpoint) => codeOf(await bob.fetch('hosts.test', endpoint)) ?? 'success'),
@@ -178,7 +178,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await callEach()).to.deep.equal(['success', 'success', 'success']);
         });
 
-        it('give the probe up for the next caller when its own account cannot pay', async () => {
+        it('leave the probe to the next caller if their own account cannot pay', async () => {
             flaky.behaviour = says(500);
             await things('flaky.test', 20);
             await world.app.circuits.flush();
@@ -190,27 +190,27 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codes([await ada.fetch('flaky.test', 'thing')])).to.deep.equal(['success']);
         });
 
-        it('never open a circuit by answers with 4xx, and not by timeouts of calls in a hurry', async () => {
+        it('never open a circuit with 4xx responses or with timeouts of short deadlines', async () => {
             flaky.behaviour = says(404);
             expect(codes(await things('picky.test', 30))).to.deep.equal(['UPSTREAM_STATUS']);
             flaky.behaviour = 'hangs';
             const heard = new Set<string>();
-            // So few at a time that no machine is too busy for them.
+            // So few at once that even a busy machine keeps up.
             for (let round = 0; round < 3; round++) {
                 const hurried = Array.from({ length: 10 }, () => ada.fetch('picky.test', 'thing', {}, { timeout_ms: 2000 }));
                 for (const code of codes(await Promise.all(hurried))) heard.add(code);
             }
             expect([...heard]).not.to.include('SITE_UNAVAILABLE');
-            // With PostgreSQL as the queue, callers on a busy machine hear of their deadline first.
+            // With PostgreSQL as the queue, the deadline of callers on a busy machine may pass first.
             if (topology === 'redis') expect([...heard]).to.include('UPSTREAM_TIMEOUT');
             await world.app.circuits.flush();
             flaky.behaviour = 'well';
             expect(codes(await things('picky.test', 3))).to.deep.equal(['success']);
         });
 
-        // With PostgreSQL as the queue, a busy machine has callers hear of their deadline before the worker could tell what it was.
+        // With PostgreSQL as the queue, the deadline on a busy machine may pass before the worker reports the timeout.
         if (topology === 'redis') {
-            it('open a circuit by timeouts of calls that had ten seconds', async function () {
+            it('open a circuit with timeouts of calls that had ten seconds', async function () {
                 this.timeout(240_000);
                 flaky.behaviour = 'hangs';
                 const callAndLook = async () => {
@@ -221,18 +221,18 @@ for (const topology of ANY_TOPOLOGY) {
                     await world.app.circuits.flush();
                     return codeOf(await bob.fetch('awaited.test', 'thing', {}, { timeout_ms: 1000 }));
                 };
-                // Of a busy machine some hear of their deadline first: those count for no site.
+                // On a busy machine, some deadlines pass first. Those count for no site.
                 await eventually(callAndLook, (code) => code === 'SITE_UNAVAILABLE', 120_000);
             });
         }
 
-        it('of a site that hangs leave all others as they were', async () => {
+        it('of a hanging site leave the other sites working', async () => {
             flaky.behaviour = 'hangs';
             const stuck: Promise<Answer>[] = [];
             const send = (count: number) => {
                 for (let one = 0; one < count; one++) stuck.push(ada.fetch('hung.test', 'thing', {}, { timeout_ms: 60_000 }));
             };
-            // Ten at a time, which no machine is too busy for.
+            // Ten at a time, so that even a busy machine keeps up.
             for (let hanging = 10; hanging <= 50; hanging += 10) {
                 send(10);
                 await flaky.hanging(hanging);
@@ -244,7 +244,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codes(await Promise.all(stuck)).filter((code) => code !== 'OVERLOADED')).to.deep.equal(['SITE_BUSY', 'success']);
         });
 
-        it('wait for their turn where an operator set a rate, and say so where none comes in time', async () => {
+        it('wait for their turn if an operator set a rate, and are refused if none comes in time', async () => {
             await sites.setDomain(world.app.db, 'slow.test', { rate: 10 });
             expect(codes(await things('slow.test', 6))).to.deep.equal(['success']);
             const { arrivals } = flaky;
@@ -258,7 +258,7 @@ for (const topology of ANY_TOPOLOGY) {
             await sites.setDomain(world.app.db, 'slow.test', { rate: null });
         });
 
-        it('come to a host no faster than its package asks for', async () => {
+        it('reach a host no faster than its package asks', async () => {
             const paced = flakyPackage('paced.test', flaky.port, { pace: { requests_per_minute: 300 } });
             expect((await ada.publish(paced)).status).to.equal(201);
             expect(codes(await things('paced.test', 4))).to.deep.equal(['success']);
@@ -266,7 +266,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)).to.be.above(3 * 200 - (isWhole ? 60 : 300));
         });
 
-        it('slow down for a site that answered 429, no matter who calls, and go on afterwards', async () => {
+        it('slow down for a site that answered 429, whoever calls, and continue afterwards', async () => {
             flaky.behaviour = says(429, { 'retry-after': '1' });
             expect(codes([await ada.fetch('picky.test', 'order')])).to.deep.equal(['UPSTREAM_RATE_LIMITED']);
             const limited = flaky.arrivals[0] ?? 0;
@@ -280,7 +280,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codes([await bob.fetch('calm.test', 'thing')])).to.deep.equal(['success']);
         });
 
-        it('are told of a bot wall as what it is, whatever status it has', async () => {
+        it('report a bot wall as such, whatever status it has', async () => {
             const html = { 'content-type': 'text/html' };
             const wall = '<html><head><title>Just a moment...</title></head><body><form id="challenge-form"></form></body></html>';
             for (const status of [403, 503, 200]) {

@@ -7,7 +7,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 const HOSTS = new Map(Object.entries(FORM_SITE_HOSTS).map(([name, address]) => [name, [address]]));
 
-describe('a hosted fetch of an endpoint that prepares', () => {
+describe('a hosted fetch of an endpoint with prepare', () => {
     let world: World;
     let site: Site;
     let ada: Person;
@@ -18,7 +18,7 @@ describe('a hosted fetch of an endpoint that prepares', () => {
         ada = await join(world, { plan: 'pro' });
         const published = await ada.publish(formPackage(site.port));
         expect(published.status, JSON.stringify(published.body)).to.equal(201);
-        // The first charged fetch of a person earns 50: out of the way of the bills below.
+        // The first charged fetch of a person earns 50 credits, which would disturb the bills below.
         expect((await ada.fetch(FORM_SITE, 'find', { q: 'a' })).status).to.equal(200);
     });
     after(async () => {
@@ -31,7 +31,7 @@ describe('a hosted fetch of an endpoint that prepares', () => {
 
     const asked = () => site.seen.map(({ method, path }) => `${method} ${path}`);
 
-    it('fills in the form of the page and costs one request', async () => {
+    it('fills in the page’s form and costs one request', async () => {
         const before = await balanceOf(ada);
         const answer = await ada.fetch(FORM_SITE, 'log_in', { user: 'ada', password: PASSWORD });
         expect(dataOf(answer)).to.include({ member: 'ada' });
@@ -40,7 +40,7 @@ describe('a hosted fetch of an endpoint that prepares', () => {
         expect(asked()).to.deep.equal(['GET /login', 'POST /session', 'GET /members']);
     });
 
-    it('submits once, ever, and bills no submission that the site refuses', async () => {
+    it('submits once, and bills no submission that the site refuses', async () => {
         const before = await balanceOf(ada);
         const answer = await ada.fetch(FORM_SITE, 'log_in', { user: 'ada', password: 'guess' });
         expect(codeOf(answer)).to.equal('UPSTREAM_STATUS');
@@ -49,7 +49,7 @@ describe('a hosted fetch of an endpoint that prepares', () => {
         expect(await balanceOf(ada)).to.equal(before);
     });
 
-    it('submits nothing where the form is not as the schema says, unbilled', async () => {
+    it('submits nothing if the form differs from the schema, free of charge', async () => {
         const before = await balanceOf(ada);
         for (const [endpoint, code] of [
             ['bad_none', 'UPSTREAM_INVALID_RESPONSE'],
@@ -64,7 +64,7 @@ describe('a hosted fetch of an endpoint that prepares', () => {
         expect(await balanceOf(ada)).to.equal(before);
     });
 
-    it('keeps the cookies of one caller from the next, and of one call from the next', async () => {
+    it('shares no cookies between callers, nor between calls', async () => {
         const bo = await join(world);
         for (const person of [ada, bo, ada]) {
             const { cookie } = dataOf<{ cookie: string }>(await person.fetch(FORM_SITE, 'members_in_session'));
@@ -77,13 +77,13 @@ describe('a hosted fetch of an endpoint that prepares', () => {
         expect(codeOf(await bo.fetch(FORM_SITE, 'members')), 'a call that prepares nothing has no session').to.equal('UPSTREAM_STATUS');
     });
 
-    it('follows the pages of what a form finds, and bills those', async () => {
+    it('follows the pages of a form’s results, and bills them', async () => {
         const answer = await ada.fetch(FORM_SITE, 'find_all', { q: 'key' });
         expect(dataOf(answer)['items']).to.deep.equal([{ page: 1 }, { page: 2 }]);
         expect(answer.body['meta']).to.include({ credits_used: 2, results: 2, truncated: false });
     });
 
-    it('shows in a dry run the GET of its page and what would be filled in, and sends nothing', async () => {
+    it('shows in a dry run the GET of its page and the fields to fill in, and sends nothing', async () => {
         const before = await balanceOf(ada);
         const plan = async (endpoint: string, params: Record<string, unknown> = {}) =>
             dataOf<{ request: { method: string; url: string; headers: object; body: unknown } }>(

@@ -15,7 +15,7 @@ for (const topology of ANY_TOPOLOGY) {
         let site: FlakySite;
         let owner: Person;
         let ada: Person;
-        /** Operations that asked for a hold. */
+        /** Operations that requested a hold. */
         let asked: string[];
 
         beforeEach(async function () {
@@ -40,7 +40,7 @@ for (const topology of ANY_TOPOLOGY) {
 
         const thing = (more = {}): Promise<Answer> => ada.fetch(SITE, 'thing', {}, more);
         const remaining = (answer: Answer) => (answer.body['meta'] as { credits_remaining: number }).credits_remaining;
-        /** What became of the holds that were asked for. */
+        /** The states of the requested holds. */
         const states = async () => {
             const { rows } = await world.app.db.raw<{ rows: { state: string }[] }>(
                 'select h.state from holds h join unnest(?::text[]) with ordinality as o (operation, n) using (operation) order by o.n',
@@ -48,9 +48,9 @@ for (const topology of ANY_TOPOLOGY) {
             );
             return rows.map(({ state }) => state);
         };
-        it('is not made where its window is full', async () => {
+        it('is not made if a rate-limit window is full', async () => {
             const first = await thing();
-            // Calls of another kind, each the first of its kind in this window.
+            // Calls of the other kinds, each the first of its kind in this window.
             const others = await Promise.all(
                 Array.from({ length: 9 }, () => ada.call('GET', `/v1/catalog/${SITE}?intent=${encodeURIComponent(INTENT)}`)),
             );
@@ -62,7 +62,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(remaining(await thing())).to.equal(remaining(first) - 1);
         });
 
-        it('is not made where the circuit of its site is open', async () => {
+        it('is not made if the circuit of its site is open', async () => {
             const first = await thing();
             site.behaviour = says(500);
             const many = await join(world, { overrides: { concurrency: 50, perMinute: 1000 } });
@@ -83,7 +83,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await world.app.credits.balance(ada.userId))?.available).to.equal(remaining(first));
         });
 
-        it('is made for the newest version at once', async () => {
+        it('uses the newest version at once', async () => {
             await thing();
             const newer = flakyPackage(SITE, site.port, { title: 'Flaky, again' });
             expect((await owner.publish(newer)).status).to.equal(201);
@@ -92,7 +92,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((answer.body['meta'] as { version: number }).version).to.equal(2);
         });
 
-        it('is not made for a kept answer, nor for a dry run', async () => {
+        it('is not made for a stored response, nor for a dry run', async () => {
             await thing({ max_age: 60 });
             asked = [];
             await thing({ max_age: 60 });

@@ -7,7 +7,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 const HOSTS = new Map(Object.entries(LIBRARY_HOSTS).map(([name, address]) => [name, [address]]));
 
-describe('a hosted fetch of an endpoint with pages', () => {
+describe('a hosted fetch of a paginated endpoint', () => {
     let world: World;
     let library: Site;
     let ada: Person;
@@ -18,7 +18,7 @@ describe('a hosted fetch of an endpoint with pages', () => {
         ada = await join(world, { plan: 'pro' });
         const published = await ada.publish(libraryPackage(library.port));
         expect(published.status, JSON.stringify(published.body)).to.equal(201);
-        // The first charged fetch of a person earns 50: out of the way of the bills below.
+        // The first charged fetch of a person earns 50 credits, which would disturb the bills below.
         expect((await ada.fetch(LIBRARY, 'pages', { books: 1 })).status).to.equal(200);
     });
     after(async () => {
@@ -29,7 +29,7 @@ describe('a hosted fetch of an endpoint with pages', () => {
         library.seen.length = 0;
     });
 
-    /** What a call was charged, by its own word and by the balance; and what else its meta says. */
+    /** The charge of a call by its own `meta` and by the balance, and the rest of its `meta`. */
     async function bill(person: Person, endpoint: string, params: object = {}, more: object = {}) {
         const before = await balanceOf(person);
         const answer = await person.fetch(LIBRARY, endpoint, { ...params }, { ...more });
@@ -51,13 +51,13 @@ describe('a hosted fetch of an endpoint with pages', () => {
         expect(await bill(ada, 'pages', { books: 0 })).to.deep.equal({ credits_used: 0, results: 0, truncated: false });
     });
 
-    it('is billed by the result where the schema says so, and pages are free then', async () => {
+    it('is billed by the result if the schema says so, without a charge for pages', async () => {
         expect(await bill(ada, 'pages_by_result')).to.deep.equal({ credits_used: 7, results: 7, truncated: false });
         expect(await bill(ada, 'pages_by_result', {}, { max_results: 5 })).to.deep.equal({ credits_used: 5, results: 5, truncated: true });
         expect(await bill(ada, 'pages_by_result', { books: 0 })).to.deep.equal({ credits_used: 0, results: 0, truncated: false });
     });
 
-    it('is one request of any other kind, however many pages that takes', async () => {
+    it('is one request for any other kind, however many pages it takes', async () => {
         expect(await bill(ada, 'pages_of_api_call')).to.deep.equal({ credits_used: 1, results: 7, truncated: false });
         expect(await bill(ada, 'pages_of_api_call', { books: 0 })).to.deep.equal({ credits_used: 1, results: 0, truncated: false });
     });
@@ -71,15 +71,15 @@ describe('a hosted fetch of an endpoint with pages', () => {
         expect(await bill(ada, 'pages_by_result', {}, { max_credits: 2 })).to.deep.equal({ credits_used: 2, results: 2, truncated: true });
     });
 
-    it('ends where the balance ends, and never below zero', async () => {
+    it('ends when the balance is used up, which is never negative', async () => {
         const poor = await join(world, { overrides: { allowance: 2 } });
         const answer = await poor.fetch(LIBRARY, 'pages', { books: 9 });
-        // 2 of 2 spent on pages; the first charged fetch earns 50.
+        // 2 of 2 credits are spent on pages. The first charged fetch earns 50.
         expect(metaOf(answer)).to.include({ credits_used: 2, results: 6, truncated: true, credits_remaining: 50 });
         expect(library.seen).to.have.length(2);
     });
 
-    it('is free as a whole when one of its pages fails', async () => {
+    it('is free if one of its pages fails', async () => {
         const before = await balanceOf(ada);
         for (const [endpoint, params, code] of [
             ['breaks', { at: 2, status: 403 }, 'UPSTREAM_STATUS'],
@@ -97,14 +97,14 @@ describe('a hosted fetch of an endpoint with pages', () => {
         expect(await balanceOf(ada)).to.equal(before);
     });
 
-    it('is free when its time is up on a later page', async () => {
+    it('is free if it times out on a later page', async () => {
         const before = await balanceOf(ada);
         const answer = await ada.fetch(LIBRARY, 'slow', {}, { timeout_ms: 1000 });
         expect(['UPSTREAM_TIMEOUT', 'DEADLINE_EXCEEDED']).to.include(codeOf(answer));
         expect(await balanceOf(ada)).to.equal(before);
     });
 
-    it('shows its first page in a dry run, and what it can cost at most', async () => {
+    it('shows its first page and its maximum price in a dry run', async () => {
         const before = await balanceOf(ada);
         const planned = async (endpoint: string, params: object = {}, more: object = {}) => {
             const { request, credits_max: most } = dataOf<{ request: { method: string; url: string; body: unknown }; credits_max: number }>(
@@ -124,7 +124,7 @@ describe('a hosted fetch of an endpoint with pages', () => {
         expect(await balanceOf(ada)).to.equal(before);
     });
 
-    it('costs what the operator set for each of its pages', async () => {
+    it('costs the operator’s price for each of its pages', async () => {
         await world.app.db('domains').where({ registrable: LIBRARY }).update({ credits: 5 });
         const dear = await bill(ada, 'links', { books: 4 });
         expect(dear).to.deep.equal({ credits_used: 10, results: 4, truncated: false });

@@ -7,7 +7,7 @@ import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 const errorOf = (answer: Answer) => answer.body['error'] as Record<string, unknown>;
 const metaOf = (answer: Answer) => answer.body['meta'] as Record<string, unknown>;
 
-/** What a caller hears when no worker told of the call in time. */
+/** What a caller gets when no worker reported in time. */
 const LATE: ReadonlySet<unknown> = new Set(['DEADLINE_EXCEEDED', 'OUTCOME_UNKNOWN']);
 
 for (const topology of TOPOLOGIES) {
@@ -31,19 +31,19 @@ for (const topology of TOPOLOGIES) {
             await shop.close();
         });
 
-        it('answers with the result and charges exactly one credit for one request', async () => {
+        it('returns the result and charges exactly one credit for one request', async () => {
             const before = await balanceOf(ada);
             const answer = await ada.fetch(SHOP, 'product', { id: 7 });
             expect(answer.status).to.equal(200);
             expect(answer.body['data']).to.deep.equal({ id: 7, title: 'Product 7', price: { amount: 10 } });
-            // The first charged fetch of a person earns 50, in its own answer already.
+            // The first charged fetch of a person earns 50 credits, which are in its own response.
             expect(metaOf(answer)).to.include({ credits_used: 1, credits_remaining: before - 1 + 50, site: SHOP, endpoint: 'product' });
             expect(metaOf(answer)).to.include({ version: 1, results: 1, truncated: false, cached: false });
             expect(metaOf(answer)['upstream']).to.include({ status: 200, attempts: 1 });
             expect(await balanceOf(ada)).to.equal(before - 1 + 50);
         });
 
-        it('brings JSON as the site wrote it, with numbers that JavaScript cannot hold, and so again under its key or by max_age', async () => {
+        it('returns JSON as the site wrote it, with numbers that JavaScript rounds, also under its key and by max_age', async () => {
             const site = 'numbers.test';
             const url = `http://${site}:${shop.port}/numbers`;
             const endpoints = [{ name: 'numbers', method: 'GET', url }];
@@ -59,7 +59,7 @@ for (const topology of TOPOLOGIES) {
             expect(JSON.parse(texts[2] ?? '').meta).to.include({ cached: true, credits_used: 0 });
         });
 
-        it('bills per result where the schema says so, and nothing for no results', async () => {
+        it('bills by the result if the schema says so, and nothing for no results', async () => {
             const answer = await ada.fetch(SHOP, 'search', { n: 4 });
             expect(metaOf(answer)).to.include({ credits_used: 4, results: 4, truncated: false });
             const none = await ada.fetch(SHOP, 'search', { n: 0 });
@@ -87,7 +87,7 @@ for (const topology of TOPOLOGIES) {
             expect(sent).to.deep.equal(['accept', 'accept-encoding', 'connection', 'host', 'user-agent', 'x-client']);
         });
 
-        it('sends bodies flat or by template, defaults filled in and absent params left out', async () => {
+        it('sends bodies flat or by template, with defaults and without absent params', async () => {
             const order = await ada.fetch(SHOP, 'order', { product: 3 });
             expect(JSON.parse((order.body['data'] as { body: string }).body)).to.deep.equal({ product: 3, quantity: 1 });
             const query = await ada.fetch(SHOP, 'graphql', { q: '"} injected {"' });
@@ -106,13 +106,13 @@ for (const topology of TOPOLOGIES) {
             expect(items.body['data']).to.deep.equal({ title: 'Welcome', items: [{ name: 'One' }, { name: 'Two' }] });
         });
 
-        it('gives arrays, texts and empty answers an object around them', async () => {
+        it('wraps arrays, texts and empty responses in an object', async () => {
             expect((await ada.fetch(SHOP, 'list')).body['data']).to.deep.equal({ items: [1, 2, 3] });
             expect((await ada.fetch(SHOP, 'text')).body['data']).to.deep.equal({ value: 'just text' });
             expect((await ada.fetch(SHOP, 'empty')).body['data']).to.deep.equal({});
         });
 
-        it('does not charge when the site refuses, breaks, lies or hangs', async () => {
+        it('is free if the site refuses, fails, responds with something else or hangs', async () => {
             const before = await balanceOf(ada);
             const failures: [string, Record<string, unknown>, number, string][] = [
                 ['status', { code: 404 }, 502, 'UPSTREAM_STATUS'],
@@ -126,7 +126,7 @@ for (const topology of TOPOLOGIES) {
                 ['held_write', {}, 504, 'UPSTREAM_TIMEOUT'],
             ];
             for (const [endpoint, params, status, code] of failures) {
-                // On a busy machine a caller may hear of the deadline before the worker tells of the site.
+                // On a busy machine, the deadline may pass before the worker reports.
                 let answer = await ada.fetch(SHOP, endpoint, params, { timeout_ms: 1000 });
                 for (let again = isWhole ? 5 : 0; again < 5 && LATE.has(errorOf(answer)['code']); again++)
                     answer = await ada.fetch(SHOP, endpoint, params, { timeout_ms: 1000 });
@@ -137,7 +137,7 @@ for (const topology of TOPOLOGIES) {
             expect(await balanceOf(ada)).to.equal(before);
         });
 
-        it('tells what the site said, and whether a retry may help', async () => {
+        it('reports the site’s response, and whether a retry may help', async () => {
             const gone = errorOf(await ada.fetch(SHOP, 'status', { code: 410 }));
             expect(gone['upstream']).to.deep.equal({ status: 410, snippet: '{"status":410}' });
             expect(gone['retryable']).to.equal(false);
@@ -146,7 +146,7 @@ for (const topology of TOPOLOGIES) {
             expect(errorOf(await ada.fetch(SHOP, 'held_write', {}, { timeout_ms: 1000 }))['retryable']).to.equal(false);
         });
 
-        it('refuses wrong params before anything is counted, naming every one', async () => {
+        it('refuses wrong params before anything is counted, naming each', async () => {
             const refused = await ada.fetch(SHOP, 'order', { quantity: 'two', colour: 'red' });
             expect(refused.status).to.equal(400);
             expect(errorOf(refused)['code']).to.equal('INVALID_PARAMS');
@@ -159,7 +159,7 @@ for (const topology of TOPOLOGIES) {
             expect(refused.headers.get('ratelimit')).to.equal(null);
         });
 
-        it('counts a call whose site, endpoint or version does not exist, and says what does', async () => {
+        it('counts a call whose site, endpoint or version does not exist, and names those that do', async () => {
             const cases: [Record<string, unknown>, number, string][] = [
                 [{ site: 'unknown.test', endpoint: 'x' }, 404, 'SITE_NOT_FOUND'],
                 [{ site: SHOP, endpoint: 'produkt' }, 404, 'ENDPOINT_NOT_FOUND'],
@@ -178,7 +178,7 @@ for (const topology of TOPOLOGIES) {
             expect(errorOf(await ada.fetch(SHOP, 'produkt'))['did_you_mean']).to.include('product');
         });
 
-        it('has every call in the request log, whatever somebody calls an endpoint', async () => {
+        it('is in the request log, whatever the name of its endpoint', async () => {
             const letters = Array.from({ length: 1024 }, (_, place) => String.fromCodePoint(0x4e00 + ((place * 7919) % 20_000))).join('');
             expect(errorOf(await ada.fetch(SHOP, letters))['code']).to.equal('ENDPOINT_NOT_FOUND');
             const fetched = await ada.fetch(SHOP, 'product', { id: 1 });
@@ -192,7 +192,7 @@ for (const topology of TOPOLOGIES) {
             expect(world.logged.filter((line) => line['part'] === 'usage')).to.deep.equal([]);
         });
 
-        it('delivers what was billed, also where the database answered the charge too late', async () => {
+        it('delivers the result that was billed, also if the database confirmed the charge too late', async () => {
             const { credits } = world.app;
             const { charge } = credits;
             try {
@@ -213,7 +213,7 @@ for (const topology of TOPOLOGIES) {
             }
         });
 
-        it('shows in a dry run the very request that a fetch sends, and its greatest price, for nothing', async () => {
+        it('shows in a dry run the exact request and its maximum price, free of charge', async () => {
             const before = await balanceOf(ada);
             const sentBefore = shop.seen.length;
             const dry = await ada.fetch(SHOP, 'order', { product: 3, note: 'ü' }, { dry_run: true });
@@ -229,7 +229,7 @@ for (const topology of TOPOLOGIES) {
             expect(await balanceOf(ada)).to.equal(before - 1);
         });
 
-        it('answers 402 with the way up when the balance is below one unit', async () => {
+        it('answers 402 with how to get credits when the balance is below one unit', async () => {
             const poor = await join(world, { overrides: { allowance: 0 } });
             const answer = await poor.fetch(SHOP, 'product', { id: 1 });
             expect(answer.status).to.equal(402);
@@ -239,7 +239,7 @@ for (const topology of TOPOLOGIES) {
             expect(metaOf(answer)).to.include({ credits_used: 0, credits_remaining: 0 });
         });
 
-        it('refuses a spending cap below one unit as the mistake that it is', async () => {
+        it('refuses a spending cap below one unit as a mistake', async () => {
             await world.app.db.raw("insert into domains (registrable, credits) values ('dear.test', 5)");
             await ada.publish(shopPackage(shop.port, { site: 'dear.test' }));
             const answer = await ada.fetch('dear.test', 'product', { id: 1 }, { max_credits: 4 });
@@ -249,7 +249,7 @@ for (const topology of TOPOLOGIES) {
             expect(metaOf(await ada.fetch('dear.test', 'product', { id: 1 }))).to.include({ credits_used: 5 });
         });
 
-        it('lets an account have as many fetches in flight as its plan allows, and no more', async () => {
+        it('is refused beyond the number of concurrent fetches of the account’s plan', async () => {
             const free = await join(world);
             const running = Array.from({ length: 5 }, () => free.fetch(SHOP, 'held'));
             await shop.waiting(5);
@@ -261,8 +261,8 @@ for (const topology of TOPOLOGIES) {
             expect((await free.fetch(SHOP, 'product', { id: 1 })).status).to.equal(200);
         });
 
-        it('keeps room on the workers for other sites', async () => {
-            // One worker of 64 slots: a site may have half of them.
+        it('leaves workers free for other sites', async () => {
+            // One worker has 64 slots. A site may use half of them.
             const crowd = await Promise.all(Array.from({ length: 7 }, () => join(world)));
             const answers = crowd.flatMap((person) => Array.from({ length: 5 }, () => person.fetch(SHOP, 'held')));
             await shop.waiting(32);
@@ -288,7 +288,7 @@ for (const topology of TOPOLOGIES) {
             }
         });
 
-        it('tells apart what the site may not: an address that is not public', async () => {
+        it('has a separate error for a site at a non-public address', async () => {
             const site = 'inside.test';
             await ada.publish({
                 ...shopPackage(shop.port, { site }),
@@ -299,7 +299,7 @@ for (const topology of TOPOLOGIES) {
             expect(errorOf(answer)).to.include({ code: 'EGRESS_DENIED', fault: 'schema' });
         });
 
-        it('runs what a site is now, also for calls that follow each other at once', async () => {
+        it('uses the current version of a site, also for calls in quick succession', async () => {
             const site = 'changing.test';
             const once = shopPackage(shop.port, { site });
             await ada.publish(once);
@@ -326,7 +326,7 @@ for (const topology of TOPOLOGIES) {
             expect((await ada.fetch(site, 'product', { id: 1 })).status).to.equal(200);
         });
 
-        it('stops calling a site within a second of its block', async () => {
+        it('stops within a second of a block of its site', async () => {
             const site = 'blocked.test';
             await ada.publish(shopPackage(shop.port, { site }));
             await world.app.db.raw("update domains set blocked_at = app_now(), block_reason = 'its owner asked' where registrable = ?", [

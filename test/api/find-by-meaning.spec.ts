@@ -11,13 +11,13 @@ import { addVectorType } from '../support/vector-type.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const MODEL = 'words-to-numbers';
-/** The words of a meaning; a text has the meanings of its words. */
+/** The words of each meaning. A text has the meanings of its words. */
 const MEANINGS = [/\b(weather|rain|umbrella|drenched)\b/i, /\b(exchange|currencies|banknotes)\b/i, /\b(songs?|tunes)\b/i];
 
 const of = (site: string, name: string, description: string) =>
     aPackage(site, { title: site, endpoints: [anEndpoint(site, { name, description, url: `https://${site}/${name}`, params: [] })] });
 
-/** A server of the OpenAI embeddings form. */
+/** A server with the embeddings API of OpenAI. */
 function embeddingsServer() {
     const asked: string[] = [];
     const keys = new Set<string | undefined>();
@@ -30,7 +30,7 @@ function embeddingsServer() {
         asked.push(...input);
         if (isAway || request.url !== '/v1/embeddings' || model !== MODEL) return response.writeHead(503).end();
         const data = input.map((one, index) => ({ index, embedding: [...MEANINGS.map((words) => Number(words.test(one))), 0.1] }));
-        // In any order: `index` tells which is which.
+        // In any order, since `index` identifies them.
         return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ data: data.toReversed() }));
     });
     return { server, asked, keys, leave: () => (isAway = true), comeBack: () => (isAway = false) };
@@ -75,20 +75,20 @@ describe('a task, with an embeddings server', () => {
             (rows) => rows.length === 0,
         );
 
-    it('is found by words alone while there are no vectors, and is sent to nobody', async () => {
+    it('is matched by words while there are no vectors, and is sent nowhere', async () => {
         expect(await find('weather and rain')).to.deep.equal(['sky.test/next_days']);
         expect(await find('shall I be drenched on Friday')).to.deep.equal([]);
         expect(models.asked).to.deep.equal([]);
     });
 
-    it('ranks by words without pgvector, and says so to the operator', async () => {
+    it('is matched by words without pgvector, and the operator learns it', async () => {
         const { code, output } = await admin('embeddings', 'rebuild');
         expect(code).to.equal(1);
         expect(output).to.include('pgvector');
         expect((await admin('embeddings', 'status')).output).to.include('"ranking":"words"');
     });
 
-    it('is found by its meaning once vectors were made, with the score of its likeness', async () => {
+    it('is matched by meaning once vectors exist, with a similarity score', async () => {
         await addVectorType(world.app.db);
         const { code, output } = await admin('embeddings', 'rebuild');
         expect(code, output).to.equal(0);
@@ -107,7 +107,7 @@ describe('a task, with an embeddings server', () => {
         expect(models.keys).to.include('Bearer sk-local');
     });
 
-    it('is asked for once, and never for a caller without a key', async () => {
+    it('is embedded once, and never for a caller without a key', async () => {
         const task = 'how many banknotes do I get';
         expect(await find(task)).to.deep.equal(['rates.test/latest']);
         expect(await find(task)).to.deep.equal(['rates.test/latest']);
@@ -116,14 +116,14 @@ describe('a task, with an embeddings server', () => {
         expect(models.asked).not.to.include('all my banknotes');
     });
 
-    it('finds what is published later, and no version of before', async () => {
+    it('matches what is published later, and no older version', async () => {
         dataOf(await maker.publish(of('music.test', 'top', 'Songs that are heard most.')));
         await untilIndexed(world);
         await untilEmbedded();
         expect(await find('tunes for the evening')).to.deep.equal(['music.test/top']);
     });
 
-    it('is found by words while that server is away', async () => {
+    it('is matched by words while that server is down', async () => {
         models.leave();
         expect(await find('exchange rates of two currencies')).to.deep.equal(['rates.test/latest']);
         expect(await find('drenched again')).to.deep.equal([]);
@@ -131,10 +131,10 @@ describe('a task, with an embeddings server', () => {
         expect(await find('drenched again')).to.deep.equal(['sky.test/next_days']);
     });
 
-    it('is found by words where the vectors are of another model, until they are rebuilt', async () => {
+    it('is matched by words if the vectors belong to another model, until they are rebuilt', async () => {
         await world.app.db('embedding_model').update({ model: 'another' });
         await eventually(
-            // Somebody else each time: one account may ask 60 times a minute.
+            // A new account each time, since one account may search 60 times a minute.
             async () => find('shall I be drenched on Friday', await join(world, { plan: 'enterprise' })),
             (names) => names.length === 0,
         );

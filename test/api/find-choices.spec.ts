@@ -8,7 +8,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 const TASK = 'list trousers by colour';
 
-describe('the order of endpoints that fit a task alike', function () {
+describe('the order of endpoints that match a task equally', function () {
     this.timeout(240_000);
     let world: World;
     let shop: Shop;
@@ -58,14 +58,14 @@ describe('the order of endpoints that fit a task alike', function () {
         expect(rows).to.have.length(1);
     });
 
-    it('is learnt from what five accounts chose and fetched with success', async () => {
+    it('is learnt from successful fetches of five accounts', async () => {
         for (let count = 0; count < 4; count++) await choose('third', await join(world, { plan: 'pro' }));
         await nextHour();
         expect((await orderFor(TASK))[0]).to.equal(`${SHOP}/third`);
         expect((await orderFor('which colour do these trousers have'))[0], 'an alike task').to.equal(`${SHOP}/third`);
     });
 
-    it('is taught by words alone, and forgets them after 90 days', async () => {
+    it('depends on the words of the task only, and is forgotten after 90 days', async () => {
         await choose('second', await join(world, { plan: 'pro' }), 'trousers of Ermintrude Smith, size 4711');
         await nextHour();
         const { rows } = await world.app.db.raw<{ rows: { word: string }[] }>('select distinct word from find_choices');

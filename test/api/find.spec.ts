@@ -76,7 +76,7 @@ const BANK = aPackage('vault.test', {
     ],
 });
 
-/** Endpoints that fit one task alike. */
+/** Endpoints that match one task equally. */
 const crowd = (site: string, count = 10): PackageDocument =>
     aPackage(site, {
         title: 'Songs',
@@ -87,7 +87,7 @@ const crowd = (site: string, count = 10): PackageDocument =>
     });
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`anyone who has a task, over ${topology}`, function () {
+    describe(`a caller with a task, over ${topology}`, function () {
         this.timeout(240_000);
         let world: World;
         let maker: Person;
@@ -102,7 +102,7 @@ for (const topology of ANY_TOPOLOGY) {
         });
         after(() => world.close());
 
-        /** From another address each time: one address has 60 questions a minute. */
+        /** From a new address each time, since one address may search 60 times a minute. */
         const find = (task: string, more: Record<string, string | number | boolean> = {}) => {
             addresses += 1;
             return ask(world, { task, ...more }, stranger(world), { 'x-forwarded-for': `198.51.${addresses >> 8}.${addresses & 255}` });
@@ -110,23 +110,23 @@ for (const topology of ANY_TOPOLOGY) {
         const names = async (task: string, more: Record<string, string | number | boolean> = {}) => namesIn(await find(task, more));
 
         describe('finds endpoints', () => {
-            it('by what they do, whatever their site is called', async () => {
+            it('by what they do, whatever the name of their site', async () => {
                 expect((await names('how is the weather right now'))[0]).to.equal('sky.test/at_place');
                 expect((await names('get me the weather forecast for the coming days'))[0]).to.equal('sky.test/next_days');
             });
 
-            it('in other words of the same meaning', async () => {
+            it('in synonyms', async () => {
                 expect((await names('current forex between dollar and yen'))[0]).to.equal('rates.test/latest');
                 expect((await names('notify me'))[0]).to.equal('push.test/send_notification');
             });
 
-            it('by what they take and return', async () => {
+            it('by their params and response fields', async () => {
                 const [first] = foundIn(await find('latitude and temperature'));
                 expect(first).to.include({ site: 'sky.test', endpoint: 'at_place' });
                 expect(first?.matched).to.include.members(['description', 'params', 'returns']);
             });
 
-            it('with other endings, and with typing mistakes', async () => {
+            it('with other word endings, and with typing mistakes', async () => {
                 expect((await names('exchanging rates'))[0]).to.match(/^rates\.test/);
                 expect((await names('wether forcast'))[0]).to.equal('sky.test/next_days');
                 expect((await names('temprature now'))[0]).to.equal('sky.test/at_place');
@@ -140,7 +140,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect((await names('songs of jukebox.test by singer'))[0]).to.match(/^jukebox\.test/);
             });
 
-            it('no better for saying a word again and again', async () => {
+            it('no higher for repeating a word', async () => {
                 const text = 'Find songs by title and singer. ';
                 const site = 'stuffed.test';
                 const endpoints = [read(site, 'songs_songs_songs', text.repeat(20) + 'Songs, songs, songs, singer, singer, title.')];
@@ -152,8 +152,8 @@ for (const topology of ANY_TOPOLOGY) {
             });
         });
 
-        describe('sees of each', () => {
-            it('what a call needs, and a body that POST /v1/fetch takes as it stands', async () => {
+        describe('sees for each', () => {
+            it('its requirements, and a body that POST /v1/fetch accepts unchanged', async () => {
                 const [first] = foundIn(await find('how is the weather right now'));
                 expect(first).to.deep.include({
                     site: 'sky.test',
@@ -181,7 +181,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(taken.status).to.equal(200);
             });
 
-            it('a dry run where a call may change something, and none without an example', async () => {
+            it('a dry run if a call may change something, and no body without an example', async () => {
                 const [push] = foundIn(await find('send a push notification'));
                 expect(push?.fetch).to.deep.equal({
                     site: 'push.test',
@@ -195,8 +195,8 @@ for (const topology of ANY_TOPOLOGY) {
             });
         });
 
-        describe('is told that nothing fits', () => {
-            it('with a body for a request, whose domain is missing', async () => {
+        describe('without a match gets', () => {
+            it('a body for a schema request, without its domain', async () => {
                 const answer = await find('book a table for two at an Italian restaurant tonight');
                 expect(foundIn(answer)).to.deep.equal([]);
                 expect(metaIn(answer).pagination).to.deep.equal({ limit: 10, next_cursor: null, total: 0 });
@@ -206,7 +206,7 @@ for (const topology of ANY_TOPOLOGY) {
                 });
             });
 
-            it('with one that can be sent as it stands, where the task or `site` names the domain', async () => {
+            it('a complete body if the task or `site` names the domain', async () => {
                 for (const answer of [
                     await find('horoscopes from stars.example.com'),
                     await find('horoscopes', { site: ' WWW.Stars.example.com. ' }),
@@ -220,14 +220,14 @@ for (const topology of ANY_TOPOLOGY) {
                 }
             });
 
-            it('also where the task has several lines', async () => {
+            it('a body also if the task has several lines', async () => {
                 const answer = await find('horoscopes\r\n\tof the zodiac,\nplease');
                 expect(answer.status, answer.text).to.equal(200);
                 expect(metaIn(answer).suggestion?.request['task']).to.equal('horoscopes\n\tof the zodiac,\nplease');
                 expect(detailsOf(await find('horoscopes\rof this week'))).to.deep.equal(['/task INVALID_VALUE']);
             });
 
-            it('and not asked to publish a secret', async () => {
+            it('no invitation to publish a secret', async () => {
                 const answer = await find('horoscopes with AKIA1234567890ABCDEF please');
                 expect(foundIn(answer)).to.deep.equal([]);
                 expect(metaIn(answer)).not.to.have.property('suggestion');
@@ -264,7 +264,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(new Set(all.map((name) => name.split('/')[0]))).to.deep.equal(new Set(['songs.test']));
             });
 
-            it('to verified schemas, which come first among those that fit alike', async () => {
+            it('to verified schemas, which come first among equal matches', async () => {
                 expect(await names('songs by singer', { verified: true })).to.deep.equal([]);
                 await verify('jukebox.test');
                 const verified = await names('songs by singer', { verified: true, limit: 50 });
@@ -274,7 +274,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(foundIn(await find('songs by singer'))[0]).to.include({ verified: true });
             });
 
-            it('and is told what is wrong with a query', async () => {
+            it('and gets an error for a wrong query', async () => {
                 expect(detailsOf(await find('ab'))).to.deep.equal(['/task INVALID_VALUE']);
                 expect(detailsOf(await find('x'.repeat(1001)))).to.deep.equal(['/task INVALID_VALUE']);
                 expect(codeOf(await find('weather', { site: 'no domain' }))).to.equal('INVALID_DOMAIN');
@@ -285,8 +285,8 @@ for (const topology of ANY_TOPOLOGY) {
             });
         });
 
-        describe('walks through a list', () => {
-            it('of at most three endpoints of a domain in each ten, without seeing one twice', async () => {
+        describe('reads page by page', () => {
+            it('at most three endpoints of a domain in each ten, and none twice', async () => {
                 const pages: string[][] = [];
                 for (let cursor: string | null = ''; cursor !== null; ) {
                     const answer = await find('songs by singer', cursor === '' ? {} : { cursor });
@@ -301,7 +301,7 @@ for (const topology of ANY_TOPOLOGY) {
                     expect(first.filter((name) => name.startsWith(site))).to.have.length.of.at.most(3);
             });
 
-            it('with a cursor of that very list alone', async () => {
+            it('with a cursor of this list only', async () => {
                 const { next_cursor: cursor } = metaIn(await find('songs by singer')).pagination;
                 expect(codeOf(await find('songs by another singer', { cursor: cursor ?? '' }))).to.equal('INVALID_CURSOR');
                 expect(codeOf(await find('songs by singer', { cursor: cursor ?? '', effect: 'read' }))).to.equal('INVALID_CURSOR');
@@ -309,7 +309,7 @@ for (const topology of ANY_TOPOLOGY) {
         });
 
         describe('without a task', () => {
-            it('sees every endpoint, those of the most used sites first, however the ranks change on the way', async () => {
+            it('sees every endpoint, of the most used sites first, even if the ranks change between pages', async () => {
                 await world.app.db.raw(
                     `insert into trending_rollups (hour, learnt_until) values (app_now(), app_now());
                      insert into trending_sites (rollup_id, period, rank, site, fetches, lookups, score)
@@ -328,7 +328,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(new Set(all).size).to.equal(29);
             });
 
-            it('narrows it too', async () => {
+            it('narrows that list too', async () => {
                 expect(namesIn(await ask(world, { effect: 'write' }))).to.deep.equal(['push.test/send_notification']);
                 expect(namesIn(await ask(world, { category: 'finance', site: 'rates.test' }))).to.have.length(2);
                 expect(namesIn(await ask(world, { verified: true, limit: 50 }))).to.have.length(10);
@@ -336,8 +336,8 @@ for (const topology of ANY_TOPOLOGY) {
             });
         });
 
-        describe('gets an answer', () => {
-            it('that everybody may keep for a minute, without a key', async () => {
+        describe('gets a response', () => {
+            it('that caches may keep for a minute, without a key', async () => {
                 const answer = await find('weather forecast');
                 expect(answer.headers.get('cache-control')).to.equal('public, max-age=60');
                 expect(metaIn(answer)).not.to.have.property('session_id');
@@ -349,14 +349,14 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(again.status).to.equal(304);
             });
 
-            it("of one's own with a key, which names the session of the fetch that follows", async () => {
+            it('of its own with a key, with a session for the fetch that follows', async () => {
                 const answer = await ask(world, { task: 'weather forecast' }, maker);
                 expect(answer.headers.get('cache-control')).to.equal('no-store');
                 expect(answer.headers.has('etag')).to.equal(false);
                 expect(metaIn(answer).session_id).to.match(/^ses_/);
             });
 
-            it('60 times a minute from one address, and from one account', async () => {
+            it('60 times a minute from one address, and for one account', async () => {
                 for (const [person, words] of [
                     [stranger(world), 'from one address'],
                     [await join(world), 'of one account'],
@@ -374,13 +374,13 @@ for (const topology of ANY_TOPOLOGY) {
             });
         });
 
-        it('gets an answer to any text, words longer than an index takes among them', async () => {
+        it('to any text, even with words longer than an index takes', async () => {
             for (const task of ['\u0915'.repeat(999), `weather ${'x'.repeat(900)}`])
                 expect((await ask(world, { task })).status).to.equal(200);
         });
 
         describe('sees at once', () => {
-            it('that a version was taken out of use, and that it is back', async () => {
+            it('that a version was yanked, and that it is back', async () => {
                 await yank(world.app.db, 'rates.test', 1, 'broken');
                 expect(await names('exchange rates')).to.deep.equal([]);
                 await unyank(world.app.db, 'rates.test', 1);
@@ -388,7 +388,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(await names('exchange rates')).to.have.length(2);
             });
 
-            it('that a domain is blocked, and what its owner does not want called', async () => {
+            it('that a domain is blocked, and the endpoints that its owner forbids', async () => {
                 await sites.blockDomain(world.app.db, 'songs.test', 'court order');
                 expect((await names('songs by singer', { limit: 50 })).filter((name) => name.startsWith('songs.test'))).to.deep.equal([]);
                 expect(namesIn(await ask(world, { site: 'songs.test' }))).to.deep.equal([]);
@@ -410,8 +410,8 @@ for (const topology of ANY_TOPOLOGY) {
             });
         });
 
-        // The last one, since it publishes many more.
-        describe('among more that fit than a list shows', () => {
+        // This block comes last, since it publishes many more.
+        describe('with more matches than a list shows', () => {
             it('sees 200 of them', async () => {
                 for (const site of ['opera.test', 'choir.test', 'ballads.test']) dataOf(await maker.publish(crowd(site, 80)));
                 await untilIndexed(world);

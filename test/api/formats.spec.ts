@@ -28,7 +28,7 @@ for (const topology of ANY_TOPOLOGY) {
             stranger(world).call('GET', `/v1/schemas/${SITE}/package${query}`, { headers });
         const toolsOf = (answer: Answer) => dataOf<ToolDefinition[]>(answer);
 
-        it('is bare an OpenAPI document of the site itself, of the version that was asked for', async () => {
+        it('is by default an OpenAPI document of the site itself, of the requested version', async () => {
             for (const [query, version, hash] of [
                 ['?format=openapi', 2, hashes[1]],
                 ['?format=openapi&version=1', 1, hashes[0]],
@@ -68,13 +68,13 @@ for (const topology of ANY_TOPOLOGY) {
             expect(toolsOf(await get('?format=tools&version=1')).map(({ name }) => name)).to.deep.equal(['product']);
         });
 
-        it('is the package itself without a format, or by its own name', async () => {
+        it('is the package itself without a format, or with the name of its own', async () => {
             const plain = dataOf(await get('')) as unknown as DownloadedPackage;
             expect(plain).to.include({ format: 'routebook/1', version: 2 });
             expect(dataOf(await get('?format=routebook'))).to.deep.equal(plain);
         });
 
-        it('has a tag of its own for each format, and 304 for anyone who has it', async () => {
+        it('has an ETag for each format, and answers it with 304', async () => {
             const tags = new Set<string>();
             for (const query of [
                 '?format=routebook',
@@ -92,7 +92,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(tags.size).to.equal(7);
         });
 
-        it('in any other format, or of what is not there, is refused', async () => {
+        it('is refused in any other format, and for an unknown site or version', async () => {
             for (const format of ['yaml', 'OPENAPI', '__proto__', 'constructor'])
                 expect(detailsOf(await get(`?format=${format}`)), format).to.deep.equal(['/format INVALID_VALUE']);
             expect(detailsOf(await get('?format=tools&format=openapi'))).to.deep.equal(['/format REPEATED']);

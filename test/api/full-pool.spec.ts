@@ -7,17 +7,17 @@ import { join, type Person } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 
-/** Connections of an API; see shared/platform/db.ts. */
+/** Connections of an API process; see shared/platform/db.ts. */
 const POOL = 16;
-/** A hold is tried again for 300 ms after the second for a connection; a busy machine adds the rest. */
+/** A hold is retried for 300 ms after waiting a second for a connection. A busy machine adds the rest. */
 const PATIENCE_MS = 1000 + 300 + 1000;
 const PRODUCT = { site: SHOP, endpoint: 'product', params: { id: 7 } };
 
-/** Asks the database for a kept result once its Idempotency-Key is taken. */
+/** A fetch that looks for a stored result in the database after its Idempotency-Key was reserved. */
 const KEPT = { ...PRODUCT, max_age: 60 };
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`a fetch that finds all connections taken, over ${topology}`, () => {
+    describe(`a fetch while all database connections are in use, over ${topology}`, () => {
         let world: World;
         let shop: Shop;
         let ada: Person;
@@ -33,7 +33,7 @@ for (const topology of ANY_TOPOLOGY) {
             await shop.close();
         });
 
-        /** Takes every connection once a statement with this text is on its way, and tells how to give them back. */
+        /** Takes every connection when a statement with this text is sent. Returns a function that releases them. */
         function takeAllAfter(text: string): () => Promise<void> {
             const { db } = world.app;
             const taken: Promise<Knex.Transaction>[] = [];
@@ -45,14 +45,14 @@ for (const topology of ANY_TOPOLOGY) {
             db.client.on('query', take);
             return async () => {
                 db.client.off('query', take);
-                // One that found no connection itself has nothing to give back.
+                // An attempt that got no connection has nothing to release.
                 for (const one of taken) await (await one.catch(() => undefined))?.rollback();
             };
         }
 
-        it('is refused after the wait for one of them, and its Idempotency-Key is free again (R9)', async () => {
+        it('is refused after waiting for one, and its Idempotency-Key is free again (R9)', async () => {
             const key = newId('op');
-            // Callers and sites are remembered for less than a second.
+            // Callers and sites are cached for less than a second.
             expect((await ada.fetch(SHOP, 'product', { id: 7 })).status).to.equal(200);
             const giveBack = takeAllAfter('idempotency_begin');
             const begun = performance.now();

@@ -34,12 +34,12 @@ describe('the gate at the listener', () => {
     beforeEach(() => seen.splice(0));
     after(() => server.stop());
 
-    it('asks its checks in their order, then hapi', async () => {
+    it('runs its checks in order, then hapi', async () => {
         expect((await fetch(`${server.info.uri}/open`)).status).to.equal(200);
         expect(seen).to.deep.equal(['first', 'last', 'hapi']);
     });
 
-    it('ends where a check answers: neither the next one nor hapi sees the request', async () => {
+    it('ends when a check answers: neither the next one nor hapi sees the request', async () => {
         expect((await fetch(`${server.info.uri}/closed`)).status).to.equal(503);
         expect(seen).to.deep.equal(['first', 'closed']);
     });

@@ -13,7 +13,7 @@ import { openWorld, type World } from '../support/world.ts';
 const PROGRAM = fileURLToPath(new URL('../fixtures/generated-client/program.txt', import.meta.url));
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
-describe('a typed client that a public generator makes from the OpenAPI document', function () {
+describe('a typed client from a public generator and the OpenAPI document', function () {
     this.timeout(240_000);
     let world: World;
     let shop: Shop;
@@ -45,15 +45,15 @@ describe('a typed client that a public generator makes from the OpenAPI document
         await rm(folder, { recursive: true, force: true });
     });
 
-    it('compiles under the strictest rules together with a program that uses its types', async () => {
-        // The generator asks not to be checked; here it is.
+    it('compiles under the strictest options together with a program that uses its types', async () => {
+        // The generator's file disables type checks. Here they are enabled.
         const client = joinPath(folder, 'src/routebook.ts');
         await writeFile(client, (await readFile(client, 'utf8')).replace('// @ts-nocheck', ''));
         const { code, output } = await run(bin('typescript', 'tsc'), ['--project', folder]);
         expect(code, output).to.equal(0);
     });
 
-    it('publishes, finds, looks up and fetches, and is told why not', async () => {
+    it('publishes, finds, looks up and fetches, and gets explained errors', async () => {
         const text = JSON.stringify(shopPackage(shop.port));
         const { code, output } = await run(joinPath(folder, 'out/program.js'), [world.base, person.apiKey ?? '', text]);
         expect(code, output).to.equal(0);
@@ -66,7 +66,7 @@ describe('a typed client that a public generator makes from the OpenAPI document
         });
     });
 
-    it('is not compiled where the program misspells a field or a choice', async () => {
+    it('does not compile if the program misspells a field or a choice', async () => {
         const program = joinPath(folder, 'src/program.ts');
         const text = await readFile(PROGRAM, 'utf8');
         for (const [right, wrong] of [

@@ -18,7 +18,7 @@ describe('requests made from the OpenAPI document', () => {
     });
     after(() => fixture?.close());
 
-    it('know of every code whether a request alone leads to it', () => {
+    it('are classified for every code: whether a request alone triggers it', () => {
         expect(Object.keys(REACH)).to.have.members([...REFUSALS.keys()]);
         expect(operationsOf(document)).to.have.length(CONTRACTS.length);
     });
@@ -30,13 +30,13 @@ describe('requests made from the OpenAPI document', () => {
         expect(gaps, gaps.join('\n')).to.deep.equal([]);
     });
 
-    it('leave a service that is well, and no bug in its log', async () => {
+    it('leave the service healthy, and no bug in its log', async () => {
         expect((await stranger(fixture.world).call('GET', '/v1/health')).status).to.equal(200);
         const bugs = fixture.world.logged.filter(({ level }) => level === 'error' || level === 'fatal');
         expect(bugs, JSON.stringify(bugs[0])).to.deep.equal([]);
     });
 
-    it('have examples beside them that are what the document says', () => {
+    it('match the document’s own examples', () => {
         const ajv = new Ajv2020({ strict: false });
         ajv.addSchema(document, 'doc');
         const shown: string[] = [];
@@ -54,7 +54,7 @@ describe('requests made from the OpenAPI document', () => {
             }
         }
         const bodies = CONTRACTS.filter(({ body }) => body !== undefined).length;
-        // Of the document itself there is no example but itself; publishing and batches have two statuses of success.
+        // The OpenAPI document has no example of itself. Publishing and batches have two success statuses.
         expect(shown).to.have.length(bodies + CONTRACTS.length - 1 + 2);
     });
 });

@@ -9,7 +9,7 @@ import { codeOf, dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
-/** What the checks say, wherever they stand in the answer, in the order database, queue, workers. */
+/** The states of the checks, in the order database, queue, workers. */
 const checksOf = ({ body }: Answer) => {
     const { checks } = body['data'] as { checks: Record<'database' | 'queue' | 'workers', string> };
     return `${checks.database} ${checks.queue} ${checks.workers}`;
@@ -42,7 +42,7 @@ for (const topology of TOPOLOGIES) {
             }
         });
 
-        it('does not count a worker that reports and takes no jobs', async () => {
+        it('does not count a worker that sends heartbeats but takes no jobs', async () => {
             const world = await openWorld({ topology, workers: 0 });
             try {
                 const report = (ageMs: number) =>
@@ -71,7 +71,7 @@ for (const topology of TOPOLOGIES) {
             }
         });
 
-        it('tells within a second that the database is gone, and that it is back', async () => {
+        it('reports within a second that the database is down, and that it is back', async () => {
             const world = await openWorld({ topology, acquireTimeoutMs: 1000 });
             try {
                 expect((await ask(world)).status).to.equal(200);
@@ -100,7 +100,7 @@ for (const topology of TOPOLOGIES) {
 }
 
 describe('a worker’s METRICS_PORT', () => {
-    it('answers /livez and /readyz as an API does: the process, and the database while it is not shutting down', async () => {
+    it('answers /livez and /readyz like an API: the process, and the database unless it is shutting down', async () => {
         const world = await openWorld();
         const metricsPort = await freePort();
         let draining = false;
@@ -130,8 +130,8 @@ describe('a worker’s METRICS_PORT', () => {
 });
 
 if (TOPOLOGIES.includes('redis')) {
-    describe('health, without its Redis', () => {
-        it('says that queue and workers are out of reach; browsing goes on, and fetches come back with it', async () => {
+    describe('health without Redis', () => {
+        it('reports queue and workers as unreachable; browsing still works, and fetches return with Redis', async () => {
             const redis = await startRedis();
             const world = await openWorld({ topology: 'redis', config: { redisUrl: redis.url } });
             try {
@@ -156,7 +156,7 @@ if (TOPOLOGIES.includes('redis')) {
     });
 }
 
-/** Opens or shuts the world's database for everybody; who is in is sent out. */
+/** Allows or forbids connections to the database, and ends open ones. */
 async function authorize(world: World, isOpen: boolean): Promise<void> {
     const url = new URL(world.databaseUrl);
     const name = url.pathname.slice(1);

@@ -22,7 +22,7 @@ for (const topology of TOPOLOGIES) {
             world = await openWorld({ topology, config: { egressHosts: SHOP_HOSTS } });
             ada = await join(world, { plan: 'pro' });
             await ada.publish(shopPackage(shop.port));
-            // The bonus of a first fetch would stand in the way of counting.
+            // The bonus for the first fetch would disturb the counts.
             await ada.fetch(SHOP, 'product', { id: 1 });
             const base = `http://${WRITES}:${shop.port}`;
             const code = { name: 'code', source: 'path', required: true, schema: { type: 'integer' } } as const;
@@ -50,7 +50,7 @@ for (const topology of TOPOLOGIES) {
             sendKeyed(base, who, key, body);
         const calls = (path: string) => shop.seen.filter((seen) => seen.path === path).length;
 
-        it('gets the first answer again, byte for byte, without a second call, charge or count', async () => {
+        it('repeats the first response, byte for byte, without a second call, charge or count', async () => {
             const before = { calls: calls('/products/7'), ...(await standing(ada)) };
             const first = await send('again');
             expect(first.status).to.equal(200);
@@ -62,7 +62,7 @@ for (const topology of TOPOLOGIES) {
                 expect([again.status, again.text]).to.deep.equal([200, first.text]);
                 expect(again.headers.get('idempotent-replayed')).to.equal('true');
                 expect(again.headers.get('content-type')).to.equal(first.headers.get('content-type'));
-                // The id of this request stands in its header; the body is the first one's.
+                // The header has the id of this request; the body has that of the first one.
                 expect(again.headers.get('x-request-id')).to.match(/^req_/).and.not.equal(first.headers.get('x-request-id'));
                 for (const header of LIMITS) expect(again.headers.get(header), header).to.equal(null);
             }
@@ -70,7 +70,7 @@ for (const topology of TOPOLOGIES) {
             expect(await standing(ada)).to.deep.equal(after);
         });
 
-        it('whose answer no key of the ring opens any more is 503, and never run a second time', async () => {
+        it('answers 503 if no key of the ring decrypts its stored response, and never runs a second time', async () => {
             const first = await send('key-gone');
             const before = { calls: calls('/products/7'), ...(await standing(ada)) };
             const change = async () => {
@@ -79,7 +79,7 @@ for (const topology of TOPOLOGIES) {
                 );
                 expect(rows).to.have.length(1);
             };
-            // The first letter of the id of its key.
+            // The first letter of the id of its encryption key.
             await change();
             for (let time = 0; time < 2; time++) {
                 const refused = await send('key-gone');
@@ -93,7 +93,7 @@ for (const topology of TOPOLOGIES) {
             expect((await send('key-gone')).text).to.equal(first.text);
         });
 
-        it('is about the same call however its JSON is spelled, and about no other', async () => {
+        it('matches the same call in any JSON spelling, and no other call', async () => {
             const first = await send('spelling', `{"site":"${SHOP}","endpoint":"product","params":{"id":7},"max_results":5}`);
             const same = await send(
                 'spelling',
@@ -125,7 +125,7 @@ for (const topology of TOPOLOGIES) {
             expect((await send('running', body)).text).to.equal(first.text);
         });
 
-        it('sent a thousand times at once over two processes is one upstream call and one charge', async () => {
+        it('is one upstream call and one charge if sent a thousand times at once over two processes', async () => {
             const { base: other } = await world.openAnotherApi();
             const before = { calls: calls('/held'), ...(await standing(ada)) };
             const body = { site: SHOP, endpoint: 'held', params: {} };
@@ -148,7 +148,7 @@ for (const topology of TOPOLOGIES) {
             expect((await standing(ada)).balance).to.equal(before.balance - 1);
         });
 
-        it('of a read that failed may be used again', async () => {
+        it('of a failed read may be used again', async () => {
             const body = { site: SHOP, endpoint: 'status', params: { code: 404 } };
             const before = calls('/status/404');
             for (let time = 0; time < 2; time++) {
@@ -160,7 +160,7 @@ for (const topology of TOPOLOGIES) {
             expect((await send('failed-read', PRODUCT)).status).to.equal(200);
         });
 
-        it('of a call that was refused before it was sent may be used again', async () => {
+        it('of a call that was refused before sending may be used again', async () => {
             const poor = await join(world, { overrides: { allowance: 0 } });
             expect((await send('poor', PRODUCT, poor)).code).to.equal('INSUFFICIENT_CREDITS');
             const unknown = { site: SHOP, endpoint: 'not_yet', params: {} };
@@ -170,7 +170,7 @@ for (const topology of TOPOLOGIES) {
             expect((await send('refused')).status).to.equal(200);
         });
 
-        it('of a write that may have been sent keeps its outcome, whatever it is, and the site is called once', async () => {
+        it('of a write that may have been sent keeps its outcome, and the site is called once', async () => {
             for (const [code, expected] of [
                 [500, 'UPSTREAM_STATUS'],
                 [429, 'UPSTREAM_RATE_LIMITED'],
@@ -192,7 +192,7 @@ for (const topology of TOPOLOGIES) {
             expect(posts()).to.equal(before + 1);
         });
 
-        it('of a write that was never sent may be used again', async () => {
+        it('of a write that was not sent may be used again', async () => {
             const body = { site: WRITES, endpoint: 'unreachable', params: {} };
             for (let time = 0; time < 2; time++) {
                 const answer = await send('unsent', body);
@@ -201,7 +201,7 @@ for (const topology of TOPOLOGIES) {
             }
         });
 
-        it('of a write that was marked as sent when no time was left to send it may be used again', async () => {
+        it('of a write that was marked as sent after its time was over may be used again', async () => {
             const body = { site: WRITES, endpoint: 'write_status', params: { code: 200 }, timeout_ms: 4000 };
             const before = calls('/status/200');
             await world.app.db.raw(`
@@ -222,7 +222,7 @@ for (const topology of TOPOLOGIES) {
             expect(calls('/status/200')).to.equal(before + 1);
         });
 
-        it('answers also the caller who hung up: a read runs again, a write is never repeated', async () => {
+        it('serves a caller who disconnected: a read runs again, a write is never repeated', async () => {
             for (const [endpoint, expected] of [
                 ['held', 'success'],
                 ['held_write', 'OUTCOME_UNKNOWN'],
@@ -258,7 +258,7 @@ for (const topology of TOPOLOGIES) {
             }
         });
 
-        it('of one workspace never meets the same key of another one', async () => {
+        it('is separate for each workspace', async () => {
             const bob = await join(world);
             const [hers, his] = [await send('shared'), await send('shared', { ...PRODUCT, params: { id: 8 } }, bob)];
             expect([hers.status, his.status]).to.deep.equal([200, 200]);
@@ -274,7 +274,7 @@ for (const topology of TOPOLOGIES) {
             for (const key of ['!', '~'.repeat(255), `"'\\{}%00`]) expect((await send(key)).status, key).to.equal(200);
         });
 
-        it('is not looked at for a dry run', async () => {
+        it('is ignored for a dry run', async () => {
             const dry = await send('dry', { ...PRODUCT, dry_run: true });
             expect(dry.status).to.equal(200);
             const real = await send('dry');
@@ -283,7 +283,7 @@ for (const topology of TOPOLOGIES) {
             expect((await send('dry')).text).to.equal(real.text);
         });
 
-        it('gets nothing any more of a site that was blocked since', async () => {
+        it('replays nothing of a site that was blocked since', async () => {
             const site = 'blocked.test';
             await ada.publish(shopPackage(shop.port, { site }));
             expect((await send('blocked', { ...PRODUCT, site })).status).to.equal(200);
@@ -294,7 +294,7 @@ for (const topology of TOPOLOGIES) {
             expect([refused.status, refused.code]).to.deep.equal([403, 'SITE_BLOCKED']);
         });
 
-        it('costs a call two statements, and one without a key none', async () => {
+        it('costs a call two SQL statements, and none without a key', async () => {
             const asked: string[] = [];
             const note = ({ sql }: { sql: string }) => void asked.push(sql);
             const about = () => asked.splice(0).filter((sql) => /idempotency/.test(sql)).length;
@@ -312,13 +312,13 @@ for (const topology of TOPOLOGIES) {
             }
         });
 
-        it('keeps its answer for 24 hours and then is free', async () => {
+        it('stores its response for 24 hours and then is free', async () => {
             const eve = await join(world);
             const first = await send('day', PRODUCT, eve);
             await world.clock.advance({ hours: 23, minutes: 59 });
             expect((await send('day', PRODUCT, eve)).text).to.equal(first.text);
             await world.clock.advance({ minutes: 2 });
-            // Whether the sweep came by or not.
+            // Whether or not the sweep has run.
             const fresh = await send('day', { ...PRODUCT, params: { id: 9 } }, eve);
             expect(JSON.parse(fresh.text).data.id).to.equal(9);
             await world.clock.advance({ hours: 25 });
@@ -329,7 +329,7 @@ for (const topology of TOPOLOGIES) {
             expect(rows[0]).to.deep.equal({ answers: 0, bytes: 0 });
         });
 
-        it('past 256 MiB is refused before anything is sent, and takes room again when something runs out', async () => {
+        it('is refused before sending beyond 256 MiB, and accepted again when a response expires', async () => {
             const full = await join(world, { plan: 'starter' });
             const kept = await send('kept', PRODUCT, full);
             await fill(world, full.workspaceId);
@@ -350,7 +350,7 @@ for (const topology of TOPOLOGIES) {
     });
 }
 
-/** As if the workspace had kept all it may an almost whole day ago: its first answer runs out in an hour. */
+/** Fills the workspace's storage as if almost a day ago: its first response expires in an hour. */
 async function fill(world: World, workspaceId: string): Promise<void> {
     await world.app.db.raw(
         `with made as (

@@ -24,7 +24,7 @@ describe('a report of leaked keys', () => {
         return rows.length;
     };
 
-    it('revokes a key that is known within a second, mails its owner once, and tells nothing of others', async () => {
+    it('revokes a valid key within a second, mails its owner once, and reveals nothing about others', async () => {
         const [leaked, other] = [await join(world), await join(world)];
         const key = leaked.apiKey ?? '';
         const found = { token: key, type: 'routebook_api_key', url: 'https://code.example/x', source: 'content' };
@@ -47,7 +47,7 @@ describe('a report of leaked keys', () => {
         expect([await mails(leaked), await mails(other)]).to.deep.equal([1, 0]);
     });
 
-    it('mails nobody whose address may be a stranger’s: one that was never confirmed', async () => {
+    it('sends no mail to an unconfirmed address, which may be a stranger’s', async () => {
         const leaked = await join(world);
         await world.app.db.raw('update users set verified_at = null where id = ?', [leaked.userId]);
         const { body } = await report([{ token: leaked.apiKey }]);
@@ -55,7 +55,7 @@ describe('a report of leaked keys', () => {
         expect(await mails(leaked)).to.equal(0);
     });
 
-    it('stands in the audit of the workspace, without the address of the reporter', async () => {
+    it('is in the audit of the workspace, without the address of the reporter', async () => {
         const leaked = await join(world);
         const { id } = dataOf<{ key: { id: string } }>(await leaked.call('GET', '/v1/account')).key;
         await report({ keys: [leaked.apiKey] });
@@ -66,13 +66,13 @@ describe('a report of leaked keys', () => {
         expect(rows).to.deep.equal([{ actor: 'system', action: 'key.reported', target: id, ip: null }]);
     });
 
-    it('counts in the minute of its address whatever stands in it, texts that are no keys too', async () => {
+    it('counts for its address, whatever it contains, even if nothing in it is a key', async () => {
         const asked = Array.from({ length: 61 }, (_, index) => report({ keys: [`nonsense ${index}`] }, '203.0.113.97'));
         const codes = (await Promise.all(asked)).map(codeOf).filter((code) => code !== undefined);
         expect(codes).to.deep.equal(['RATE_LIMITED']);
     });
 
-    it('is bounded in size, and in number by address', async () => {
+    it('is limited in size, and in number by address', async () => {
         for (const body of [[], { keys: [] }, { keys: Array.from({ length: 101 }, () => 'x') }, 'text', { token: 'x' }])
             expect(codeOf(await report(body)), JSON.stringify(body)).to.be.oneOf(['VALIDATION_ERROR', 'INVALID_JSON']);
         const key = newApiKey();

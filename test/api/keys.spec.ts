@@ -31,12 +31,12 @@ describe('an API key', () => {
     it('is required where the contract says so, and nowhere else', async () => {
         for (const route of everyRoute()) {
             const answer = await callRoute(stranger(world), route);
-            // Health without workers, and a request that nobody made, are refused for other reasons.
+            // Health without workers and an unknown request id are refused for other reasons.
             expect(codeOf(answer) === 'API_KEY_REQUIRED', route.contract.name).to.equal(route.contract.auth === 'required');
         }
     });
 
-    it('that is mistyped, unknown, revoked or expired is refused on every route that looks at keys, with one and the same answer', async () => {
+    it('that is mistyped, unknown, revoked or expired is refused with the same response on every route that reads keys', async () => {
         const good = await newKey();
         const revoked = await newKey();
         await revokeKey(world.app.db, revoked.keyId);
@@ -58,7 +58,7 @@ describe('an API key', () => {
         expect((await account(good.apiKey)).status).to.equal(200);
     });
 
-    it('is never silently left out: any other Authorization header is refused too', async () => {
+    it('is never ignored: any other Authorization header is refused too', async () => {
         const { apiKey } = await newKey();
         const headers = [
             '',
@@ -84,7 +84,7 @@ describe('an API key', () => {
         }
     });
 
-    it('may stand behind more than one space', async () => {
+    it('may follow more than one space', async () => {
         const { apiKey } = await newKey();
         for (const header of [`Bearer  ${apiKey}`, `bearer${' '.repeat(100)}${apiKey}`]) {
             const answer = await sendRaw(world.base, rawRequest('GET /v1/account HTTP/1.1', [`Authorization: ${header}`]));
@@ -92,7 +92,7 @@ describe('an API key', () => {
         }
     });
 
-    it('makes no difference to health, errors and the OpenAPI document', async () => {
+    it('is ignored by health, errors and the OpenAPI document', async () => {
         for (const route of ignoring()) {
             const [without, wrong] = await Promise.all([
                 callRoute(stranger(world), route),
@@ -103,7 +103,7 @@ describe('an API key', () => {
         }
     });
 
-    it('of a suspended user is FORBIDDEN on every route that looks at keys, and works again afterwards', async () => {
+    it('of a suspended user is FORBIDDEN on every route that reads keys, and works again afterwards', async () => {
         const suspended = await join(world);
         await setSuspended(world.app.db, suspended.userId, true);
         for (const route of checked()) {
@@ -118,7 +118,7 @@ describe('an API key', () => {
         expect(ms).to.be.below(patienceFor(1000));
     });
 
-    it('of a suspended user is told what the account has left, and stands in metrics, request log and log', async () => {
+    it('of a suspended user gets the remaining limits, and is counted in metrics, request log and log', async () => {
         const suspended = await join(world);
         const { credits } = dataOf<{ credits: { balance: number } }>(await suspended.call('GET', '/v1/account'));
         await setSuspended(world.app.db, suspended.userId, true);
@@ -171,7 +171,7 @@ describe('an API key', () => {
         for (const ms of took) expect(ms).to.be.below(patienceFor(1000));
     });
 
-    it('that is revoked while a body arrives does nothing with it', async () => {
+    it('that is revoked while a body arrives has no effect', async () => {
         const { apiKey, keyId } = await newKey();
         const body = JSON.stringify(aPackage('late.test'));
         const began = performance.now();
@@ -193,7 +193,7 @@ describe('an API key', () => {
         expect((await owner.call('GET', '/v1/schemas/late.test')).status).to.equal(404);
     });
 
-    it('that is mistyped costs no read of the database', async () => {
+    it('that is mistyped causes no database read', async () => {
         const asked: string[] = [];
         const note = ({ sql }: { sql: string }) => void asked.push(sql);
         const { apiKey } = await newKey();
@@ -212,7 +212,7 @@ describe('an API key', () => {
         }
     });
 
-    it('that is asked about many times at once costs few reads', async () => {
+    it('causes few database reads for many concurrent requests', async () => {
         const { apiKey } = await newKey();
         let reads = 0;
         const note = ({ sql }: { sql: string }) => {
@@ -227,7 +227,7 @@ describe('an API key', () => {
         }
     });
 
-    describe('that is guessed by the hundred', () => {
+    describe('that is guessed hundreds of times', () => {
         let besieged: World;
 
         before(async () => {
@@ -235,7 +235,7 @@ describe('an API key', () => {
         });
         after(() => besieged.close());
 
-        it('is refused as one that is guessed once, and counted; right ones go on', async () => {
+        it('is refused like one that is guessed once, and counted; valid keys still work', async () => {
             const { apiKey = '' } = await join(besieged, { plan: 'pro' });
             const ask = (key: string) => withKey(besieged, key).call('GET', '/v1/account');
             const guess = (index: number) => (index % 2 === 0 ? newApiKey() : `${apiKey.slice(0, -3)}${index + 100}`);
@@ -260,13 +260,13 @@ describe('an API key', () => {
         });
     });
 
-    it('is checked before its body is read, so that a stranger cannot make us read megabytes', async () => {
+    it('is checked before the body is read, so that strangers cannot make the API read megabytes', async () => {
         const head = ['Content-Type: application/json', 'Content-Length: 4000000'];
         const refused = await sendRaw(world.base, rawRequest('POST /v1/schemas HTTP/1.1', head));
         expect(refused && codeOf(refused)).to.equal('API_KEY_REQUIRED');
     });
 
-    it('never comes back in an answer or a log line, also when it is wrong', async () => {
+    it('never appears in a response or a log line, even if it is wrong', async () => {
         const { apiKey } = await newKey();
         const wrong = newApiKey();
         const texts = [await account(apiKey), await account(wrong), await account(`${wrong}x`)].map(({ body }) => JSON.stringify(body));

@@ -75,10 +75,10 @@ describe('a package of three megabytes', function () {
     };
 
     for (const [query, expected] of Object.entries(EXPECTED)) {
-        it(`is read from the database and made once for ${MANY} who want it at the same time${query && `, by ${query}`}`, async () => {
+        it(`is read from the database and serialised once for ${MANY} concurrent requests${query && `, by ${query}`}`, async () => {
             const gzip = { 'accept-encoding': 'gzip' };
             const answers = await Promise.all(Array.from({ length: MANY }, (_, index) => download(query, index % 2 === 0 ? gzip : {})));
-            // Once to see that it is large, and once to make it.
+            // One read finds that it is large, another one reads it.
             expect(reads).to.equal(2);
             const wanted = JSON.stringify(expected());
             for (const [index, { status, bytes, encoding }] of answers.entries()) {
@@ -91,7 +91,7 @@ describe('a package of three megabytes', function () {
         });
     }
 
-    it('is not read at all for somebody who has it already, in any process', async () => {
+    it('is not read at all if the caller already has it, in any process', async () => {
         const { app, base } = await world.openAnotherApi();
         count(app);
         const { tag } = await download();

@@ -4,7 +4,7 @@ import { codeOf, dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('mails to the owners of workspaces that somebody adds as maintainers', () => {
+describe('mails to owners whose workspaces are added as maintainers', () => {
     let world: World;
     let number = 0;
 
@@ -27,7 +27,7 @@ describe('mails to the owners of workspaces that somebody adds as maintainers', 
         return rows.length;
     };
 
-    it('are five an hour of one user: adding the same workspace, which leaves again and again, ends there', async () => {
+    it('are at most five an hour from one user: adding a workspace that keeps leaving ends there', async () => {
         const { ada, site } = await ownerOfSite();
         const bob = await join(world);
         for (let turn = 0; turn < 5; turn++) {
@@ -46,7 +46,7 @@ describe('mails to the owners of workspaces that somebody adds as maintainers', 
         expect((await change('PUT', ada, site, bob.workspaceId)).status).to.equal(200);
     });
 
-    it('are twenty an hour of one client, over all its users', async () => {
+    it('are at most twenty an hour from one client, over all its users', async () => {
         const bob = await join(world);
         const statuses: number[] = [];
         for (let user = 0; user < 5; user++) {

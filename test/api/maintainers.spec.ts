@@ -22,7 +22,7 @@ for (const topology of ANY_TOPOLOGY) {
             other = (await world.openAnotherApi()).base;
             [ada, bob, eve] = await Promise.all([join(world, { plan: 'enterprise' }), join(world), join(world)]);
         });
-        // One owner may add five strangers an hour (maintainer-mails.spec.ts); these tests add more.
+        // One owner may add five strangers an hour (maintainer-mails.spec.ts). These tests add more.
         beforeEach(() => world.app.db.raw('delete from attempts'));
         after(() => world.close());
 
@@ -37,7 +37,7 @@ for (const topology of ANY_TOPOLOGY) {
         const idsOf = (answer: Answer) => dataOf<MaintainerEntry[]>(answer).map(({ workspace_id: id }) => id);
         const idsAt = async (site: string) => idsOf(await list(site));
 
-        it('begin with the workspace that published first, by id and name and nothing else', async () => {
+        it('start with the workspace that published first, with id and name only', async () => {
             const site = await newSite();
             const { rows } = await world.app.db.raw('select name from workspaces where id = ?', [ada.workspaceId]);
             const answer = await list(site);
@@ -52,7 +52,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(await change('PUT', ada, 'starter.test', ada))).to.equal('NOT_MAINTAINER');
         });
 
-        it('are changed by path alone: fields of a body are refused, and no body or an empty one is fine', async () => {
+        it('are changed by the path only: a body with fields is refused, an empty one or none is accepted', async () => {
             const site = await newSite();
             const send = (method: 'PUT' | 'DELETE', query: string, options: { body?: string; headers?: Record<string, string> }) =>
                 ada.call(method, `/v1/schemas/${site}/maintainers/${bob.workspaceId}${query}`, options);
@@ -77,7 +77,7 @@ for (const topology of ANY_TOPOLOGY) {
             }
         });
 
-        it('add workspaces, which publish there at once, until they leave', async () => {
+        it('add workspaces, which may publish at once, until they leave', async () => {
             const site = await newSite();
             const added = await change('PUT', ada, site, bob);
             expect(added.status).to.equal(200);
@@ -88,7 +88,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await idsAt(`new.${site}`).catch(() => 'not published')).to.equal('not published');
             expect((await bob.publish(aPackage(`new.${site}`))).status).to.equal(201);
             expect(await idsAt(`new.${site}`)).to.deep.equal([ada.workspaceId, bob.workspaceId]);
-            // Also by the one who came second, on another site of the same owner.
+            // The maintainer who was added also adds others, on another site of the same owner.
             expect(idsOf(await change('PUT', bob, `new.${site}`, eve))).to.have.members(
                 [ada, bob, eve].map(({ workspaceId }) => workspaceId),
             );
@@ -99,7 +99,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(await change('PUT', bob, site, bob, other))).to.equal('NOT_MAINTAINER');
         });
 
-        it('may be added and removed twice, which changes nothing', async () => {
+        it('may be added and removed twice without effect', async () => {
             const site = await newSite();
             for (let time = 0; time < 2; time++) {
                 const added = await change('PUT', ada, site, bob);
@@ -110,7 +110,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect([removed.status, idsOf(removed)]).to.deep.equal([200, [ada.workspaceId]]);
         });
 
-        it('may go themselves, but the last one stays', async () => {
+        it('may leave, except for the last one', async () => {
             const site = await newSite();
             const refused = await change('DELETE', ada, site, ada);
             expect([refused.status, codeOf(refused)]).to.deep.equal([409, 'LAST_MAINTAINER']);
@@ -121,7 +121,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await idsAt(site)).to.deep.equal([bob.workspaceId]);
         });
 
-        it('that remove each other and themselves at the same moment never leave the domain to nobody', async () => {
+        it('cannot all be gone after removing each other and themselves at the same moment', async () => {
             for (let round = 0; round < 10; round++) {
                 const site = await newSite();
                 await change('PUT', ada, site, bob);
@@ -136,7 +136,7 @@ for (const topology of ANY_TOPOLOGY) {
             }
         });
 
-        it('are nobody else’s to change, and who asks learns nothing of workspaces', async () => {
+        it('are changed by maintainers only; others learn nothing about workspaces', async () => {
             const site = await newSite();
             for (const method of ['PUT', 'DELETE'] as const) {
                 for (const target of [ada, eve, { workspaceId: newId('wsp') }]) {
@@ -148,7 +148,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await idsAt(site)).to.deep.equal([ada.workspaceId]);
         });
 
-        it('answer 404 for a workspace or a site that is not there', async () => {
+        it('answer 404 for an unknown workspace or site', async () => {
             const site = await newSite();
             for (const workspaceId of [newId('wsp'), 'wsp_', 'x', ada.userId, 'a%00b', '%E2%80%AE', "';--", 'w'.repeat(3000)]) {
                 for (const method of ['PUT', 'DELETE'] as const) {
@@ -161,7 +161,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(await change('PUT', ada, 'localhost', bob))).to.equal('INVALID_DOMAIN');
         });
 
-        it('are listed page by page, in the order in which they came', async () => {
+        it('are listed page by page, in the order of their addition', async () => {
             const site = await newSite();
             const people = await Promise.all(Array.from({ length: 8 }, () => join(world)));
             for (const person of people) {
@@ -176,7 +176,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(total).to.equal(9 - (seen.length > 0 ? 1 : 0));
                 seen.push(...idsOf(answer));
                 query = next === null ? '' : `?limit=3&cursor=${next}`;
-                // The one at which the page ended goes.
+                // Removes the workspace at which the page ended.
                 if (seen.length === 3) dataOf(await change('DELETE', people[1] ?? ada, site, people[1] ?? ada));
             }
             expect(seen).to.deep.equal([ada, ...people].map(({ workspaceId }) => workspaceId));

@@ -3,17 +3,17 @@ import { everyRoute, type RouteCall } from '../support/routes.ts';
 import { oneOf } from '../support/sample.ts';
 import type { Topology } from '../support/world.ts';
 
-/** One request that is wrong somehow, as bytes. */
+/** A request with one fault, as bytes. */
 export interface Malformed {
     name: string;
     bytes: Buffer;
-    /** Whether it is so broken that the connection may end without an answer. */
+    /** Whether it is so broken that the server may close the connection without a response. */
     mayBeCut?: boolean;
 }
 
 /**
- * Malformed requests on every route (goal I1), each fault on some routes, and in a long run on all of them; `authorization` is a good
- * header line, so that a key is never what is wrong. The other topology has another share.
+ * Malformed requests (goal I1). Each fault is sent to some routes, and in a long run to all of them; the other topology covers other
+ * routes. `authorization` is a valid header line, so that the key is never the fault.
  */
 export function malformedRequests(authorization: string, topology: Topology): Malformed[] {
     const routes = everyRoute('shop.test');

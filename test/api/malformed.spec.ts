@@ -13,11 +13,11 @@ for (const topology of ANY_TOPOLOGY) {
         let world: World;
         let person: Person;
         let corpus: Malformed[];
-        /** Request ids of what was answered. */
+        /** Request ids of the responses. */
         const answered: string[] = [];
 
         before(async () => {
-            // Every name leads to a closed port here: what is fetched by a request that turns out to be fine ends there.
+            // Every host name resolves to a closed port, where fetches of requests that are valid after all end.
             world = await openWorld({
                 topology,
                 config: { egressHosts: new Map([['shop.test', ['127.0.0.1']]]), egressAllow: [], arrivalMs: 1000 },
@@ -37,12 +37,12 @@ for (const topology of ANY_TOPOLOGY) {
             if (id) answered.push(id);
             if (answer === undefined) expect(mayBeCut, 'cut off without an answer').to.equal(true);
             else if (answer.status >= 400) checkEnvelope(name, answer);
-            // The one 5xx that is right: the request turned out to be fine, and its address may not be reached.
+            // The only allowed 5xx: the request was valid after all, and its address is forbidden.
             if (answer !== undefined && codeOf(answer) !== 'EGRESS_DENIED') expect(answer.status).to.be.below(500);
             expect((await stranger(world).call('GET', '/v1/health')).status, 'health afterwards').to.equal(200);
         }
 
-        it('never break anything: each is answered in the envelope, health answers afterwards, and nobody logs a bug', async () => {
+        it('break nothing: each gets an error envelope, health answers afterwards, and no bug is logged', async () => {
             expect(corpus.length).to.be.greaterThan(200);
             const faults: string[] = [];
             for (const malformed of corpus) {
@@ -57,7 +57,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(bugs, JSON.stringify(bugs[0])).to.deep.equal([]);
         });
 
-        it('leave one line in the log for each that was answered', async () => {
+        it('leave one log line for each response', async () => {
             const linesOf = (id: string) =>
                 world.logged.filter((line) => line['request_id'] === id && line['message'] === 'answered').length;
             await eventually(
@@ -74,7 +74,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(series.length).to.be.within(50, 2000);
         });
 
-        it('leave nothing behind but the one package that was there', async () => {
+        it('leave nothing stored but the package from before', async () => {
             const { rows } = await world.app.db.raw<{ rows: { site: string; versions: number }[] }>('select site, versions from sites');
             expect(rows.map(({ site }) => site)).to.deep.equal(['shop.test']);
         });

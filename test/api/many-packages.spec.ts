@@ -8,21 +8,21 @@ import { aPackage } from '../support/schemas.ts';
 import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`somebody who sends many packages, over ${topology}`, () => {
+    describe(`a client that sends many packages, over ${topology}`, () => {
         let world: World;
         before(async () => {
             world = await openWorld({ topology, workers: 0 });
         });
         after(() => world.close());
 
-        /** As if the account had sent so many within this hour. */
+        /** Sets the account's counter of this hour. */
         async function haveSent({ userId }: Person, count: number): Promise<void> {
             const windows = [{ name: 'hour', limit: CHECKED_AN_HOUR, seconds: 3600 }] as const;
             const take = () => world.app.limits.take({ identity: `packages:${userId}`, windows });
             for (let sent = 0; sent < count; sent += 100) await Promise.all(Array.from({ length: Math.min(100, count - sent) }, take));
         }
 
-        it('may send 3,600 an hour, dry runs and refused ones among them', async () => {
+        it('may send 3,600 an hour, including dry runs and refused ones', async () => {
             const eager = await join(world);
             await haveSent(eager, CHECKED_AN_HOUR - 3);
             const send = (query: string, more = {}) => eager.publish(aPackage('many.test', more), query);
@@ -35,14 +35,14 @@ for (const topology of ANY_TOPOLOGY) {
                 expect((refused.body['error'] as { message: string }).message).to.include('packages');
                 expect(Number(refused.headers.get('retry-after'))).to.be.within(3500, 3600);
             }
-            // The windows of look-ups and fetches are others.
+            // Look-ups and fetches have other windows.
             const account = dataOf<{ limits: { limit: number; remaining: number }[] }>(await eager.call('GET', '/v1/account'));
             for (const { limit, remaining } of account.limits) expect(remaining).to.equal(limit);
             await world.clock.advance({ hours: 1 });
             expect((await send('')).status).to.equal(201);
         });
 
-        it('of an enterprise account is not counted', async () => {
+        it('is not limited on the enterprise plan', async () => {
             const large = await join(world, { plan: 'enterprise' });
             await haveSent(large, CHECKED_AN_HOUR);
             expect((await large.publish(aPackage('large.test'), '?dry_run=true')).status).to.equal(200);
@@ -50,7 +50,7 @@ for (const topology of ANY_TOPOLOGY) {
     });
 }
 
-describe('a package that is made to be slow', () => {
+describe('a package that is built to be slow', () => {
     let world: World;
     let maker: Person;
     before(async () => {
@@ -66,7 +66,7 @@ describe('a package that is made to be slow', () => {
         ['a million values', `[${list(1_000_000, () => '0')}]`],
         ['as many objects', `[${list(700_000, () => '{}')}]`],
     ] as const) {
-        it(`by ${what} is refused before it is parsed`, async () => {
+        it(`with ${what} is refused before it is parsed`, async () => {
             const text = JSON.stringify(aPackage('slow.test')).replace('"title"', `"x":${field},"title"`);
             const { parse } = JSON;
             let parsed = 0;
@@ -85,7 +85,7 @@ describe('a package that is made to be slow', () => {
         });
     }
 
-    it('takes of the share of its own account alone', async () => {
+    it('uses the time share of its own account only', async () => {
         const [slow, other] = [await join(world), await join(world)];
         const publish = (person: Person) => person.publish(aPackage('slow.test'), '?dry_run=true');
         expect((await publish(slow)).status).to.equal(200);
@@ -97,7 +97,7 @@ describe('a package that is made to be slow', () => {
         expect((await publish(other)).status).to.equal(200);
     });
 
-    it('has an account wait where its packages took too long, until a tenth of the time gives that back', () => {
+    it('makes its account wait when its packages took too long, until a tenth of the time has made up for it', () => {
         let now = 0;
         const time = createTokenBuckets({ capacity: AT_ONCE_MS, perSecond: 100, now: () => now });
         const waitAt = (at: number, name = 'one') => {
@@ -109,20 +109,20 @@ describe('a package that is made to be slow', () => {
         time.spend('one', 500);
         expect([waitAt(0), waitAt(2000), waitAt(5000)]).to.deep.equal([5000, 3000, 0]);
         expect(waitAt(5000, 'other')).to.equal(0);
-        // A package every five seconds is a tenth of the time.
+        // A package every five seconds takes a tenth of the time.
         for (let at = 5000; at < 500_000; at += 5000) {
             expect(waitAt(at)).to.equal(0);
             time.spend('one', 500);
         }
     });
 
-    it('may hold commas in its texts', async () => {
+    it('may contain commas in its texts', async () => {
         const text = ','.repeat(60_000);
         const answer = await maker.publish(aPackage('commas.test', { description: text.slice(0, 900) }), '?dry_run=true');
         expect(answer.status).to.equal(200);
     });
 
-    it('waits for those of its own account, and one account’s line holds no other up', async () => {
+    it('waits behind packages of its own account, and delays no other account', async () => {
         const thread = createSideThread(new URL('../../api/packages/thread.ts', import.meta.url));
         const ended: string[] = [];
         const run = async (owner: string, task: object = { name: 'tools', text: '{"endpoints":[]}' }) => {

@@ -15,7 +15,7 @@ import { openSite, type Site } from '../support/sites.ts';
 import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 
 const SITE = 'shop.test';
-/** Each stands for something that nobody but the caller and the site may see. */
+/** Each value is confidential between the caller and the site. */
 const MARK = {
     param: 'mrkParam7f3a',
     badParam: 'mrkBadParam7f3a',
@@ -33,7 +33,7 @@ const MARK = {
 } as const;
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`what callers and sites say in confidence, over ${topology}`, () => {
+    describe(`confidential data of callers and sites, over ${topology}`, () => {
         let world: World;
         let site: Site;
         let caller: Person;
@@ -90,7 +90,7 @@ for (const topology of ANY_TOPOLOGY) {
             await site.close();
         });
 
-        /** Calls that succeed and calls that fail at every place; resolves with the texts of the refusals. */
+        /** Makes calls that succeed and calls that fail in every place. Resolves with the texts of the errors. */
         async function haveEverythingHappen(): Promise<string[]> {
             const secretHeaders = {
                 cookie: `session=${MARK.cookie}`,
@@ -100,7 +100,7 @@ for (const topology of ANY_TOPOLOGY) {
             };
             const fetchOf = (endpoint: string, params: object, more: object = {}) =>
                 caller.call('POST', '/v1/fetch', { body: { site: SITE, endpoint, params, ...more }, headers: secretHeaders });
-            // A keyed success is kept for a day, by contract; a keyed failure of a read is not.
+            // A success with a key is stored for a day, by contract; a failed read with a key is not.
             const keyed = { ...secretHeaders, 'idempotency-key': MARK.replayKey };
             const good = await fetchOf('good', { q: MARK.param });
             expect(dataOf(good)).to.deep.equal({ text: MARK.upstream });
@@ -148,24 +148,24 @@ for (const topology of ANY_TOPOLOGY) {
                 ).to.equal(false);
         };
 
-        it('stands in no log line, at the finest level', () => {
+        it('is in no log line, at the finest level', () => {
             expect(world.logged.length).to.be.greaterThan(15);
             for (const line of world.logged) expectNone('the log', JSON.stringify(line));
         });
 
-        it('stands in no metric', async () => {
+        it('is in no metric', async () => {
             const { body } = await caller.call('GET', '/metrics');
             expect(body['text']).to.include('routebook_fetches_total');
             expectNone('the metrics', String(body['text']));
         });
 
-        it('is not repeated by an error, but for an intent in the example of a better one', () => {
+        it('is not repeated in an error, except for an intent in the example of a better one', () => {
             const ofIntents = refused.filter((text) => text.includes('"code":"INTENT_'));
             expect(ofIntents).to.have.length(2);
             for (const text of refused) expectNone('an error', ofIntents.includes(text) ? text.replaceAll(MARK.intent, '') : text);
         });
 
-        it('stands in no table of the database after the call', async () => {
+        it('is in no table of the database after the call', async () => {
             await world.app.usage.flush();
             await eventually(
                 () => tablesWithMarks(),
@@ -174,7 +174,7 @@ for (const topology of ANY_TOPOLOGY) {
         });
 
         if (topology === 'redis') {
-            it('stands in no key of Redis after the call', async () => {
+            it('is in no key of Redis after the call', async () => {
                 await eventually(
                     () => keysWithMarks(),
                     (keys) => keys.length === 0,
@@ -230,8 +230,8 @@ async function contentOf(redis: Redis, name: string): Promise<unknown> {
     return readers[await redis.type(name)]?.();
 }
 
-describe('the passwords of connection strings', () => {
-    it('stand in no log line and no answer, also when nothing can be reached', async () => {
+describe('passwords in connection strings', () => {
+    it('are in no log line and no response, also when nothing is reachable', async () => {
         const port = await freePort();
         const mark = 'mrkPassword7f3a';
         const world = await openWorld({ workers: 0 });

@@ -58,7 +58,7 @@ for (const topology of ANY_TOPOLOGY) {
                 ],
             });
             expect(published.status, JSON.stringify(published.body)).to.equal(201);
-            // The bonus of a first fetch would stand in the way of counting.
+            // The bonus for the first fetch would disturb the counts.
             await ada.fetch(SITE, 'news', { q: 'first' });
         });
 
@@ -75,21 +75,21 @@ for (const topology of ANY_TOPOLOGY) {
         const ask = (q: string, more: object = { max_age: 60 }, who = ada, endpoint = 'news', params: object = {}) =>
             who.fetch(SITE, endpoint, { q, ...params }, { ...more });
 
-        it('gives the result that the account was charged for again, for nothing, and says so', async () => {
+        it('returns the result that the account already paid for, free of charge, and says so', async () => {
             const first = await ask('again');
             expect(metaOf(first)).to.include({ credits_used: 1, cached: false });
             const { balance, remaining } = await standing(ada);
             const [seen, second] = [answers, await ask('again')];
             expect(second.body['data']).to.deep.equal(first.body['data']);
             expect(metaOf(second)).to.include({ credits_used: 0, credits_remaining: balance, cached: true, results: 3, version: 1 });
-            // No call of the site stands behind it.
+            // Its meta has no fields about a call of the site.
             expect(metaOf(second)).not.to.have.any.keys('upstream', 'queue_ms');
             expect(answers).to.equal(seen);
             expect(await standing(ada)).to.deep.equal({ balance, remaining: remaining - 1 });
             expect(second.headers.get('ratelimit')).to.be.a('string');
         });
 
-        it('never gives one that is older than asked for', async () => {
+        it('never returns a result older than requested', async () => {
             const first = dataOf(await ask('old')).n;
             await world.clock.advance({ seconds: 59 });
             expect(dataOf(await ask('old')).n).to.equal(first);
@@ -100,7 +100,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(metaOf(await ask('old', { max_age: 86_400 }))).to.include({ cached: false });
         });
 
-        it('is asked for by the call that keeps and by the call that is served', async () => {
+        it('is set on the call that stores and on the call that is served', async () => {
             const first = dataOf(await ask('unasked', {})).n;
             const second = dataOf(await ask('unasked')).n;
             expect(second, 'the first one was not to be kept').not.to.equal(first);
@@ -108,11 +108,11 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(metaOf(await ask('unasked', more))).to.include({ cached: false, credits_used: 1 });
         });
 
-        it('is about the same read and no other: endpoint, version, values, max_results', async () => {
+        it('matches the same read only: endpoint, version, values, max_results', async () => {
             const first = dataOf(await ask('all')).n;
-            // A default that is filled in is the same value.
+            // An explicit value that equals the default is the same value.
             expect(dataOf(await ada.fetch(SITE, 'news', {}, { max_age: 60 })).n).to.equal(first);
-            // What the caller pays or waits at most makes no other read.
+            // Price and wait limits of the caller do not make another read.
             expect(dataOf(await ask('all', { max_age: 60, max_credits: 5, timeout_ms: 5000, version: 1 })).n).to.equal(first);
             for (const other of [
                 () => ask('ALL'),
@@ -124,18 +124,18 @@ for (const topology of ANY_TOPOLOGY) {
             }
         });
 
-        it('is never about what somebody else paid for', async () => {
+        it('never returns what another account paid for', async () => {
             const bob = await join(world);
             await ask('private');
             expect(metaOf(await ask('private', { max_age: 60 }, bob))).to.include({ cached: false, credits_used: 1 });
         });
 
-        it('is about reads: a write is sent each time', async () => {
+        it('applies to reads: a write is sent each time', async () => {
             const [one, two] = [await ada.fetch(SITE, 'write', {}, { max_age: 60 }), await ada.fetch(SITE, 'write', {}, { max_age: 60 })];
             expect(dataOf(one).n).not.to.equal(dataOf(two).n);
         });
 
-        it('keeps nothing that the site calls private, that sets a cookie, or that a session was made for', async () => {
+        it('stores nothing that the site calls private, that sets a cookie, or that used a session', async () => {
             const headers: object[] = [
                 { 'cache-control': 'private' },
                 { 'cache-control': 'max-age=60, No-Store' },
@@ -164,7 +164,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(metaOf(await ask('session', { max_age: 60 }, ada, 'session'))).to.include({ cached: false });
         });
 
-        it('keeps nothing that was cut off', async () => {
+        it('stores nothing that was cut off', async () => {
             const cut = { max_age: 60, max_results: 2 };
             expect(metaOf(await ask('cut', cut, ada, 'items'))).to.include({ truncated: true, credits_used: 2 });
             expect(metaOf(await ask('cut', cut, ada, 'items'))).to.include({ cached: false });
@@ -172,7 +172,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(metaOf(await ask('whole', { max_age: 60 }, ada, 'items'))).to.include({ cached: true, results: 3, credits_used: 0 });
         });
 
-        it('keeps up to 1 MiB each', async () => {
+        it('stores results of up to 1 MiB', async () => {
             for (const [length, cached] of [
                 [RESULT_BYTES - 100, true],
                 [RESULT_BYTES, false],
@@ -182,13 +182,13 @@ for (const topology of ANY_TOPOLOGY) {
             }
         });
 
-        it('keeps up to 64 MiB an account, the oldest out first', async () => {
+        it('stores up to 64 MiB for an account, and drops the oldest first', async () => {
             const rich = await join(world, { plan: 'pro' });
             await ask('first', { max_age: 600 }, rich);
             await world.clock.advance({ seconds: 1 });
             await ask('second', { max_age: 600 }, rich);
             await world.clock.advance({ seconds: 1 });
-            // As if the rest of the room were taken.
+            // Uses up the rest of the space.
             await world.app.db.raw(
                 `with kept as (select bytes from kept_result_bytes where account_id = :account),
                  filler as (insert into kept_results (account_id, question, sealed, results, size, kept_at)
@@ -205,7 +205,7 @@ for (const topology of ANY_TOPOLOGY) {
         it('serves at any balance, under a key like any success, and not in a dry run', async () => {
             const poor = await join(world, { overrides: { allowance: 0 }, credits: 1 });
             await ask('poor', { max_age: 60 }, poor);
-            // What the first fetch earned is spent on other things.
+            // Spends what the first fetch earned.
             await world.app.db.raw(
                 `with spent as (update credit_accounts set bonus_available = 0 where id = ? returning id, ?::bigint as bonus)
                  insert into ledger_entries (account_id, kind, available_delta, held_delta, at) select id, 'expire', -bonus, 0, app_now() from spent`,
@@ -227,7 +227,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(dry.body['data']).to.have.keys('request', 'credits_max');
         });
 
-        it('is encrypted in the database, and absent where no key of the ring opens it', async () => {
+        it('is encrypted in the database, and absent if no key of the ring decrypts it', async () => {
             const first = await ask('secret-7f3a');
             const { rows } = await world.app.db.raw('select to_jsonb(r) as row, sealed from kept_results r order by kept_at desc limit 1');
             const dump = `${JSON.stringify(rows[0].row)} ${rows[0].sealed.toString('latin1')}`;
@@ -235,12 +235,12 @@ for (const topology of ANY_TOPOLOGY) {
             expect(text.length).to.be.above(10);
             expect(dump).not.to.include(text).and.not.to.include(Buffer.from(text).toString('hex'));
             expect(metaOf(await ask('secret-7f3a'))).to.include({ cached: true });
-            // The first letter of the id of its key.
+            // The first letter of the id of its encryption key.
             await world.app.db.raw('update kept_results set sealed = set_byte(sealed, 2, get_byte(sealed, 2) # 1)');
             expect(metaOf(await ask('secret-7f3a'))).to.include({ cached: false });
         });
 
-        it('counts neither for health nor as a charged fetch, and is told apart in the request log', async () => {
+        it('counts neither for health nor as a charged fetch, and is marked in the request log', async () => {
             const eve = await join(world);
             await ask('log', { max_age: 60 }, eve);
             await ask('log', { max_age: 60 }, eve);
@@ -254,7 +254,7 @@ for (const topology of ANY_TOPOLOGY) {
             ]);
         });
 
-        it('forgets what nobody can ask for any more', async () => {
+        it('deletes results that are too old to be requested', async () => {
             await world.clock.advance({ hours: 25 });
             while ((await sweepResults(world.app.db)) > 0);
             const { rows } = await world.app.db.raw(

@@ -6,7 +6,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 const FETCH = { site: 'shop.test', endpoint: 'thing' };
 const TOO_LARGE = 'x'.repeat(CALL_BYTES + 1);
-/** Well-formed, and nobody has it. */
+/** Well-formed, but nobody's key. */
 const WRONG_KEY = 'rb_live_0000000000000000000000000000000000000';
 
 describe('a call with more than one fault', () => {
@@ -35,19 +35,19 @@ describe('a call with more than one fault', () => {
         return { code: error.code, paths: (error.details ?? []).map(({ path: place }) => place) };
     }
 
-    it('hears of its key before its body, also with agents’ tools', async () => {
+    it('gets the error of its key before that of its body, also with agents’ tools', async () => {
         expect((await send('/v1/fetch', { key: undefined, body: TOO_LARGE })).code).to.equal('API_KEY_REQUIRED');
         expect((await send('/v1/fetch', { key: WRONG_KEY, body: '{' })).code).to.equal('INVALID_API_KEY');
         expect((await send('/mcp', { key: WRONG_KEY, body: '{' })).code).to.equal('INVALID_API_KEY');
     });
 
-    it('hears of a missing scope before a body that is too large, and of the form of a body before its size', async () => {
+    it('gets the error of a missing scope before that of a large body, and that of a body’s type before that of its size', async () => {
         expect((await send('/v1/fetch', { key: reader.apiKey, body: TOO_LARGE })).code).to.equal('FORBIDDEN');
         expect((await send('/v1/fetch', { key: ada.apiKey, body: TOO_LARGE, type: 'text/plain' })).code).to.equal('UNSUPPORTED_MEDIA_TYPE');
         expect((await send('/v1/fetch', { key: ada.apiKey, body: TOO_LARGE })).code).to.equal('PAYLOAD_TOO_LARGE');
     });
 
-    it('hears of everything that is wrong with its query and its body at once', async () => {
+    it('gets all errors of its query and its body at once', async () => {
         const { code, paths } = await send('/v1/fetch?why=1', {
             key: ada.apiKey,
             body: JSON.stringify({ ...FETCH, site: 1, timeout_ms: 'soon', more: true }),

@@ -15,8 +15,8 @@ import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 const SITE = 'busy.test';
 const CROWD = 200;
 const IMPATIENCE_MS = 50;
-/** Calls that browse which are always let in a second: few, so that a slow machine brings more. */
-const BORNE = 20;
+/** Browsing calls per second that are always admitted: few, so that even a slow machine sends more. */
+const ALWAYS_ADMITTED = 20;
 
 const soon = (response: ServerResponse) =>
     void setTimeout(() => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'), 30);
@@ -32,7 +32,7 @@ describe('more fetches than workers can do', () => {
         const topology = TOPOLOGIES.at(-1) ?? 'postgres';
         world = await openWorld({
             topology,
-            config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]), workerConcurrency: 4, browsedPerSecond: BORNE },
+            config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]), workerConcurrency: 4, browsedPerSecond: ALWAYS_ADMITTED },
         });
         const plenty = { perMinute: 1_000_000, perHour: 1_000_000, perDay: 1_000_000, allowance: 1_000_000, concurrency: 10_000 };
         ada = await join(world, { plan: 'enterprise', overrides: plenty });
@@ -47,9 +47,9 @@ describe('more fetches than workers can do', () => {
         await site.close();
     });
 
-    it('are refused at once with the time to come back, cost nothing and reach no site; the others go on, and so does everybody soon', async function () {
+    it('are refused at once with Retry-After, free of charge and before the site; the others succeed, and soon all do', async function () {
         this.timeout(240_000);
-        // The first fetch of all earns a bonus.
+        // The first fetch earns a bonus.
         expect((await ada.fetch(SITE, 'thing')).status).to.equal(200);
         site.arrivals.length = 0;
         const before = await credits();
@@ -76,7 +76,7 @@ describe('more fetches than workers can do', () => {
         expect(told.reduce((sum, line) => sum + Number(line['refused']), 0)).to.equal(refused.length);
     });
 
-    it('are refused as well where agents ask for them, while browsing goes on', async function () {
+    it('are refused as well for agents, while browsing works', async function () {
         this.timeout(240_000);
         const agent = new Client({ name: 'test', version: '1' });
         const requestInit = { headers: { authorization: `Bearer ${ada.apiKey}` } };
@@ -93,7 +93,7 @@ describe('more fetches than workers can do', () => {
         expect(told.at(-1)).to.include({ isError: true });
     });
 
-    it('are none that are still on their way here: however many bodies come slowly, the others go on', async function () {
+    it('do not include requests that are still arriving: however many bodies come slowly, others succeed', async function () {
         this.timeout(240_000);
         const { port } = new URL(world.base);
         const head = `POST /v1/fetch HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${ada.apiKey}\r\nContent-Type: application/json\r\n`;
@@ -101,7 +101,7 @@ describe('more fetches than workers can do', () => {
         await Promise.all(slow.map((socket) => new Promise((sent) => void socket.write(`${head}Content-Length: 1000\r\n\r\n{`, sent))));
         try {
             const statuses = new Set<number>();
-            // For longer than a crowd may be a burst.
+            // Longer than the time that a burst may take.
             for (let call = 0; call < 60; call++) statuses.add((await ada.fetch(SITE, 'thing')).status);
             expect([...statuses]).to.deep.equal([200]);
         } finally {
@@ -109,9 +109,9 @@ describe('more fetches than workers can do', () => {
         }
     });
 
-    it('are none where few calls are open, however long they take: a slow site looks like workers that stand still', async function () {
+    it('do not include few calls that take long: a slow site looks like workers that stopped', async function () {
         this.timeout(240_000);
-        // They wait for each other, so that a rate is known.
+        // They wait for each other, so that the completion rate is known.
         await Promise.all(Array.from({ length: 40 }, () => ada.fetch(SITE, 'thing')));
         const held: ServerResponse[] = [];
         site.behaviour = (response) => void held.push(response);
@@ -128,12 +128,12 @@ describe('more fetches than workers can do', () => {
         for (const { status } of await Promise.all(few)) expect(status).to.equal(200);
     });
 
-    it('are refused, too, where their own time would be over before their turn; who has more of it waits', async function () {
+    it('are refused, too, if they would time out in the queue; calls with more time wait', async function () {
         this.timeout(240_000);
         // Eight a second with four slots.
         site.behaviour = (response) => void setTimeout(soon, 470, response);
         const crowd = Array.from({ length: 50 }, () => ada.fetch(SITE, 'thing'));
-        // After a pause without calls nothing would be expected.
+        // After a pause without calls, no delay would be estimated.
         for (let answered = 0; answered < 20; crowd.push(ada.fetch(SITE, 'thing'))) {
             await pause(500);
             answered = crowd.length - world.app.queue.waiting();
@@ -149,7 +149,7 @@ describe('more fetches than workers can do', () => {
         site.behaviour = soon;
     });
 
-    it('make those who browse wait, beyond what each process always bears; without fetches they need not', async function () {
+    it('throttle browsing beyond the rate that each process always admits; without fetches nothing is throttled', async function () {
         this.timeout(240_000);
         let isFetching = true;
         const fetching = (async () => {
@@ -160,7 +160,7 @@ describe('more fetches than workers can do', () => {
         const refused: Answer[] = [];
         let read = 0;
         const browse = async () => {
-            while (refused.length < 30 || read < BORNE / 2) {
+            while (refused.length < 30 || read < ALWAYS_ADMITTED / 2) {
                 const answer = await ada.call('GET', `/v1/schemas/${SITE}?`);
                 if (answer.status === 200) read++;
                 else refused.push(answer);
@@ -179,7 +179,7 @@ describe('more fetches than workers can do', () => {
             10_000,
         );
 
-        // More than is always borne: nobody fetches any more.
+        // More than is always admitted, but nobody fetches any more.
         const many = async () => {
             const statuses: number[] = [];
             const read = async () => {
@@ -206,8 +206,8 @@ describe('more fetches than workers can do', () => {
 });
 
 /**
- * So many callers who ask again and again until so many calls were refused; each of them lets its own last call end.
- * @param meanwhile what somebody else does after the first refusal; they go on until it is done
+ * This many callers retry until this many calls were refused, and then finish their last call.
+ * @param meanwhile runs after the first refusal; the callers continue until it is done
  */
 async function crowd(
     person: Person,
@@ -227,7 +227,7 @@ async function crowd(
             beside ??= meanwhile().finally(() => {
                 isBesideDone = true;
             });
-            // Far less than it was told to wait.
+            // Far shorter than Retry-After.
             await pause(IMPATIENCE_MS);
         }
     };

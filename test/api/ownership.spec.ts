@@ -23,7 +23,7 @@ for (const topology of ANY_TOPOLOGY) {
         const cardOf = async (site: string) => dataOf(await stranger(world).call('GET', `/v1/schemas/${site}`));
         const messageOf = ({ body }: Answer) => (body['error'] as { message: string }).message;
 
-        it('cannot be taken by publishing a sub-site or the site itself, dry runs included', async () => {
+        it('cannot be taken over by publishing the site or a sub-site, dry runs included', async () => {
             for (const site of ['covers.library.test', 'library.test']) {
                 for (const query of ['', '?dry_run=true']) {
                     const refused = await ada.publish(aPackage(site, { title: 'Mine now' }), query);
@@ -42,7 +42,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await cardOf('library.test')).to.include(said);
         });
 
-        it('stay Routebook’s whatever other maintainers ask for: only operators add and remove it', async () => {
+        it('keep Routebook as maintainer whatever other maintainers request: only operators add and remove it', async () => {
             await schemas.publishStarter(world.app.db, aPackage('shared.test'));
             await grantMaintainer(world.app.db, 'shared.test', ada.workspaceId);
             const path = `/v1/schemas/shared.test/maintainers/${ROUTEBOOK_WORKSPACE}`;
@@ -54,7 +54,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await cardOf('shared.test')).to.include({ maintainer_id: ROUTEBOOK_WORKSPACE, claim: 'operator' });
         });
 
-        it('are left alone by the next start once an owner has proved the domain, or an operator gave it away', async () => {
+        it('are not changed by the next start after an owner proved the domain or an operator transferred it', async () => {
             for (const site of ['proved.test', 'given.test']) await schemas.publishStarter(world.app.db, aPackage(site));
             await addMaintainer(world.app.db, 'proved.test', ada.workspaceId);
             await world.app.db.raw('update maintainers set proven_at = app_now() where registrable = ? and workspace_id = ?', [
@@ -74,7 +74,7 @@ for (const topology of ANY_TOPOLOGY) {
         });
     });
 
-    describe(`who speaks for a site, over ${topology}`, () => {
+    describe(`the owner of a site, over ${topology}`, () => {
         let world: World;
         let ada: Person;
 
@@ -85,7 +85,7 @@ for (const topology of ANY_TOPOLOGY) {
         });
         after(() => world.close());
 
-        it('is marked unproven on card, list, catalog and page where a contributor came first', async () => {
+        it('is marked as unproven on card, list, catalog and page if a contributor came first', async () => {
             const visitor = stranger(world);
             const card = dataOf(await visitor.call('GET', '/v1/schemas/first.test'));
             expect(card).to.include({ claim: 'unproven', maintainer_id: ada.workspaceId });
@@ -97,7 +97,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(page).to.include('maintained by a contributor, not by the site');
         });
 
-        it('is shown with every host that the package calls, and a version that adds one is major and says so', async () => {
+        it('is shown with every host that the package calls; a version that adds a host is major and says so', async () => {
             const visitor = stranger(world);
             const site = 'hosts.test';
             const product = anEndpoint(site);
@@ -119,7 +119,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(compared).to.include('calls hosts that version 1 does not').and.to.include(`<code>api.${site}</code>`);
         });
 
-        it('is not marked so while the workspace maintains it that an operator transferred it to', async () => {
+        it('is not marked as unproven while the workspace of an operator’s transfer maintains it', async () => {
             const bob = await join(world);
             const claim = async () => dataOf(await stranger(world).call('GET', '/v1/schemas/first.test'))['claim'];
             await transferDomain(world.app.db, 'first.test', bob.workspaceId);

@@ -10,7 +10,7 @@ import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 const EARLY_MS = 15;
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`the pace that a package asks for, with queue and limits in ${topology}`, function () {
+    describe(`the request rate that a package asks for, with queue and limits in ${topology}`, function () {
         this.timeout(240_000);
         let world: World;
         let site: Site;
@@ -62,7 +62,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(published.status, JSON.stringify(published.body)).to.equal(201);
         }
 
-        /** Fails where a request to a host came before its turn: the first may come at once. */
+        /** Fails if a request to a host came before its turn. The first may come at once. */
         function expectTurns(host: string, everyMs: number): void {
             const times = arrivals.filter((arrival) => arrival.host === host).map(({ at }) => at - began);
             expect(times).to.have.length.above(1);
@@ -71,7 +71,7 @@ for (const topology of ANY_TOPOLOGY) {
 
         const succeeded = (answers: readonly Answer[]) => expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 200));
 
-        it('is kept for all callers of a host together, and hosts do not wait for one another', async () => {
+        it('applies to all callers of a host together, and hosts do not wait for one another', async () => {
             await publish('slow.test', 60, endpoint('one', 'api.slow.test'), endpoint('two', 'other.slow.test'));
             const bob = await join(world, { plan: 'pro' });
             const calls = [ada, bob, ada, bob].map((person) => person.fetch('slow.test', 'one'));
@@ -88,7 +88,7 @@ for (const topology of ANY_TOPOLOGY) {
             expectTurns('api.slower.test', 250);
         });
 
-        it('counts the page of prepare and each page of a walk', async () => {
+        it('counts the page of prepare and each page of a paginated fetch', async () => {
             const prepare = { url: `http://prepared.test:${site.port}/first` };
             await publish('prepared.test', 400, endpoint('one', 'prepared.test', { prepare }));
             succeeded([await ada.fetch('prepared.test', 'one')]);
@@ -102,7 +102,7 @@ for (const topology of ANY_TOPOLOGY) {
             expectTurns('walked.test', 150);
         });
 
-        it('is SITE_UNAVAILABLE where there is no turn in time, unbilled and never sent', async () => {
+        it('is SITE_UNAVAILABLE if there is no turn in time, free of charge and never sent', async () => {
             await publish('late.test', 1, endpoint('one', 'late.test'));
             succeeded([await ada.fetch('late.test', 'one')]);
             const refused = await ada.fetch('late.test', 'one', {}, { timeout_ms: 1000 });
@@ -111,7 +111,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(arrivals).to.have.length(1);
         });
 
-        it('is kept by a batch, which takes no turn ahead: a live call beside it has the next one', async () => {
+        it('applies to a batch, which reserves no turns: a concurrent live call gets the next one', async () => {
             await publish('batched.test', 300, endpoint('one', 'batched.test'));
             const usedToday = async () => {
                 const { limits } = dataOf<{ limits: { limit: number; remaining: number }[] }>(await ada.call('GET', '/v1/account'));
@@ -138,7 +138,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(rows[0].most).to.equal(1);
         });
 
-        it('holds from the moment it is published, and ends with the version that asked for it', async () => {
+        it('applies from the moment of publishing, and ends with the version that asked for it', async () => {
             const names = ['one', 'two'].map((name) => endpoint(name, 'changing.test'));
             const calls = () => Promise.all(names.map(({ name }) => ada.fetch('changing.test', name)));
             await publish('changing.test', undefined, ...names);
@@ -149,7 +149,7 @@ for (const topology of ANY_TOPOLOGY) {
             expectTurns('changing.test', 500);
             const yanked = await ada.call('POST', '/v1/schemas/changing.test/versions/2/yank', { body: { reason: 'broken' } });
             expect(yanked.status).to.equal(200);
-            // A turn that was taken under the pace is still waited for.
+            // A turn that was reserved at the old rate is still waited for.
             succeeded(await calls());
             const distance = async () => {
                 begin();

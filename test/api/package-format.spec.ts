@@ -12,7 +12,7 @@ describe('the package format on a server', () => {
     });
     after(() => world?.close());
 
-    it('is a JSON Schema under the address that drafts name, for editors anywhere', async () => {
+    it('is a JSON Schema at the address in drafts’ $schema, for any editor', async () => {
         const answer = await fetch(`${world.base}/schemas/routebook-1.json`);
         expect(answer.status).to.equal(200);
         expect(answer.headers.get('content-type')).to.match(/^application\/schema\+json/);
@@ -22,13 +22,13 @@ describe('the package format on a server', () => {
         expect(schema.properties.endpoints.items.required).to.deep.equal(['name', 'method', 'url']);
     });
 
-    it('is typed in the OpenAPI document, where it is published and where it is downloaded', async () => {
+    it('has a type in the OpenAPI document, for publishing and for downloads', async () => {
         const document = (await (await fetch(`${world.base}/v1/openapi.json`)).json()) as Record<string, never>;
         const text = JSON.stringify(document);
         expect(text).to.include('"$ref":"#/components/schemas/Package"').and.include('"$ref":"#/components/schemas/PublishedPackage"');
     });
 
-    it('gives the same version with the $schema of an editor and without', async () => {
+    it('gives the same version with and without an editor’s $schema', async () => {
         const ada = await join(world);
         const draft = aPackage('drafts.example');
         const first = await ada.publish({ $schema: `${world.base}/schemas/routebook-1.json`, ...draft });

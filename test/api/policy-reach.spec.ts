@@ -9,7 +9,7 @@ import { aProvenClaim, codeOf, dataOf, INTENT } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('what an owner allows', function () {
+describe('an owner’s policy', function () {
     this.timeout(240_000);
     let world: World;
     let shop: Shop;
@@ -50,8 +50,8 @@ describe('what an owner allows', function () {
     const hour = (add: number) => `${String((new Date(world.app.clock.now()).getUTCHours() + add) % 24).padStart(2, '0')}:00`;
     const closed = () => ({ hours: { from: hour(2), to: hour(4), timezone: 'UTC' } });
 
-    describe('decides what the catalog offers', () => {
-        it('everything at first, and again when the policy is lifted', async () => {
+    describe('limits the catalog', () => {
+        it('to everything at first, and again when the policy is removed', async () => {
             const first = await lookUp();
             expect(first.names).to.have.members(all);
             expect(first.refused).to.equal(undefined);
@@ -61,14 +61,14 @@ describe('what an owner allows', function () {
             expect((await lookUp()).names).to.have.members(all);
         });
 
-        it('nothing that may change the site where no writes are allowed, and says how many are left out', async () => {
+        it('to what cannot change the site if writes are forbidden, and says how many endpoints are left out', async () => {
             await put({ writes: false });
             const { names, refused } = await lookUp();
             expect(names).to.include.members(['product', 'search', 'graphql']).and.not.include.members(['order', 'held_write']);
             expect(refused).to.equal(all.length - names.length);
         });
 
-        it('no POST of a version that others published, whatever it says and was verified to do', async () => {
+        it('to no POST of versions that others published, whatever they say and whatever was verified', async () => {
             await publishByAnother();
             await world.app.db.raw("update versions set verified_at = app_now(), passed_endpoints = '{graphql}'");
             dataOf(await fetch('graphql', { q: 'shoes' }, { dry_run: true }));
@@ -82,7 +82,7 @@ describe('what an owner allows', function () {
             dataOf(await fetch('graphql', { q: 'shoes' }, { dry_run: true }));
         });
 
-        it('nothing that certainly lies in a blocked part, and what may lie outside', async () => {
+        it('to what may be outside a blocked part', async () => {
             await put({
                 blocked_paths: [
                     { host: SHOP, path_prefix: '/PRODUCTS/' },
@@ -96,7 +96,7 @@ describe('what an owner allows', function () {
             expect(codeOf(await fetch('status', { code: 500 }))).to.equal('SITE_BLOCKED');
         });
 
-        it('also of a package of megabytes', async () => {
+        it('also for packages of megabytes', async () => {
             const [first] = shopPackage(shop.port).endpoints;
             const many = Array.from({ length: 400 }, (_, index) => ({
                 ...first,
@@ -111,13 +111,13 @@ describe('what an owner allows', function () {
             expect(names.every((name) => Number(name.slice(8)) % 2 === 0)).to.equal(true);
         });
 
-        it('the same hours round: who comes too early is told when to come again', async () => {
+        it('and applies hours: a caller outside of them learns when to come again', async () => {
             await put(closed());
             expect((await lookUp()).names).to.have.members(all);
         });
     });
 
-    describe('holds for answers that are repeated', () => {
+    describe('applies to replayed responses', () => {
         const refusedNow = async (again: () => Promise<Answer>, policy: Partial<SitePolicy>, code: string) => {
             await put(policy);
             expect(codeOf(await again()), JSON.stringify(policy)).to.equal(code);
@@ -138,7 +138,7 @@ describe('what an owner allows', function () {
             expect(shop.seen, 'nothing is sent again').to.have.length(2);
         });
 
-        it('under an Idempotency-Key of an endpoint that is gone, as far as it cannot be told any more', async () => {
+        it('under an Idempotency-Key of an endpoint that was removed, if it cannot be classified any more', async () => {
             const read = () => fetch('product', { id: 1 }, {}, 'gone');
             dataOf(await read());
             const { endpoints } = shopPackage(shop.port);
@@ -149,7 +149,7 @@ describe('what an owner allows', function () {
             await refusedNow(read, closed(), 'SITE_UNAVAILABLE');
         });
 
-        it('under an Idempotency-Key whose params the version of today does not take', async () => {
+        it('under an Idempotency-Key whose params today’s version refuses', async () => {
             const read = () => fetch('product', { id: 1 }, {}, 'other');
             dataOf(await read());
             const [product, ...rest] = shopPackage(shop.port).endpoints;
@@ -176,10 +176,10 @@ describe('what an owner allows', function () {
         });
     });
 
-    describe('stands in the audit of its workspace', () => {
+    describe('is in the audit of its workspace', () => {
         const acts = async () => dataOf<AuditEntry[]>(await owner.call('GET', '/v1/audit'));
 
-        it('with what changed of the policy, no matter who changed it, and with nothing where nothing changed', async () => {
+        it('with the changed parts, whoever changed them, and not if nothing changed', async () => {
             const hours = { from: '08:00', to: '18:00', timezone: 'Europe/Berlin' };
             await put({ writes: false, requests_per_minute: 60, hours, blocked_paths: [{ host: SHOP, path_prefix: '/admin' }] });
             await put({ writes: false, requests_per_minute: 60, hours, blocked_paths: [{ host: SHOP, path_prefix: '/admin' }] });
@@ -206,7 +206,7 @@ describe('what an owner allows', function () {
             ]);
         });
 
-        it('with a hundred blocked paths as well, shortened', async () => {
+        it('with a hundred blocked paths, shortened', async () => {
             const paths = Array.from({ length: 100 }, (_, index) => ({ host: SHOP, path_prefix: `/${index}/${'x'.repeat(900)}` }));
             await put({ blocked_paths: paths });
             const [{ details }] = (await acts()) as [AuditEntry];

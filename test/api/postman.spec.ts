@@ -7,7 +7,7 @@ import { join, type Person, stranger } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-/** What this spec uses of Postman's own parser, which does not name its types. */
+/** The part of Postman's parser that this spec uses. The parser has no types. */
 interface Collection {
     name: string;
     variables: { upsert(variable: object): void };
@@ -41,7 +41,7 @@ describe('the package of a site as a Postman collection', () => {
         await shop.close();
     });
 
-    /** Publishes these endpoints of the shop and downloads them. */
+    /** Publishes these endpoints of the shop and downloads the collection. */
     async function collectionOf(endpoints: ReturnType<typeof shopPackage>['endpoints']): Promise<Collection> {
         const published = await maker.publish({ ...shopPackage(shop.port), endpoints });
         expect(published.status, JSON.stringify(published.body)).to.equal(201);
@@ -53,7 +53,7 @@ describe('the package of a site as a Postman collection', () => {
     const at = (path: string) => `http://${SHOP}:${shop.port}${path}`;
     const id = { name: 'id', source: 'path' as const, required: true, schema: { type: 'integer' } };
 
-    it('has requests that run as they are, once the key is filled in', async () => {
+    it('has requests that run unchanged once the key is filled in', async () => {
         const product = {
             name: 'product',
             method: 'GET' as const,
@@ -69,7 +69,7 @@ describe('the package of a site as a Postman collection', () => {
         expect(answer.status).to.equal(200);
     });
 
-    it('does not put the key of a caller into what the site is sent', async () => {
+    it('does not send the caller’s key to the site', async () => {
         const q = { name: 'q', source: 'query' as const, required: true, schema: { type: 'string' } };
         const hostile = ['{{api_key}}', '{{{api_key}}}', '{{{{api_key}}}}', '{{$guid}}'];
         const collection = await collectionOf(
@@ -93,7 +93,7 @@ describe('the package of a site as a Postman collection', () => {
         expect(collection.items.all().map(({ name }) => name)).to.deep.equal(['list']);
     });
 
-    it('is read by Postman as it is written, for every starter package', () => {
+    it('is valid for Postman, for every starter package', () => {
         for (const { document } of STARTERS) {
             const written = exportPostman(document, ABOUT);
             const collection = new postman.Collection(written);
@@ -113,7 +113,7 @@ describe('the package of a site as a Postman collection', () => {
     });
 });
 
-/** What Postman sends for a request of the collection once `api_key` is set. */
+/** The request that Postman sends once `api_key` is set. */
 function filledIn(collection: Collection, name: string, key: string) {
     collection.variables.upsert(new postman.Variable({ key: 'api_key', value: key }));
     const item = collection.items.all().find((one) => one.name === name);

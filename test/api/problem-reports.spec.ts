@@ -26,7 +26,7 @@ describe('a report of a problem', () => {
     const report = (by: Person, body: object, site = SITE) => by.call('POST', `/v1/schemas/${site}/reports`, { body });
     const list = (by: Person, query = '') => by.call('GET', `/v1/schemas/${SITE}/reports${query}`);
 
-    it('reaches those who maintain the site, by mail and as a list, without who wrote it', async () => {
+    it('reaches the maintainers of the site, by mail and as a list, without its author', async () => {
         const answer = await report(bob, { endpoint, kind: 'wrong_result', text: 'The price is that of another product.' });
         expect(answer.status).to.equal(201);
         const made = dataOf<Record<string, unknown>>(answer);
@@ -40,7 +40,7 @@ describe('a report of a problem', () => {
         expect(JSON.stringify((await list(ada)).body)).to.not.include(bob.workspaceId);
     });
 
-    it('is read by maintainers alone, page by page', async () => {
+    it('is read by maintainers only, page by page', async () => {
         expect(codeOf(await list(bob))).to.equal('NOT_MAINTAINER');
         dataOf(await report(bob, { kind: 'other', text: 'It is slow.' }));
         const first = await list(ada, '?limit=1');
@@ -51,7 +51,7 @@ describe('a report of a problem', () => {
         expect(dataOf<{ endpoint: string }[]>(second)[0]).to.include({ endpoint });
     });
 
-    it('names what is not there, and takes no words as a kind', async () => {
+    it('is refused if it names an unknown endpoint or has words as its kind', async () => {
         expect(codeOf(await report(bob, { kind: 'broken', text: 'x' }, 'nobody.test'))).to.equal('SITE_NOT_FOUND');
         expect(codeOf(await report(bob, { endpoint: 'nothing', kind: 'broken', text: 'x' }))).to.equal('ENDPOINT_NOT_FOUND');
         for (const body of [{ kind: 'Very broken', text: 'x' }, { kind: 'broken' }, { kind: 'broken', text: 'x'.repeat(1001) }])

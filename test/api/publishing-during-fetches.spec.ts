@@ -11,9 +11,9 @@ const RUNNING = 1000;
 const PASSING = 300;
 const AT_ONCE = 16;
 
-/** A site that answers with the version that it was called by, at once or when it is let go. */
+/** A site whose responses have the version that called it, immediately or when released. */
 interface Gate extends Site {
-    /** Resolves when so many different calls wait there. */
+    /** Resolves when this many different calls wait there. */
     waiting(count: number): Promise<void>;
     letGo(): void;
 }
@@ -31,7 +31,7 @@ for (const topology of ANY_TOPOLOGY) {
             gate = await openGate();
             world = await openWorld({
                 topology,
-                // A site has half of all slots.
+                // A site may use half of all slots.
                 config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]), workerConcurrency: 2 * RUNNING + 64 },
             });
             other = (await world.openAnotherApi()).base;
@@ -46,7 +46,7 @@ for (const topology of ANY_TOPOLOGY) {
         });
 
         let latest = 0;
-        /** The site's next version, whose endpoints lead to paths that tell its number. */
+        /** Publishes the site's next version, whose endpoints have the version number in their paths. */
         async function publishNext(base = world.base): Promise<number> {
             const version = latest + 1;
             const url = (path: string) => `http://${SITE}:${gate.port}/v${version}/${path}`;
@@ -60,7 +60,7 @@ for (const topology of ANY_TOPOLOGY) {
             latest = version;
             return version;
         }
-        /** A machine that is busy with other things refuses some of so many; anyone who is refused comes again. */
+        /** A busy machine refuses some of so many calls. A refused call is retried. */
         const call = async (endpoint: 'held' | 'now', turn: number, more: object = {}): Promise<Answer> => {
             const body = { site: SITE, endpoint, params: { call: turn }, timeout_ms: 120_000, ...more };
             for (;;) {
@@ -68,7 +68,7 @@ for (const topology of ANY_TOPOLOGY) {
                 if (codeOf(answer) !== 'SERVICE_UNAVAILABLE') return answer;
             }
         };
-        /** Brings calls `from` to `to` to the gate, some at a time. */
+        /** Sends calls `from` to `to` to the gate, a few at a time. */
         async function bring(from: number, to: number): Promise<Promise<Answer>[]> {
             const running: Promise<Answer>[] = [];
             for (let turn = from; turn < to; turn++) {
@@ -77,7 +77,7 @@ for (const topology of ANY_TOPOLOGY) {
             }
             return running;
         }
-        /** The version that ran, which is the one that the meta names. */
+        /** The version that ran, which must be the one in the meta. */
         const versionOf = (answer: Answer): number => {
             expect(codeOf(answer), JSON.stringify(answer.body)).to.equal(undefined);
             const { version } = answer.body['meta'] as { version: number };
@@ -85,7 +85,7 @@ for (const topology of ANY_TOPOLOGY) {
             return version;
         };
 
-        it('that are running publishing and yanks leave each its one version, named in its meta', async () => {
+        it('that are running keep their version, named in meta, during publishes and yanks', async () => {
             await publishNext();
             const before = await bring(0, RUNNING / 2);
             await publishNext(other);
@@ -107,7 +107,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(await call('now', 1, { version: 2 }))).to.equal('VERSION_NOT_FOUND');
         });
 
-        it('that come and go each runs the latest of a moment between its beginning and its end', async () => {
+        it('that start and end during publishes use a version that was the latest in between', async () => {
             let begun = 0;
             let isOver = false;
             const publishing = (async () => {
@@ -117,7 +117,7 @@ for (const topology of ANY_TOPOLOGY) {
                 for (let turn = begun++; turn < PASSING; turn = begun++) {
                     const atLeast = latest;
                     const version = versionOf(await call('now', turn));
-                    // The one that is being published may be in use before its publisher is told.
+                    // A version may be in use before its publisher gets the response.
                     expect(version).to.be.within(atLeast, latest + 1);
                 }
             });
@@ -127,7 +127,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(latest).to.be.greaterThan(5);
         });
 
-        it('that come and go a yank is seen by every call that begins after it, and by no call as something else', async () => {
+        it('that start after a yank see it, and no call gets another error', async () => {
             const [good, bad] = [await publishNext(), await publishNext()];
             let begun = 0;
             let state: 'published' | 'changing' | 'yanked' = 'published';

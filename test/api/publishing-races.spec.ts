@@ -9,7 +9,7 @@ import { aPackage } from '../support/schemas.ts';
 import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`publishing by many at once, over two processes and ${topology}`, function () {
+    describe(`concurrent publishing, over two processes and ${topology}`, function () {
         this.timeout(240_000);
         let world: World;
         let bases: string[];
@@ -29,7 +29,7 @@ for (const topology of ANY_TOPOLOGY) {
             inTurn(() => person.call('POST', '/v1/schemas', { body: document, base: baseOf(turn) }));
         const published = (answer: Answer) => dataOf(answer) as unknown as PublishAnswer;
 
-        it('with 16 keys of one workspace gives 16 packages the versions 1 to 16, each compared with the one before', async () => {
+        it('with 16 keys of one workspace gives 16 packages the versions 1 to 16, each compared with its predecessor', async () => {
             const site = newSite();
             const keys = await Promise.all(
                 Array.from({ length: 16 }, () =>
@@ -50,7 +50,7 @@ for (const topology of ANY_TOPOLOGY) {
             );
         });
 
-        it('with 16 workspaces on a new domain lets one in, on whichever of its sites, and pays once', async () => {
+        it('with 16 workspaces on a new domain accepts one, on whichever site, and pays once', async () => {
             const people = await Promise.all(Array.from({ length: 16 }, () => join(world)));
             const site = newSite();
             const answers = await Promise.all(
@@ -68,7 +68,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(bonuses.toSorted()).to.deep.equal([...Array(15).fill(0), 50]);
         });
 
-        it('with one If-Match lets one update through', async () => {
+        it('with one If-Match accepts one update', async () => {
             const site = newSite();
             const { version_hash: hash } = published(await publish(maker, aPackage(site), 0));
             const answers = await Promise.all(
@@ -86,7 +86,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(answers.filter((answer) => codeOf(answer) === 'VERSION_CONFLICT')).to.have.length(11);
         });
 
-        it('keeps to 60 versions an hour and 20 sites a day of one account, exactly', async () => {
+        it('accepts exactly 60 versions an hour and 20 sites a day from one account', async () => {
             const author = await join(world);
             const sites = Array.from({ length: 24 }, newSite);
             const first = await Promise.all(sites.map((site, turn) => publish(author, aPackage(site), turn)));
@@ -102,7 +102,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(codeOf(answer)).to.equal('RATE_LIMITED');
         });
 
-        it('while versions are yanked and put back leaves the latest what the history says it is', async () => {
+        it('with concurrent yanks and unyanks ends with the right latest version', async () => {
             const site = newSite();
             published(await publish(maker, aPackage(site), 0));
             await Promise.all([

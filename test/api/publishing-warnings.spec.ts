@@ -8,11 +8,11 @@ import { codeOf, dataOf, detailsOf, INTENT } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 
-/** Put together here, so that scanners of repositories do not mistake the test for a leak. */
+/** Assembled here, so that secret scanners do not report this file. */
 const SECRET = `ghp_${'a1B2c3D4e5F6g7H8i9J0'.repeat(2).slice(0, 36)}`;
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`what publishing looks out for, over ${topology}`, () => {
+    describe(`the checks of publishing, over ${topology}`, () => {
         let world: World;
         let ada: Person;
         let bob: Person;
@@ -31,8 +31,8 @@ for (const topology of ANY_TOPOLOGY) {
                 .warnings.filter(({ code }) => code === 'LOOK_ALIKE_SITE')
                 .map(({ path, message }) => `${path} ${/from (\S+),/.exec(message)?.[1]} by ${/ by ([^;]+);/.exec(message)?.[1]}`);
 
-        describe('names that may be taken for others', () => {
-            it('are published with a warning: letters of other scripts, another ending, one letter beside a well-known site', async () => {
+        describe('warn of names', () => {
+            it('with letters of other scripts, another ending, or one letter’s difference from a well-known site', async () => {
                 for (const [site, warning] of [
                     ['раураl.test', '/site paypal.test by letters that look alike'],
                     ['paypal.example', '/site paypal.test by another ending'],
@@ -47,20 +47,20 @@ for (const topology of ANY_TOPOLOGY) {
                 }
             });
 
-            it('are told of once, while nothing was published on the domain', async () => {
+            it('once, while nothing was published on the domain', async () => {
                 dataOf(await bob.publish(aPackage('paypal.gov.example')));
                 for (const next of [aPackage('paypal.gov.example', { title: 'Two' }), aPackage('api.paypal.gov.example')])
                     expect(likeOf(await bob.publish(next))).to.deep.equal([]);
             });
 
-            it('of one’s own sites are no matter, nor is one letter beside a site that few know', async () => {
+            it('but not of the owner’s own sites, nor of one letter’s difference from a little-known site', async () => {
                 expect(likeOf(await ada.publish(aPackage('paypal.gov.test')))).not.to.include('/site paypal.test by another ending');
                 expect(likeOf(await bob.publish(aPackage('paypol.test')))).to.deep.equal([]);
                 for (const site of ['something-else.test', 'example.com', 'shop.something.example'])
                     expect(likeOf(await bob.publish(aPackage(site)))).to.deep.equal([]);
             });
 
-            it('beside a site that is used much count by one letter, once that is rolled up', async () => {
+            it('with one letter’s difference from a much used site, once its use is counted', async () => {
                 dataOf(await ada.publish(aPackage('popular.test')));
                 expect(likeOf(await bob.publish(aPackage('popularr.test'), '?dry_run=true'))).to.deep.equal([]);
                 const path = `/v1/catalog/popular.test?intent=${encodeURIComponent(INTENT)}`;
@@ -74,7 +74,7 @@ for (const topology of ANY_TOPOLOGY) {
             });
         });
 
-        it('what looks like a secret, in any text of a package, in keys too, and never repeats it', async () => {
+        it('refuse what looks like a secret, in any text of a package and in keys, without repeating it', async () => {
             const site = 'leaky.test';
             const param = { name: 'q', source: 'query' as const, required: false };
             const query = (more: object) => ({
@@ -110,7 +110,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(nowhere)).to.equal('SITE_NOT_FOUND');
         });
 
-        it('what a new version means to callers: an effect, a bill or pages that are not what they were', async () => {
+        it('name what a new version changes for callers: effect, billing or pages', async () => {
             const site = 'changing.test';
             const walk = anEndpoint(site, {
                 kind: 'paginate',

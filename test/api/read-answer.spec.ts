@@ -6,14 +6,14 @@ import { asResult, splitAroundBalance } from '../../shared/fetch/answer-text.ts'
 
 const SHOWN = 100_000;
 
-/** What a fetch of so many small values answers. */
+/** The body of a fetch with this many small values. */
 function answerOf(items: number): string {
     const meta = { credits_used: 1, request_id: 'req_1', site: 'large.test', endpoint: 'all' };
     const { head, tail } = splitAroundBalance(`{"items":[${'1,'.repeat(items - 1)}1]}`, meta as never);
     return `${head}999${tail}`;
 }
 
-describe('a large answer on a page', () => {
+describe('a large response on a page', () => {
     for (const items of [1_250_000, 2_500_000, 5_000_000]) {
         it(`of ${items} values is read and written in part`, () => {
             const { body, isCut } = readAnswer(answerOf(items));
@@ -25,7 +25,7 @@ describe('a large answer on a page', () => {
         });
     }
 
-    it('of a job is cut inside of its result, whose meta is not its own', () => {
+    it('of a job is cut inside its result, whose meta is not that of the job', () => {
         const meta = { credits_used: 1, request_id: 'req_1', site: 'large.test', endpoint: 'all', upstream: { status: 200 } };
         const { head, tail } = asResult(splitAroundBalance(`{"items":[${'1,'.repeat(200_000)}1]}`, meta as never));
         const job = `{"job_id":"job_1","params":{},"result":${head}999${tail}}`;
@@ -36,7 +36,7 @@ describe('a large answer on a page', () => {
         }
     });
 
-    it('is shown as JSON.stringify writes it where it is small, and read whole', () => {
+    it('is shown like JSON.stringify if it is small, and read completely', () => {
         const data = { a: [1, 'two', null, [], {}], b: { c: [{ d: true }] } };
         expect(writeJson(data, SHOWN, { indent: 2 })).to.deep.equal({ text: JSON.stringify(data, undefined, 2), isWhole: true });
         expect(readAnswer(JSON.stringify({ success: true, data }))).to.deep.equal({ body: { success: true, data }, isCut: false });
@@ -51,7 +51,7 @@ describe('a large answer on a page', () => {
         );
     });
 
-    it('of another route is cut inside of its list', () => {
+    it('of another route is cut inside its list', () => {
         const { body, isCut } = readAnswer(
             JSON.stringify({ success: true, domain: 'a.test', endpoints: Array.from({ length: 200_000 }, () => 1) }),
         );

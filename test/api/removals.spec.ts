@@ -14,7 +14,7 @@ import { aPackage } from '../support/schemas.ts';
 import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 
 const DAY_MS = 86_400_000;
-/** The longest interval of a timer: news are mailed when a test says so. */
+/** The longest interval of a timer. News is mailed only when a test says so. */
 const NEVER_MS = 2 ** 31 - 1;
 
 for (const topology of ANY_TOPOLOGY) {
@@ -34,7 +34,7 @@ for (const topology of ANY_TOPOLOGY) {
         });
         after(() => world.close());
 
-        /** A site that Ada published, and maintains with these. */
+        /** A site that Ada published and maintains with `others`. */
         const newSite = async (...others: Person[]) => {
             const site = `left${++number}.test`;
             dataOf(await ada.publish(aPackage(site)));
@@ -55,7 +55,7 @@ for (const topology of ANY_TOPOLOGY) {
                 .map(({ action, actor, target, details }) => ({ action, actor, target, domain: details['domain'] }))
                 .reverse();
         const keyOf = async (person: Person) => dataOf<{ key: { id: string } }>(await person.call('GET', '/v1/account')).key.id;
-        /** Has the owner's address confirmed, since mails go to nobody else, and answers with it. */
+        /** Confirms the owner's address, since mails go only to confirmed ones, and returns it. */
         const reachable = async ({ userId }: Person) => {
             const { rows } = await world.app.db.raw<{ rows: [{ email: string }] }>(
                 'update users set verified_at = app_now() where id = ? returning email',
@@ -67,7 +67,7 @@ for (const topology of ANY_TOPOLOGY) {
             await mailNews(world.app.db, world.app.secrets, 'https://routebook.example');
             return (await mailsTo(world.app, email)).filter(({ subject }) => /maintain|removed/.test(subject));
         };
-        /** Stops the removal as the button of the page does. */
+        /** Stops the removal like the button of the page. */
         const stopBy = async (email: string, site: string) => {
             const link =
                 /https:\S+\/maintainers\/stop\?token=\S+/.exec((await mailed(email)).at(-1)?.body ?? '')?.[0] ?? `no link about ${site}`;
@@ -86,7 +86,7 @@ for (const topology of ANY_TOPOLOGY) {
             return [page.status, answer.status];
         };
 
-        it('takes effect 24 hours later, as the answer and the list say; until then the workspace publishes', async () => {
+        it('takes effect after 24 hours, as response and list say; until then the workspace publishes', async () => {
             const site = await newSite(bob);
             const asked = await now();
             const answer = await change('DELETE', ada, site, bob);
@@ -96,7 +96,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(second?.workspace_id).to.equal(bob.workspaceId);
             expect(Date.parse(second?.removal_at ?? '') - asked).to.be.within(DAY_MS, DAY_MS + 20_000);
             expect(await list(site)).to.deep.equal([first, second]);
-            // A second order changes nothing.
+            // A second request changes nothing.
             expect(listed(await change('DELETE', ada, site, bob))).to.deep.equal([first, second]);
             await world.clock.advance({ hours: 23 });
             await sweep();
@@ -107,7 +107,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(await bob.publish(aPackage(site, { title: 'Late' })))).to.equal('NOT_MAINTAINER');
         });
 
-        it('is applied by the workers, once, however many of them sweep', async () => {
+        it('is applied by the workers once, even if several sweep at the same time', async () => {
             const site = await newSite(bob);
             dataOf(await change('DELETE', ada, site, bob));
             await world.clock.advance({ days: 1 });
@@ -126,7 +126,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await auditOf(bob)).filter(({ action }) => action === 'maintainer.removed')).to.have.length(1);
         });
 
-        it('is stopped by the link in the mail to the owners of that workspace; to open it changes nothing', async () => {
+        it('is stopped by the link in the mail to the workspace’s owners; opening the link changes nothing', async () => {
             const email = await reachable(bob);
             const site = await newSite(bob);
             dataOf(await change('DELETE', ada, site, bob));
@@ -149,7 +149,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await fetch(`${world.base}${link}`)).status).to.equal(410);
         });
 
-        it('is stopped once: within 30 days the next one is for an operator or a proved owner', async () => {
+        it('is stopped once: within 30 days, only an operator or a proved owner may request the next one', async () => {
             const email = await reachable(bob);
             const site = await newSite(bob, eve);
             dataOf(await change('DELETE', ada, site, bob));
@@ -168,18 +168,18 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await idsAt(site)).to.deep.equal([ada.workspaceId, eve.workspaceId]);
         });
 
-        it('is at once where a workspace removes itself, also one that is being removed', async () => {
+        it('is immediate if a workspace removes itself, also if it is being removed', async () => {
             const site = await newSite(bob);
             dataOf(await change('DELETE', ada, site, bob));
             expect(listed(await change('DELETE', bob, site, bob)).map(({ workspace_id: id }) => id)).to.deep.equal([ada.workspaceId]);
-            // Anyone who comes back is not removed by what was asked before.
+            // The earlier removal does not apply to a maintainer who was added again.
             dataOf(await change('PUT', ada, site, bob));
             await world.clock.advance({ days: 1 });
             await sweep();
             expect(await idsAt(site)).to.deep.equal([ada.workspaceId, bob.workspaceId]);
         });
 
-        it('is at once where a proved owner removes it, pending or stopped; nobody but an operator removes the owner', async () => {
+        it('is immediate for a proved owner, also if it is pending or stopped; only an operator removes the owner', async () => {
             const email = await reachable(bob);
             const site = await newSite(bob, eve);
             dataOf(await change('DELETE', eve, site, bob));
@@ -195,7 +195,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await idsAt(site)).to.deep.equal([ada.workspaceId]);
         });
 
-        it('leaves a workspace that is being removed its versions, and no say in who maintains', async () => {
+        it('leaves a workspace that is being removed its versions, but no control over maintainers', async () => {
             const site = await newSite(bob, eve);
             dataOf(await change('DELETE', ada, site, bob));
             for (const [method, target] of [
@@ -211,7 +211,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await list(site)).filter((one) => 'removal_at' in one)).to.have.length(1);
         });
 
-        it('is dropped where nobody else maintains the domain when it is due', async () => {
+        it('is cancelled if nobody else maintains the domain when it is due', async () => {
             const email = await reachable(bob);
             const site = await newSite(bob);
             dataOf(await change('DELETE', ada, site, bob));
@@ -225,7 +225,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect((await auditOf(person)).at(-1)).to.include({ action: 'maintainer.removal_dropped', actor: 'system', domain: site });
         });
 
-        it('is dropped where the workspace proves meanwhile that the domain is its own, or an operator keeps it', async () => {
+        it('is cancelled if the workspace proves the domain meanwhile, or an operator keeps it', async () => {
             const site = await newSite(bob, eve);
             dataOf(await change('DELETE', ada, site, bob));
             dataOf(await change('DELETE', ada, site, eve));
@@ -239,7 +239,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await auditOf(eve)).at(-1)).to.include({ action: 'maintainer.removal_dropped', actor: 'operator' });
         });
 
-        it('stands in the audits of both workspaces, each with its own people alone', async () => {
+        it('is in the audits of both workspaces, each with its own people only', async () => {
             const email = await reachable(bob);
             const site = await newSite(bob);
             const { workspaceId: target } = bob;
@@ -261,7 +261,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(dataOf<AuditEntry[]>(foreign).map(({ ip }) => ip)).to.deep.equal([null, null, null]);
         });
 
-        it('by an operator, and a transfer, are audited in the workspaces that they concern and mailed to their owners', async () => {
+        it('by an operator, and a transfer, are audited in both workspaces and mailed to their owners', async () => {
             const [ofAda, ofBob] = [await reachable(ada), await reachable(bob)];
             const site = await newSite();
             await world.app.db.transaction((trx) => grantMaintainer(trx, site, bob.workspaceId));
@@ -274,7 +274,7 @@ for (const topology of ANY_TOPOLOGY) {
                 ['maintainer.transferred', 'operator'],
             ]);
             expect((await mailed(ofAda)).at(-1)?.body).to.include('removed your workspace from its maintainers');
-            // One mail an hour: what came together is in one.
+            // One mail an hour contains all news of the hour.
             const letters = await mailed(ofBob);
             expect(letters).to.have.length(1);
             expect(letters[0]?.body)
@@ -304,14 +304,14 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(letter?.body).to.include(words);
         });
 
-        it('is mailed an hour after the mail that told of the addition, with whatever came meanwhile', async () => {
+        it('is mailed an hour after the mail about the addition, with all news in between', async () => {
             const email = await reachable(bob);
             const [first, second] = [await newSite(bob), await newSite(bob)];
             const letters = async () => {
                 await mailNews(world.app.db, world.app.secrets, 'https://routebook.example');
                 return (await mailsTo(world.app, email)).filter(({ subject }) => [first, second].some((site) => subject.includes(site)));
             };
-            // One mail tells of both additions.
+            // One mail contains both additions.
             expect(await letters()).to.have.length(1);
             dataOf(await change('DELETE', ada, first, bob));
             dataOf(await change('PUT', bob, second, eve));

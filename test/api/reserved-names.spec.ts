@@ -25,7 +25,7 @@ describe('names that need proof', () => {
     const messageOf = ({ body }: Answer) => (body['error'] as { message: string }).message;
     const on = (site: string, host: string) => aPackage(site, { endpoints: [anEndpoint(host)] });
 
-    it('are nobody’s to publish on by coming first: banks, payment, mail, identity and governments, dry runs included', async () => {
+    it('cannot be published on without proof: banks, payment, mail, identity and governments, dry runs included', async () => {
         for (const site of [
             'google.com',
             'stripe.com',
@@ -48,7 +48,7 @@ describe('names that need proof', () => {
         expect((await ada.publish(aPackage('wise.com'))).status, 'taken out by the operator').to.equal(201);
     });
 
-    it('are hosts of a package where users keep content, not those on suffixes where each name has an owner', async () => {
+    it('include hosts of user content in a package, but not suffixes where each name has an owner', async () => {
         for (const [site, host] of [
             ['zendesk.com', 'shop.zendesk.com'],
             ['raw.githubusercontent.com', 'raw.githubusercontent.com'],
@@ -65,13 +65,13 @@ describe('names that need proof', () => {
         expect((await ada.publish(aPackage('shop.github.io'))).status).to.equal(201);
     });
 
-    it('are not reached by a host that is written with a dot at its end', async () => {
+    it('include hosts with a trailing dot', async () => {
         const refused = await ada.publish(on('airtable.com', 'api.airtable.com.'));
         expect(seen(refused)).to.deep.equal([422, 'SCHEMA_INVALID']);
         expect(JSON.stringify(refused.body)).to.include('dot');
     });
 
-    it('are open to the workspace that proved the domain, and to one that an operator lets in', async () => {
+    it('may be used by the workspace that proved the domain, and by one that an operator permits', async () => {
         const proved = 'update maintainers set proven_at = ? where registrable = ?';
         const ways: [string, () => Promise<void>][] = [
             ['visa.com', () => grantMaintainer(world.app.db, 'visa.com', ada.workspaceId)],
@@ -88,13 +88,13 @@ describe('names that need proof', () => {
             await open();
             expect((await ada.publish(aPackage(site))).status, site).to.equal(201);
         }
-        // The proof is gone: what is published runs on, the next version needs it again.
+        // Without the proof, the published version still works, but the next one needs a proof.
         await world.app.db.raw(proved, [null, 'adyen.com']);
         expect(seen(await ada.publish(aPackage('adyen.com', { title: 'Next' })))).to.deep.equal([403, 'CLAIM_REQUIRED']);
         expect((await ada.call('GET', '/v1/schemas/adyen.com')).status).to.equal(200);
     });
 
-    it('are checked after a block and after who maintains the domain', async () => {
+    it('are checked after a block and after the maintainer', async () => {
         await blockDomain(world.app.db, 'klarna.com', 'test');
         expect(seen(await ada.publish(aPackage('klarna.com')))).to.deep.equal([403, 'SITE_BLOCKED']);
         const bob = await join(world);

@@ -12,7 +12,7 @@ import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 const TASK = 'Read the price of every pair of shoes once a day.';
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`asking for a schema, over ${topology}`, () => {
+    describe(`a schema request, over ${topology}`, () => {
         let world: World;
         let other: string;
         let ada: Person;
@@ -32,10 +32,10 @@ for (const topology of ANY_TOPOLOGY) {
         const read = (id: string, person = stranger(world)) => person.call('GET', `/v1/schema-requests/${id}`);
         const seen = async (id: string) => dataOf(await read(id)) as unknown as RequestAnswer;
         let address = 0;
-        /** Somebody without a key, at an address of their own. */
+        /** A caller without a key, at an address of its own. */
         const passerBy = () => ({ 'x-forwarded-for': `10.1.${(address >> 8) % 256}.${address++ % 256}` });
 
-        it('takes the domain and the task alone, without a key, and says where to look', async () => {
+        it('needs the domain and the task only, and no key, and gets a status URL', async () => {
             const domain = newSite();
             const answer = await ask(stranger(world), { domain, task: TASK }, passerBy());
             expect(answer.status).to.equal(201);
@@ -61,7 +61,7 @@ for (const topology of ANY_TOPOLOGY) {
             });
         });
 
-        it('keeps everything that was said, tidied, and never shows whom to ask back', async () => {
+        it('stores all its fields, tidied, and never shows the contact address', async () => {
             const site = newSite();
             const order = {
                 domain: ` WWW.${site.toUpperCase()}. `,
@@ -91,7 +91,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(JSON.stringify((await read(request_id, person)).body)).not.to.match(/contact|workspace|wsp_/);
         });
 
-        it('counts the demand of one domain, no matter who asks and however they spell it', async () => {
+        it('counts the demand for one domain, whoever asks and in any spelling', async () => {
             const site = newSite();
             expect(created(await ask(ada, { domain: site, task: TASK })).demand).to.equal(1);
             expect(created(await ask(ada, { domain: `www.${site}`, task: TASK })).demand).to.equal(2);
@@ -101,7 +101,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await seen(last.request_id)).demand).to.equal(3);
         });
 
-        it('takes a task of 20 to 4,000 characters, as people count them', async () => {
+        it('has a task of 20 to 4,000 characters, counted like people count them', async () => {
             const status = async (task: unknown) => (await ask(ada, { domain: newSite(), task })).status;
             for (const good of ['x'.repeat(20), 'x'.repeat(4000), '😀'.repeat(20), '😀'.repeat(4000), ` ${'x'.repeat(20)} `])
                 expect(await status(good), `${[...good].length}`).to.equal(201);
@@ -109,7 +109,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(await status(bad), JSON.stringify(bad).slice(0, 60)).to.equal(400);
         });
 
-        it('names every problem at once, the shape before the domain', async () => {
+        it('is refused with every problem at once, the shape before the domain', async () => {
             const refused = await ask(ada, {
                 domain: 'localhost',
                 read_or_write: 'both',
@@ -139,7 +139,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(codeOf(await ask(ada, body as object)), `${body}`).to.equal('VALIDATION_ERROR');
         });
 
-        it('refuses what looks like a secret in any text of it, and repeats it nowhere', async () => {
+        it('is refused if any text looks like a secret, without repeating it', async () => {
             const secrets = [
                 `ghp_${'a1B2c3D4e5'.repeat(4).slice(0, 36)}`,
                 'Cookie: session_id=8f3aa9c1d2e4b5',
@@ -161,7 +161,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(JSON.stringify(world.logged)).not.to.include('hunter2hunter2');
         });
 
-        it('takes 30 an hour of one account, over all its keys and processes, and says so', async () => {
+        it('is accepted 30 times an hour from one account, over all its keys and processes, and says so', async () => {
             const asker = await join(world);
             const order = () => ({ domain: newSite(), task: TASK });
             const more = await createKey(world.app.db, { workspaceId: asker.workspaceId, userId: asker.userId, name: 'more' });
@@ -181,7 +181,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await ask(await join(world), order())).status, 'and so do others').to.equal(201);
         });
 
-        it('takes pages of the web alone: no link that would run where somebody opens it', async () => {
+        it('links to web pages only: no link that would run in a reader’s browser', async () => {
             const bad = [
                 'javascript:alert(1)',
                 'JavaScript:alert(1)//http://a.test',
@@ -204,7 +204,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect((await ask(ada, { domain: newSite(), task: TASK, source_url: url })).status, url).to.equal(201);
         });
 
-        it('takes five an hour from one address without a key, whatever it asks for elsewhere, and names the window', async () => {
+        it('is accepted five times an hour from one address without a key, for any domains, and names the window', async () => {
             const headers = { 'x-forwarded-for': '2001:db8:1:2::1' };
             const sameHousehold = { 'x-forwarded-for': '2001:db8:1:2:ffff::9' };
             const order = () => ({ domain: newSite(), task: TASK });
@@ -232,7 +232,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await ask(anybody, order(), headers)).status, 'an hour later').to.equal(201);
         });
 
-        it('with one Idempotency-Key sent 50 times at once over two processes is one request', async () => {
+        it('is stored once if sent 50 times at once with one Idempotency-Key over two processes', async () => {
             const domain = newSite();
             const answers = await Promise.all(
                 Array.from({ length: 50 }, (_, index) =>
@@ -258,7 +258,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await seen([...ids][0] ?? '')).demand).to.equal(1);
         });
 
-        it('keeps keys per workspace, ignores them without an API key, and forgets the key of a refused call', async () => {
+        it('has Idempotency-Keys for each workspace, ignores them without an API key, and frees the key of a refused call', async () => {
             const domain = newSite();
             const headers = { 'idempotency-key': 'mine' };
             const bob = await join(world);
@@ -272,7 +272,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(await ask(ada, body, { 'idempotency-key': 'has space' }))).to.equal('INVALID_IDEMPOTENCY_KEY');
         });
 
-        it('refuses one more key of a workspace that keeps too much, without the headers of windows that it does not stand in', async () => {
+        it('is refused with one more key if the workspace stores too much, without headers of unrelated windows', async () => {
             const eve = await join(world);
             const full = 256 * 1024 * 1024;
             await world.app.db.raw('insert into idempotency_bytes (workspace_id, bytes) values (?, ?)', [eve.workspaceId, full]);
@@ -285,7 +285,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect([refused.status, codeOf(refused)]).to.deep.equal([429, 'RATE_LIMITED']);
         });
 
-        it('takes over the key of a process that died before it had asked for anything', async () => {
+        it('takes over the Idempotency-Key of a process that died before storing the request', async () => {
             const domain = newSite();
             const body = { domain, task: TASK };
             const hash = createHash('sha256').update(`{"domain":"${domain}","task":"${TASK}"}`).digest();
@@ -300,7 +300,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(created(answers[0] as Answer).demand).to.equal(1);
         });
 
-        it('answers an id that nobody has with REQUEST_NOT_FOUND', async () => {
+        it('is REQUEST_NOT_FOUND for an unknown id', async () => {
             for (const id of [newId('srq'), 'srq_', 'x', 'a%00b', '..%2f', "'", ada.workspaceId, '%E2%80%AE', 'srq_'.padEnd(2000, 'x')]) {
                 const refused = await read(id);
                 expect([refused.status, codeOf(refused)], id.slice(0, 40)).to.deep.equal([404, 'REQUEST_NOT_FOUND']);
@@ -308,7 +308,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(await read(newId('srq'), await join(world)))).to.equal('REQUEST_NOT_FOUND');
         });
 
-        it('is fulfilled, open or in progress, by the next version of the site, and says by which', async () => {
+        it('is fulfilled by the next version of the site if open or in progress, and names the version', async () => {
             const site = newSite();
             const order = { domain: site, task: TASK };
             const [open, begun] = [created(await ask(ada, order)).request_id, created(await ask(ada, order)).request_id];
@@ -326,7 +326,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(request.history.map(({ status }) => status)).to.deep.equal(states);
                 expect(request.history.at(-1)?.at).to.equal(request.updated_at);
             }
-            // Somebody misses something in what is there.
+            // A request for something that the schema lacks.
             const again = created(await ask(ada, order));
             expect(again).to.include({ status: 'open', demand: 1 });
             dataOf(await ada.publish(aPackage(site)));

@@ -30,7 +30,7 @@ describe('publishing a schema', () => {
     const balanceOf = async (person: Person) =>
         dataOf<{ credits: { balance: number } }>(await person.call('GET', '/v1/account')).credits.balance;
 
-    it('makes version 1 at once, and says where it is', async () => {
+    it('creates version 1 immediately, and returns its URL', async () => {
         const site = newSite();
         const document = aPackage(site);
         const answer = await maker.publish(document);
@@ -69,7 +69,7 @@ describe('publishing a schema', () => {
         });
     });
 
-    it('keeps the package as it was sent, its site in the one spelling', async () => {
+    it('stores the package as it was sent, with the canonical spelling of its site', async () => {
         const site = newSite();
         const document = { ...aPackage(site), title: 'Größe 😀 \u2028', description: 'one\r\ntwo\tthree' };
         published(await maker.publish({ ...document, site: ` WWW.${site.toUpperCase()}. ` }));
@@ -79,14 +79,14 @@ describe('publishing a schema', () => {
         expect(hash).to.equal(versionHash(kept as PackageDocument));
     });
 
-    it('warns where nothing could ever be verified', async () => {
+    it('warns if nothing could ever be verified', async () => {
         const site = newSite();
         expect(published(await maker.publish(aPackage(site))).warnings.map(({ code }) => code)).to.include('NO_EXAMPLES');
         const withExample = aPackage(site, { endpoints: [anEndpoint(site, { examples: [{ params: { id: 1 } }] })] });
         expect(published(await maker.publish(withExample)).warnings.map(({ code }) => code)).not.to.include('NO_EXAMPLES');
     });
 
-    it('computes what the change means, from patch to major', async () => {
+    it('classifies the change, from patch to major', async () => {
         const site = newSite();
         const product = anEndpoint(site);
         const search = anEndpoint(site, {
@@ -133,7 +133,7 @@ describe('publishing a schema', () => {
         }
     });
 
-    it('with dry_run tells the same and stores nothing', async () => {
+    it('with dry_run answers the same and stores nothing', async () => {
         const site = newSite();
         const document = aPackage(site);
         const tried = await maker.publish(document, '?dry_run=true');
@@ -161,7 +161,7 @@ describe('publishing a schema', () => {
         expect(codeOf(await maker.publish(document, '?dry_run=maybe'))).to.equal('VALIDATION_ERROR');
     });
 
-    it('guards against a lost update by If-Match', async () => {
+    it('prevents a lost update by If-Match', async () => {
         const site = newSite();
         const put = (title: string, ifMatch: string) =>
             maker.call('POST', '/v1/schemas', { body: aPackage(site, { title }), headers: { 'if-match': ifMatch } });
@@ -186,7 +186,7 @@ describe('publishing a schema', () => {
         expect([codeOf(wrongInBoth), detailsOf(wrongInBoth)]).to.deep.equal(['VALIDATION_ERROR', ['/If-Match INVALID_VALUE']]);
     });
 
-    it('belongs to the first workspace of the registrable domain and to those it adds', async () => {
+    it('is open to the first workspace of the registrable domain and to those it adds', async () => {
         const site = newSite();
         published(await maker.publish(aPackage(`api.${site}`)));
         const other = await join(world);
@@ -212,7 +212,7 @@ describe('publishing a schema', () => {
         expect((await maker.publish(aPackage(site, { title: 'Back' }))).status).to.equal(201);
     });
 
-    it('earns 50 credits once per registrable domain, no matter who publishes, for two domains at publishing and for others later', async () => {
+    it('earns 50 credits once for each registrable domain, whoever publishes; for two domains at once, for others later', async () => {
         const author = await join(world);
         const start = await balanceOf(author);
         const site = newSite();
@@ -231,7 +231,7 @@ describe('publishing a schema', () => {
         expect(await balanceOf(author)).to.equal(start + 100);
     });
 
-    it('is guarded: 60 new versions an hour, of which unchanged ones and dry runs do not count', async () => {
+    it('is limited to 60 new versions an hour, not counting unchanged ones and dry runs', async () => {
         const author = await join(world);
         const site = newSite();
         for (let count = 1; count <= 60; count++)
@@ -245,7 +245,7 @@ describe('publishing a schema', () => {
         expect((await author.publish(aPackage(site, { title: 'One too many' }))).status).to.equal(201);
     }).timeout(240_000);
 
-    it('is guarded: 20 new sites a day', async () => {
+    it('is limited to 20 new sites a day', async () => {
         const author = await join(world);
         for (let count = 1; count <= 20; count++) expect((await author.publish(aPackage(newSite()))).status).to.equal(201);
         const refused = await author.publish(aPackage(newSite()));
@@ -254,7 +254,7 @@ describe('publishing a schema', () => {
         expect((await maker.publish(aPackage(newSite()))).status).to.equal(201);
     });
 
-    describe('by many at once', () => {
+    describe('concurrently', () => {
         it('with 16 keys of one workspace gives 16 packages the versions 1 to 16', async () => {
             const site = newSite();
             const keys = await Promise.all(
@@ -275,7 +275,7 @@ describe('publishing a schema', () => {
             expect((await cardOf(site)).version).to.equal(16);
         });
 
-        it('with 16 workspaces on a new site lets one in, and makes nobody else its maintainer', async () => {
+        it('with 16 workspaces on a new site accepts one, and makes nobody else its maintainer', async () => {
             const people = await Promise.all(Array.from({ length: 16 }, () => join(world)));
             const site = newSite();
             const answers = await Promise.all(people.map((person, index) => person.publish(aPackage(site, { title: `Title ${index}` }))));
@@ -292,7 +292,7 @@ describe('publishing a schema', () => {
             expect(answers.map((answer) => published(answer).version)).to.deep.equal(Array(8).fill(1));
         });
 
-        it('with one If-Match lets one update through', async () => {
+        it('with one If-Match accepts one update', async () => {
             const site = newSite();
             const { version_hash: hash } = published(await maker.publish(aPackage(site)));
             const answers = await Promise.all(
@@ -310,7 +310,7 @@ describe('publishing a schema', () => {
     });
 });
 
-describe('publishing, whichever store counts', () => {
+describe('publishing, with either store of counters', () => {
     for (const topology of ANY_TOPOLOGY) {
         it(`is no counted call with counters in ${topology}`, async () => {
             const world = await openWorld({ topology, workers: 0 });

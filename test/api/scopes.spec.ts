@@ -13,7 +13,7 @@ import { lackOf, scopedKey } from '../support/scopes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-/** Routes that every key may use, and why. Any other route that may take a key names a scope. */
+/** Routes that every key may use, with the reason. Any other route that takes a key has a scope. */
 const FOR_EVERY_KEY: Readonly<Record<string, string>> = {
     getEndpoints: 'browsing',
     getSchemas: 'browsing',
@@ -29,10 +29,10 @@ const FOR_EVERY_KEY: Readonly<Record<string, string>> = {
     getAccount: 'a key may know itself',
 };
 
-/** The site that routes are called with; some of them change it. */
+/** The site in the paths of these calls. Some of them change it. */
 const MATRIX = 'matrix.test';
 
-/** What the tools for agents need. */
+/** The scopes that the tools for agents need. */
 const SCOPES_OF_TOOLS: Readonly<Record<string, string>> = {
     find_endpoint: 'none',
     look_up_site: 'catalog',
@@ -46,7 +46,7 @@ const SCOPES_OF_TOOLS: Readonly<Record<string, string>> = {
     report_problem: 'none',
 };
 
-/** Every scope but one of the routes. */
+/** All scopes of routes except one. */
 const without = (scope: string): Partial<Scopes> => ({ routes: ROUTE_SCOPES.filter((route) => route !== scope) });
 
 describe('a key with scopes', function () {
@@ -78,8 +78,8 @@ describe('a key with scopes', function () {
     const routes = (site = MATRIX) => everyRoute(site);
     const mayRefuse = ({ auth }: AnyContract) => auth !== 'ignored';
 
-    describe('on every route of the API:', () => {
-        it('each contract that takes a key names a scope, or stands here with its reason', () => {
+    describe('for every route of the API:', () => {
+        it('each contract that takes a key names a scope, or is listed here with a reason', () => {
             const open = CONTRACTS.filter((contract) => mayRefuse(contract) && contract.scope === 'none').map(({ name }) => name);
             expect(open.filter((name) => !(name in FOR_EVERY_KEY))).to.deep.equal([]);
             expect(Object.keys(FOR_EVERY_KEY).filter((name) => !open.includes(name))).to.deep.equal([]);
@@ -88,7 +88,7 @@ describe('a key with scopes', function () {
             }
         });
 
-        it('the OpenAPI document names what a key needs', async () => {
+        it('the OpenAPI document names the scopes of each route', async () => {
             const { body } = await stranger(world).call('GET', '/v1/openapi.json');
             const paths = body['paths'] as Record<string, Record<string, { security: Record<string, string[]>[] }>>;
             for (const { name, path, method, scope, ofWholeWorkspace, auth } of CONTRACTS) {
@@ -101,7 +101,7 @@ describe('a key with scopes', function () {
         });
 
         for (const scope of ROUTE_SCOPES) {
-            it(`without ${scope} it is refused where that is needed, by name, and nowhere else`, async () => {
+            it(`without ${scope} it is refused where that is needed, with the scope’s name, and nowhere else`, async () => {
                 const person = await key(without(scope));
                 for (const route of routes()) {
                     const lack = lackOf(await callRoute(person, route));
@@ -111,7 +111,7 @@ describe('a key with scopes', function () {
             });
         }
 
-        it('without any it browses, asks for schemas and knows itself, and nothing more', async () => {
+        it('without any scope it browses, requests schemas and reads its own account, and nothing more', async () => {
             const person = await key({ routes: [] });
             for (const route of routes()) {
                 const answer = await callRoute(person, route);
@@ -122,7 +122,7 @@ describe('a key with scopes', function () {
             expect(account.key.scopes).to.deep.equal({ ...EVERY_SCOPE, routes: [] });
         });
 
-        it('of one site it is refused at every other, however the name is spelt', async () => {
+        it('of one site it is refused for every other, in any spelling', async () => {
             const person = await key({ sites: ['other.test'] });
             for (const site of [MATRIX, ` ${MATRIX.toUpperCase()}. `]) {
                 for (const route of routes(site)) {
@@ -137,7 +137,7 @@ describe('a key with scopes', function () {
             }
         });
 
-        it('of one site it works there, but does not decide over the domain of a site below it', async () => {
+        it('of one site it works there, but cannot administrate the domain of a sub-site', async () => {
             const own = await key({ sites: [MATRIX] });
             for (const route of routes().filter(({ contract }) => !contract.ofWholeWorkspace))
                 expect(lackOf(await callRoute(own, route)), route.contract.name).to.equal(undefined);
@@ -148,7 +148,7 @@ describe('a key with scopes', function () {
             }
         });
 
-        it('bound to addresses it works from these alone, on whatever route', async () => {
+        it('bound to addresses it works only from these, on every route', async () => {
             const person = await key({ ip_allow: ['203.0.113.0/28', '2001:db8:1::/48'] });
             const from = (address: string) => ({ 'x-forwarded-for': address });
             for (const route of routes()) {
@@ -162,7 +162,7 @@ describe('a key with scopes', function () {
         });
     });
 
-    describe('never does more than the role of its user:', () => {
+    describe('never exceeds the role of its user:', () => {
         for (const [role, allowed] of Object.entries({
             owner: [...ROUTE_SCOPES],
             admin: [...ROUTE_SCOPES],
@@ -191,12 +191,12 @@ describe('a key with scopes', function () {
         }
     });
 
-    describe('at a fetch', () => {
+    describe('for a fetch', () => {
         const product = { site: SHOP, endpoint: 'product', params: { id: 1 } };
         const order = { site: SHOP, endpoint: 'order', params: { product: 3 } };
         const question = { site: SHOP, endpoint: 'graphql', params: { q: 'lamp' } };
 
-        /** The ways in which a call may be asked for; a remembered answer has to be there first. */
+        /** Kinds of calls. A replayed response must exist first. */
         const WAYS: Readonly<Record<string, { more?: object; isKeyed?: true; isRemembered?: true }>> = {
             plainly: {},
             'as a dry run': { more: { dry_run: true } },
@@ -225,7 +225,7 @@ describe('a key with scopes', function () {
                     ...(isKeyed ? { headers: { 'idempotency-key': JSON.stringify(body) } } : {}),
                 });
             for (const [name, scopes, refused, lack, served] of LIMITS) {
-                it(`a key ${name} is refused ${way}, and the site is not asked`, async () => {
+                it(`a key ${name} is refused ${way}, and the site is not called`, async () => {
                     const person = await key(scopes);
                     if (isRemembered) dataOf(await ask(ada, refused));
                     const before = shop.seen.length;
@@ -236,7 +236,7 @@ describe('a key with scopes', function () {
             }
         }
 
-        it('that reads calls a POST of a site whose owner is proved, and none where nobody is', async () => {
+        it('a read-only key calls a POST of a site whose owner is proved, and not of other sites', async () => {
             const person = await key({ effects: ['read'] });
             const claimed = { ...question, site: 'dear.test', params: { q: 'proved' } };
             dataOf(await ada.publish(shopPackage(shop.port, { site: 'dear.test', title: 'Proved' })));
@@ -247,13 +247,13 @@ describe('a key with scopes', function () {
             await world.app.db.raw("update maintainers set proven_at = null where registrable = 'dear.test'");
         });
 
-        it('is not told whether a site or endpoint outside of its scopes is there', async () => {
+        it('a key does not learn whether a site or endpoint outside its scopes exists', async () => {
             const person = await key({ sites: [SHOP], endpoints: ['product'] });
             expect(lackOf(await person.fetch('nowhere.test', 'product'))).to.equal('sites: nowhere.test');
             expect(lackOf(await person.fetch(SHOP, 'no_such_endpoint'))).to.equal('endpoints: no_such_endpoint');
         });
 
-        it('that only reads gets no kept answer of an endpoint that is gone', async () => {
+        it('a read-only key gets no stored response of a removed endpoint', async () => {
             const site = 'dear.test';
             dataOf(await ada.publish(shopPackage(shop.port, { site })));
             const body = { ...product, site };
@@ -265,7 +265,7 @@ describe('a key with scopes', function () {
             expect(lackOf(await reader.call('POST', '/v1/fetch', { body, headers }))).to.equal('effects: write');
         });
 
-        it('is refused within a second of its scopes being narrowed, in every process', async () => {
+        it('is refused within a second after its scopes were reduced, in every process', async () => {
             const { db } = world.app;
             const { apiKey, keyId } = await createKey(db, { ...ada, name: 'narrowed', scopes: EVERY_SCOPE });
             const another = await world.openAnotherApi();
@@ -298,7 +298,7 @@ describe('a key with scopes', function () {
             report_problem: { site: SHOP, endpoint: 'product', kind: 'other', text: 'It is slow.' },
         };
 
-        /** What every tool says with a key of these scopes. */
+        /** The messages of every tool with a key of these scopes. */
         async function sayings(scopes: Partial<Scopes>): Promise<Record<string, string>> {
             const { apiKey } = await key(scopes);
             const client = new Client({ name: 'test', version: '1' });
@@ -316,7 +316,7 @@ describe('a key with scopes', function () {
         const lacking = (said: Record<string, string>) =>
             Object.keys(said).filter((tool) => /SCOPE_MISSING|"code":"FORBIDDEN"/.test(said[tool] ?? ''));
 
-        it('holds for each of its tools', async () => {
+        it('applies to each of its tools', async () => {
             expect(Object.keys(await sayings({}))).to.have.members(Object.keys(SCOPES_OF_TOOLS));
             for (const scope of ['fetch', 'catalog', 'jobs']) {
                 const expected = Object.keys(SCOPES_OF_TOOLS).filter((tool) => SCOPES_OF_TOOLS[tool] === scope);
@@ -333,7 +333,7 @@ describe('a key with scopes', function () {
             ]);
         });
 
-        it('refuses the agent as a whole from another address, and says why', async () => {
+        it('refuses all calls from another address, with a reason', async () => {
             const person = await key({ ip_allow: ['203.0.113.1'] });
             const answer = await person.call('POST', '/mcp', {
                 body: { jsonrpc: '2.0', id: 1, method: 'tools/list' },

@@ -6,7 +6,7 @@ import { codeOf, dataOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('anyone who searches the registry', function () {
+describe('a search by description', function () {
     this.timeout(240_000);
     let world: World;
     let maker: Person;
@@ -47,7 +47,7 @@ describe('anyone who searches the registry', function () {
         expect(sitesIn(await search('q=mint+marks'))).to.deep.equal(['coins.test']);
     });
 
-    it('sees them behind the sites that are called so, each once', async () => {
+    it('ranks them after sites with a matching name, each once', async () => {
         const answer = await search('q=harbour');
         const [first, ...others] = sitesIn(answer);
         expect(first).to.equal('harbours.test');
@@ -55,7 +55,7 @@ describe('anyone who searches the registry', function () {
         expect(pageIn(answer).total).to.equal(3);
     });
 
-    it('sees each of them once on pages of one', async () => {
+    it('returns each of them once on pages of one', async () => {
         const seen: string[] = [];
         for (let cursor: string | null = ''; cursor !== null; ) {
             const answer: Answer = await search(`q=harbour&limit=1${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
@@ -65,7 +65,7 @@ describe('anyone who searches the registry', function () {
         expect(seen).to.deep.equal(sitesIn(await search('q=harbour')));
     });
 
-    it('gets them in the order that was asked for', async () => {
+    it('returns them in the requested order', async () => {
         expect(sitesIn(await search('q=harbour&sort=name'))).to.deep.equal(['almanac.test', 'ferries.test', 'harbours.test']);
         expect(sitesIn(await search('q=harbour&sort=recent'))).to.deep.equal(['ferries.test', 'harbours.test', 'almanac.test']);
     });
@@ -75,11 +75,11 @@ describe('anyone who searches the registry', function () {
         expect(sitesIn(await search('q=harbour&verified=true'))).to.deep.equal([]);
     });
 
-    it('still finds a name that was mistyped', async () => {
+    it('still finds a mistyped name', async () => {
         expect(sitesIn(await search('q=almanak'))).to.deep.equal(['almanac.test']);
     });
 
-    it('is told where a cursor is of another search', async () => {
+    it('refuses a cursor of another search', async () => {
         const cursor = pageIn(await search('q=harbour&limit=1')).next_cursor ?? '';
         expect(codeOf(await search(`q=tide&limit=1&cursor=${encodeURIComponent(cursor)}`))).to.equal('INVALID_CURSOR');
     });

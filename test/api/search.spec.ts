@@ -22,7 +22,7 @@ const queryOf = (query: Record<string, string | number | boolean>) =>
     new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`anyone who searches the registry, over ${topology}`, () => {
+    describe(`a search of the registry, over ${topology}`, () => {
         let world: World;
         let maker: Person;
 
@@ -48,7 +48,7 @@ for (const topology of ANY_TOPOLOGY) {
         const publish = async (site: string, title: string, category = 'commerce/product-search') =>
             void dataOf(await maker.publish(aPackage(site, { title, intent_category: category })));
         const verify = (site: string, at: string) => world.app.db.raw('update sites set verified_at = ? where site = ?', [at, site]);
-        /** Every page of a list, to its end. */
+        /** Reads every page of a list. */
         async function walk(query: Record<string, string | number | boolean>, between: () => Promise<void> = async () => undefined) {
             const pages: Answer[] = [];
             for (let cursor: string | null | undefined; cursor !== null; cursor = paginationOf(pages.at(-1) as Answer).next_cursor) {
@@ -78,7 +78,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(await find('git nowhere')).to.deep.equal([]);
             });
 
-            it('finds what was mistyped, by a letter too many, too few, changed or swapped', async () => {
+            it('finds it despite a letter too many, too few, changed or swapped', async () => {
                 for (const q of ['githhub', 'githb', 'gothub', 'gihtub', 'hithub', 'githubb'])
                     expect(await find(q), q).to.include('github.test');
                 for (const q of ['stackoverflw', 'stakoverflow', 'stack overfolw', 'stakoverflw']) {
@@ -89,7 +89,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(await find('xyzzy')).to.deep.equal([]);
             });
 
-            it('finds it in every script, with accents or without, and in every spelling of a domain', async () => {
+            it('finds it in every script, with or without accents, and in every spelling of a domain', async () => {
                 for (const q of ['bücher', 'bucher', 'BÜCHER', 'bücher.test', 'xn--bcher-kva.test']) {
                     expect(await find(q), q).to.deep.equal(['xn--bcher-kva.test']);
                 }
@@ -101,7 +101,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(await find('🍕')).to.deep.equal(['pizza.test']);
             });
 
-            it('takes a blank text as none, and finds nothing by signs alone', async () => {
+            it('treats a blank text as none, and finds nothing for punctuation only', async () => {
                 const { total } = paginationOf(await list());
                 for (const q of ['', '   ', '\u00a0\u3000'])
                     expect(paginationOf(await list({ q })).total, JSON.stringify(q)).to.equal(total);
@@ -111,7 +111,7 @@ for (const topology of ANY_TOPOLOGY) {
                 }
             });
 
-            it('is answered whatever the text is, and 256 characters at most', async () => {
+            it('accepts any text of at most 256 characters', async () => {
                 const odd = [
                     "o'reilly",
                     "'; drop table sites; --",
@@ -144,14 +144,14 @@ for (const topology of ANY_TOPOLOGY) {
                 }
             });
 
-            it('narrows a search by category and by what is verified', async () => {
+            it('is narrowed by category and to verified sites', async () => {
                 expect(await find('t', { category: 'weather/forecast' })).to.deep.equal(['tokyo.test']);
                 await verify('gitlab.test', '2026-01-02T03:04:05Z');
                 expect(await find('git', { verified: true })).to.deep.equal(['gitlab.test']);
                 expect(await find('git', { verified: true, category: 'weather' })).to.deep.equal([]);
             });
 
-            it('finds a title as it is now: after a new version, and after that one was yanked', async () => {
+            it('uses the current title: after a new version, and after that one was yanked', async () => {
                 await publish('changing.test', 'Umbrellas');
                 await publish('changing.test', 'Parasols');
                 expect([await find('umbrella'), await find('parasol')]).to.deep.equal([[], ['changing.test']]);
@@ -163,7 +163,7 @@ for (const topology of ANY_TOPOLOGY) {
         });
 
         describe('without words', () => {
-            it('sees the cards that each site shows by itself, by name, in the order of letters', async () => {
+            it('returns the cards of all sites in the order of their names', async () => {
                 const answer = await list({ sort: 'name', limit: 100 });
                 const cards = cardsOf(answer);
                 const sites = cards.map(({ site }) => site);
@@ -174,7 +174,7 @@ for (const topology of ANY_TOPOLOGY) {
                 }
             });
 
-            it('sees what was published last first, and what was verified last before what never was', async () => {
+            it('sorts by the last publish, and by the last verification with never verified ones last', async () => {
                 await publish('late.test', 'Late');
                 await publish('later.test', 'Later');
                 expect(sitesOf(await list({ sort: 'recent', limit: 2 }))).to.deep.equal(['later.test', 'late.test']);
@@ -187,7 +187,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(await walk({ sort: 'recently_verified', verified: true, limit: 2 })).to.deep.equal(all.slice(0, 3));
             });
 
-            it('sees a leaf by its path and a parent with all its leaves', async () => {
+            it('returns the sites of a leaf category by its path, and of a parent with all its leaves', async () => {
                 await publish('only-parent.test', 'Only parent', 'weather');
                 const weather = ['only-parent.test', 'pogoda.test', 'tokyo.test'];
                 for (const sort of ['trending', 'recently_verified', 'recent', 'name']) {
@@ -199,13 +199,13 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(sitesOf(await list({ category: 'sports' }))).to.deep.equal([]);
             });
 
-            it('sees the same whether verified is false or left out', async () => {
+            it('returns the same whether verified is false or absent', async () => {
                 const [without, withFalse] = [await list({ sort: 'name' }), await list({ sort: 'name', verified: false })];
                 expect(withFalse.body).to.deep.equal(without.body);
                 expect(cardsOf(await list({ verified: true })).every(({ verified }) => verified)).to.equal(true);
             });
 
-            it('sees every site once, whatever the sort and the size of pages, also where their times are equal', async () => {
+            it('returns every site once, for any sort and page size, also if times are equal', async () => {
                 await world.app.db.raw(
                     "update sites set published_at = '2026-03-01', verified_at = case when site like '%i%' then timestamptz '2026-03-02' end",
                 );
@@ -217,7 +217,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(await walk({ q: 't', limit: 1 })).to.have.members(await find('t'));
             });
 
-            it('is told the total at once: after a publish, a yank, and when the tallies were added up', async () => {
+            it('has the current total: after a publish, after a yank, and after the counts were merged', async () => {
                 const total = async (query = {}) => paginationOf(await list(query)).total;
                 const before = await total();
                 await publish('counted.test', 'Counted', 'sports/scores');
@@ -243,8 +243,8 @@ for (const topology of ANY_TOPOLOGY) {
             });
         });
 
-        describe('in a wrong way', () => {
-            it('is told each problem, by its name', async () => {
+        describe('with mistakes', () => {
+            it('names each problem', async () => {
                 for (const [query, details] of [
                     [{ category: 'nonsense' }, ['/category UNKNOWN_CATEGORY']],
                     [{ category: 'commerce/nonsense' }, ['/category UNKNOWN_CATEGORY']],
@@ -270,7 +270,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(detailsOf(twice)).to.deep.equal(['/q REPEATED']);
             });
 
-            it('cannot use a cursor that was not issued for this very query', async () => {
+            it('refuses a cursor of another query', async () => {
                 const issued = paginationOf(await list({ sort: 'name', limit: 1 })).next_cursor ?? '';
                 const ofSearch = paginationOf(await list({ q: 't', limit: 1 })).next_cursor ?? '';
                 const [place = '', seal = ''] = issued.split('.');
@@ -297,7 +297,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect((await list({ sort: 'name', verified: false, cursor: issued, limit: 5 })).status).to.equal(200);
             });
 
-            it('can go on with a cursor at another process', async () => {
+            it('continues with a cursor at another process', async () => {
                 const other = await world.openAnotherApi();
                 const first = await list({ sort: 'name', limit: 2 });
                 const cursor = paginationOf(first).next_cursor ?? '';
@@ -306,7 +306,7 @@ for (const topology of ANY_TOPOLOGY) {
             });
         });
 
-        it('is told within seconds that a list cannot be had, and nobody who looks a site up waits for it', async () => {
+        it('answers within seconds that a list is unavailable, and look-ups of sites do not wait for it', async () => {
             const blocker = await world.app.db.transaction();
             try {
                 await blocker.raw('lock table site_tallies in access exclusive mode');
@@ -325,7 +325,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await list()).status).to.equal(200);
         }).timeout(240_000);
 
-        it('is answered with an ETag, by 304 where nothing changed, by HEAD, and for pages of every origin', async () => {
+        it('has an ETag, is 304 if nothing changed, allows HEAD, and is open to pages of every origin', async () => {
             const anybody = stranger(world);
             const answer = await list({ sort: 'name' });
             const tag = answer.headers.get('etag') ?? '';
@@ -344,10 +344,10 @@ for (const topology of ANY_TOPOLOGY) {
     });
 }
 
-/** Sites before the walks, and those that are published meanwhile. */
+/** The number of sites before the walks, and of those published meanwhile. */
 const [AT_FIRST, MORE] = isWhole ? [120, 500] : [40, 100];
 
-describe('a walk through the registry', () => {
+describe('a paged read of the registry', () => {
     let world: World;
     let maker: Person;
 
@@ -369,7 +369,7 @@ describe('a walk through the registry', () => {
         return sites;
     }
 
-    it(`sees every site that was there at its start exactly once, while ${MORE} more are published`, async () => {
+    it(`returns every site that existed at its start exactly once, while ${MORE} more are published`, async () => {
         const spread = (index: number) => `${((index * 7919) % 100_003).toString(36)}-shop.test`;
         const old = Array.from({ length: AT_FIRST }, (_, index) => spread(index));
         for (const site of old) await publish(site);
@@ -397,7 +397,7 @@ describe('a walk through the registry', () => {
         expect(paginationOf(await page('q=shop&limit=1')).total).to.equal(AT_FIRST + MORE);
     });
 
-    it('keeps the meaning of a mistyped word, though somebody publishes a site of that very name meanwhile', async () => {
+    it('keeps its interpretation of a mistyped word, even if a site of that name is published meanwhile', async () => {
         for (const site of ['umbrella.test', 'umbrella-two.test']) await publish(site);
         const first = await page('q=umbrela&limit=1');
         expect(sitesOf(first)).to.have.length(1);
@@ -407,7 +407,7 @@ describe('a walk through the registry', () => {
         expect(await walk('q=umbrela')).to.deep.equal(['umbrela.test']);
     });
 
-    it('keeps the ranks with which it began, though they are rolled up again, and ends when they are forgotten', async () => {
+    it('keeps the ranks of its start, even if they are recomputed, and ends when they are deleted', async () => {
         const caller = await join(world, { plan: 'enterprise' });
         const lookUp = (site: string) => caller.call('GET', `/v1/catalog/${site}?intent=${encodeURIComponent(INTENT)}`);
         const [a, b, c] = ['umbrella.test', 'umbrella-two.test', 'umbrela.test'] as const;

@@ -9,7 +9,7 @@ import { watchSlowReaders } from '../../api/admission/slow-readers.ts';
 
 const STALL_MS = 100;
 
-describe('a client that sends many requests ahead on one connection', () => {
+describe('a client that pipelines requests on one connection', () => {
     let server: Server;
     let inside = 0;
     let most = 0;
@@ -50,7 +50,7 @@ describe('a client that sends many requests ahead on one connection', () => {
     const ahead = (count: number) => Array.from({ length: count }, (_, at) => `GET /${at} HTTP/1.1\r\nHost: x\r\n\r\n`).join('');
     const last = 'GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 
-    it('has one of them worked on at a time, and gets every answer in order', async () => {
+    it('gets responses in order, with one request processed at a time', async () => {
         const caller = open();
         caller.write(ahead(50) + last);
         let text = '';
@@ -60,14 +60,14 @@ describe('a client that sends many requests ahead on one connection', () => {
         expect(most).to.equal(1);
     });
 
-    it('loses the connection where it sends more ahead than anybody needs, and nothing more of it begins', async () => {
+    it('is disconnected if it pipelines too many, and no more of them start', async () => {
         const caller = open();
         caller.resume().write(ahead(500));
         await once(caller, 'close');
         expect(begun).to.equal(1);
     });
 
-    it('may wait for a late answer behind one that came at once', async () => {
+    it('may wait for a slow response after a fast one', async () => {
         const caller = open();
         caller.write(`${ahead(1)}GET /late HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
         let text = '';
@@ -75,7 +75,7 @@ describe('a client that sends many requests ahead on one connection', () => {
         expect(text).to.match(/answer 0;[\s\S]*late$/);
     });
 
-    it('does not make clients on other connections wait', async () => {
+    it('does not delay clients on other connections', async () => {
         const callers = Array.from({ length: 3 }, open);
         for (const caller of callers) caller.write(last);
         for (const caller of callers) {

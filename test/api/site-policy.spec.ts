@@ -40,7 +40,7 @@ for (const topology of ANY_TOPOLOGY) {
             caller.call('POST', '/v1/fetch', { body: { site: SHOP, endpoint: 'product', params: { id: 1 }, ...more }, headers });
         const maintainers = `/v1/schemas/${SHOP}/maintainers`;
 
-        it('blocks the domain for calls, dry runs, replays, look-ups and publishing, and lifts that again', async () => {
+        it('blocks the domain for calls, dry runs, replays, look-ups and publishing, and unblocks it', async () => {
             const headers = { 'idempotency-key': 'once' };
             dataOf(await product({}, headers));
             expect(dataOf(await put({ blocked: true }))).to.deep.equal({ ...NO_POLICY, blocked: true });
@@ -57,7 +57,7 @@ for (const topology of ANY_TOPOLOGY) {
             dataOf(await product());
         });
 
-        it('blocks parts of a host by its name as people write it', async () => {
+        it('blocks paths of a host by the name that people type', async () => {
             const claimed = 'bücher.test';
             await aProvenClaim(world, owner, 'xn--bcher-kva.test');
             const answer = await owner.call('PUT', `/v1/sites/${encodeURIComponent(claimed)}/policy`, {
@@ -67,7 +67,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(isPathBlocked(blocked_paths, 'https://shop.xn--bcher-kva.test/admin/users')).to.equal(true);
         });
 
-        it('cannot lift what an operator blocked, and keeps its own block when the operator lifts that', async () => {
+        it('cannot remove an operator’s block, and keeps its own when the operator’s is removed', async () => {
             await world.app.db.transaction((trx) => sites.blockDomain(trx, SHOP, 'asked by mail'));
             dataOf(await put({}));
             expect(codeOf(await product())).to.equal('SITE_BLOCKED');
@@ -76,7 +76,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(await product())).to.equal('SITE_BLOCKED');
         });
 
-        it('allows reading alone', async () => {
+        it('allows reads only', async () => {
             dataOf(await put({ writes: false }));
             const order = { endpoint: 'order', params: { product: 3, note: 'with care' } };
             expect(codeOf(await product(order))).to.equal('SITE_BLOCKED');
@@ -87,13 +87,13 @@ for (const topology of ANY_TOPOLOGY) {
             expect(shop.seen.map(({ path }) => path)).to.deep.equal(['/products/1']);
         });
 
-        it('blocks a part of the site, however its path is spelled', async () => {
+        it('blocks a path of the site, however it is spelled', async () => {
             dataOf(await put({ blocked_paths: [{ host: `${SHOP.toUpperCase()}.`, path_prefix: '/Products/' }] }));
             for (const answer of [await product(), await product({ dry_run: true })]) expect(codeOf(answer)).to.equal('SITE_BLOCKED');
             expect(shop.seen).to.deep.equal([]);
         });
 
-        it('slows all calls down; the strictest of owner and operator holds', async () => {
+        it('slows all calls down; the stricter rate of owner and operator applies', async () => {
             await world.app.db.transaction((trx) => sites.setDomain(trx, SHOP, { rate: 50 }));
             dataOf(await put({ requests_per_minute: 1 }));
             dataOf(await product());
@@ -102,7 +102,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(shop.seen).to.have.length(1);
         });
 
-        it("shares the site with an operator's policy: of both the strictest holds, and each lifts its own alone", async () => {
+        it('shares the site with an operator’s policy: the stricter of both applies, and each removes only its own', async () => {
             const { db } = world.app;
             const now = new Date(world.app.clock.now());
             const hour = (add: number) => `${String((now.getUTCHours() + add + 24) % 24).padStart(2, '0')}:00`;
@@ -136,7 +136,7 @@ for (const topology of ANY_TOPOLOGY) {
             });
         });
 
-        it('sets hours, outside of which calls are told when to come again', async () => {
+        it('sets hours, outside of which callers learn when to come again', async () => {
             const now = new Date(world.app.clock.now());
             const hour = (add: number) => `${String((now.getUTCHours() + add) % 24).padStart(2, '0')}:00`;
             dataOf(await put({ hours: { from: hour(2), to: hour(4), timezone: 'UTC' } }));
@@ -147,13 +147,13 @@ for (const topology of ANY_TOPOLOGY) {
             dataOf(await product());
         });
 
-        it('alone sees and sets that; a maintainer without proof is told what to do', async () => {
+        it('alone reads and sets the policy; a maintainer without proof learns what to do', async () => {
             for (const answer of [await put({ blocked: true }, contributor), await contributor.call('GET', `/v1/sites/${SHOP}/policy`)])
                 expect([answer.status, codeOf(answer)]).to.deep.equal([403, 'CLAIM_REQUIRED']);
             expect(dataOf(await owner.call('GET', `/v1/sites/${SHOP}/policy`))).to.deep.equal(NO_POLICY);
         });
 
-        it('is told of hosts of others, unknown time zones and hours of no length', async () => {
+        it('gets an error for foreign hosts, unknown time zones and empty hours', async () => {
             for (const wrong of [
                 { blocked_paths: [{ host: 'elsewhere.test', path_prefix: '/' }] },
                 { hours: { from: '09:00', to: '09:00', timezone: 'UTC' } },
@@ -165,7 +165,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(codeOf(await put(wrong)), JSON.stringify(wrong)).to.equal('VALIDATION_ERROR');
         });
 
-        it('leaves its policy behind when the proof is gone', async () => {
+        it('loses its policy with the proof', async () => {
             dataOf(await put({ blocked: true }));
             const [claim] = dataOf<{ claim_id: string }[]>(await owner.call('GET', `/v1/sites/${SHOP}/claims`));
             dataOf(await owner.call('DELETE', `/v1/sites/${SHOP}/claims/${claim?.claim_id}`));
@@ -173,7 +173,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(await product())).to.equal('SITE_BLOCKED');
         });
 
-        it('is mailed about every version, once an hour with the rest listed, and yanks and maintainers are mailed and audited', async () => {
+        it('is mailed every version, once an hour with the others listed; yanks and maintainers are mailed and audited', async () => {
             for (const title of ['Second', 'Third', 'Fourth']) dataOf(await contributor.publish(shopPackage(shop.port, { title })));
             dataOf(await contributor.call('POST', `/v1/schemas/${SHOP}/versions/2/yank`, { body: { reason: 'broken' } }));
             dataOf(await owner.call('PUT', `${maintainers}/${caller.workspaceId}`));
@@ -199,7 +199,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(acts.map(({ action }) => action)).to.include.members(['maintainer.added', 'maintainer.removed']);
         });
 
-        it('takes the maintainers over, and is removed by none of them', async () => {
+        it('takes over the maintainers, and none of them can remove it', async () => {
             const removed = await contributor.call('DELETE', `${maintainers}/${owner.workspaceId}`);
             expect([removed.status, codeOf(removed)]).to.deep.equal([403, 'FORBIDDEN']);
             dataOf(await owner.call('DELETE', `${maintainers}/${contributor.workspaceId}`));
@@ -208,8 +208,8 @@ for (const topology of ANY_TOPOLOGY) {
     });
 }
 
-describe('what an owner allows', () => {
-    it('holds for a path however it is spelled', () => {
+describe('an owner’s policy', () => {
+    it('applies to every spelling of a path', () => {
         const paths = [{ host: 'shop.test', path_prefix: '/admin/' }];
         for (const path of [
             '/admin/',
@@ -244,7 +244,7 @@ describe('what an owner allows', () => {
         expect(strictest([null, one])).to.deep.equal({ ...one, hours: [] });
     });
 
-    it('opens when all hours are open together, and tomorrow where they never are', () => {
+    it('opens when all hours overlap, and tomorrow if they never do', () => {
         const at = (time: string) => Date.parse(`2026-06-01T${time}:00Z`);
         const day = { from: '08:00', to: '18:00', timezone: 'UTC' };
         const late = { from: '16:00', to: '23:00', timezone: 'UTC' };
@@ -257,7 +257,7 @@ describe('what an owner allows', () => {
         expect(secondsUntilAllOpen([day, night], at('19:00'))).to.equal(24 * 3600);
     });
 
-    it('opens at the time of day of its zone, over midnight too', () => {
+    it('opens at the local time of its zone, also after midnight', () => {
         const at = (time: string) => Date.parse(`2026-06-01T${time}:00Z`);
         const night = { from: '22:00', to: '06:00', timezone: 'Europe/Berlin' };
         expect(secondsUntilOpen(night, at('19:59'))).to.equal(60);

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { watchSlowReaders } from '../../api/admission/slow-readers.ts';
 import { eventually } from '../support/eventually.ts';
 
-/** Caller and server share this process, which a busy machine keeps waiting. */
+/** Caller and server share this process, which a busy machine may delay. */
 const STALL_MS = 1500;
 
 describe('a caller who reads slowly', () => {
@@ -14,7 +14,7 @@ describe('a caller who reads slowly', () => {
     before(async () => {
         server = hapi.server({ port: 0, host: '127.0.0.1', debug: false });
         watchSlowReaders(server, { warn: () => {} }, { stallMs: STALL_MS });
-        // Far more than the buffers of both ends hold.
+        // Far more than the socket buffers of both ends hold.
         const large = 'x'.repeat(64 * 1024 * 1024);
         server.route({ method: 'GET', path: '/large', handler: () => large });
         server.route({ method: 'GET', path: '/small', handler: () => 'small' });
@@ -30,7 +30,7 @@ describe('a caller who reads slowly', () => {
     });
     after(() => server.stop({ timeout: 0 }));
 
-    it('and then not at all loses the connection, and the answer its place in memory', async () => {
+    it('and then stops is disconnected, and the memory of its response is released', async () => {
         const accepted = once(server.listener, 'connection') as Promise<[Socket]>;
         const caller = connect(Number(server.info.port), '127.0.0.1').on('error', () => undefined);
         caller.pause().write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -39,14 +39,14 @@ describe('a caller who reads slowly', () => {
         caller.destroy();
     });
 
-    it('gets the whole answer as long as something goes on', async () => {
+    it('gets the complete response as long as it makes progress', async () => {
         const answer = await fetch(`${server.info.uri}/large`, { headers: { 'accept-encoding': 'identity' } });
         let bytes = 0;
         for await (const chunk of answer.body ?? []) bytes += chunk.length;
         expect(bytes).to.equal(64 * 1024 * 1024);
     });
 
-    it('may wait longer than that for an answer, also behind another one', async () => {
+    it('may wait longer than that for a response, also behind another one', async () => {
         const caller = connect(Number(server.info.port), '127.0.0.1');
         caller.write('GET /small HTTP/1.1\r\nHost: x\r\n\r\nGET /late HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
         let text = '';
@@ -55,7 +55,7 @@ describe('a caller who reads slowly', () => {
     });
 });
 
-describe('callers who together keep more answers waiting than the process has room for', () => {
+describe('callers whose unread responses exceed the memory budget of the process', () => {
     const MIB = 1024 * 1024;
     let server: Server;
     const warned: object[] = [];
@@ -70,7 +70,7 @@ describe('callers who together keep more answers waiting than the process has ro
     });
     after(() => server.stop({ timeout: 0 }));
 
-    it('lose their connections, those who have waited longest first, and everybody else goes on', async () => {
+    it('are disconnected, the longest stalled first, and everybody else is served', async () => {
         const order: number[] = [];
         const callers: Socket[] = [];
         for (let index = 0; index < 8; index++) {
@@ -81,12 +81,12 @@ describe('callers who together keep more answers waiting than the process has ro
             const [{ socket }] = await asked;
             socket.once('close', () => order.push(index));
         }
-        // Eight times what the buffers of the network do not take, of 32 MiB each: three fit.
+        // Each response exceeds the socket buffers by 32 MiB. Eight wait, and three fit.
         await eventually(
             async () => order.length,
             (length) => length >= 4,
         );
-        // Of those that are cut together the last is closed first.
+        // Of those that are closed together, the last one closes first.
         expect(order.toSorted()).to.deep.equal(Array.from(order, (_, index) => index));
         expect(warned.length).to.be.at.least(1);
         expect(await (await fetch(`${server.info.uri}/small`)).text()).to.equal('small');

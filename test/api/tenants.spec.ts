@@ -9,7 +9,7 @@ import { oneOf } from '../support/sample.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-/** An id of the other tenant, and one of the same form that nobody has. */
+/** An id of the other tenant, and one of the same form that does not exist. */
 interface Id {
     what: string;
     foreign: string;
@@ -106,7 +106,7 @@ describe('another tenant (I8)', () => {
 
     type Place = [string, (id: string) => Promise<Answer>];
 
-    /** Everywhere an id of this kind can be put into a request. */
+    /** All places in a request for an id of this kind. */
     function placesFor(what: string, person: Person, route: RouteCall): Place[] {
         const { method, path, body } = route;
         if (what === 'session') return [['the session header', (id) => ask(person, method, path, body, { 'x-service-session': id })]];
@@ -119,7 +119,7 @@ describe('another tenant (I8)', () => {
         const glue = path.includes('?') ? '&' : '?';
         const places: Place[] = [['the query', (id) => ask(person, method, `${path}${glue}${what}_id=${id}`, body)]];
         for (const placeholder of placeholdersOf(route)) {
-            // Anyone who has the id of a request for a schema may read it.
+            // A schema request may be read by anyone who has its id.
             if (what === 'schema_request' && placeholder === 'request_id') continue;
             places.push([`{${placeholder}} of the path`, (id) => ask(person, method, route.pathWith(placeholder, id), body)]);
         }
@@ -137,8 +137,8 @@ describe('another tenant (I8)', () => {
     }
 
     /**
-     * What an answer says, without what differs from call to call, and with the id that was asked for blotted out. A site's health learns of
-     * earlier calls of this test a moment after they were answered.
+     * A response without what differs from call to call, and with the requested id masked. A site's health includes earlier calls of this
+     * test after a short delay.
      */
     const saying = ({ status, body }: Answer, id: string) =>
         `${status} ${JSON.stringify(body)
@@ -152,12 +152,12 @@ describe('another tenant (I8)', () => {
                 '"$1"',
             )}`;
 
-    it('is nowhere to be seen in what others get from any route', async () => {
+    it('is not visible in any response to others', async () => {
         for (const [who, person] of Object.entries(asking)) {
             for (const { method, path, body, contract } of everyRoute('other.test', { request_id: requested })) {
                 const answer = await ask(person, method, path, body);
                 const text = JSON.stringify([answer.body, [...answer.headers]]);
-                // Who maintains a site is for everybody to see, by the id and the name of the workspace.
+                // The maintainers of a site are public, with id and name of the workspace.
                 const isPublic = ['getMaintainers', 'getSchema', 'getSchemas'].includes(contract.name);
                 const hidden = isPublic ? secrets.filter((secret) => secret !== other.workspaceId) : secrets;
                 for (const secret of hidden) expect(text, `${contract.name} for ${who}`).not.to.include(secret);
@@ -165,30 +165,30 @@ describe('another tenant (I8)', () => {
         }
     });
 
-    it('looks the same as one that does not exist, wherever its ids are put', async () => {
+    it('looks like one that does not exist, wherever its ids are used', async () => {
         const isTaken = oneOf(23);
         for (const [who, person] of Object.entries(asking)) {
             for (const route of everyRoute('other.test', { request_id: requested })) {
                 for (const { what, foreign, absent } of ids) {
                     for (const [place, call] of placesFor(what, person, route)) {
                         if (!isTaken()) continue;
-                        // An account may have ten open ones.
+                        // An account may have ten open claims.
                         if (route.contract.name === 'postClaim')
                             await world.app.db.raw('delete from claims where workspace_id <> ?', [other.workspaceId]);
-                        // A workspace may have twenty.
+                        // A workspace may have twenty webhooks.
                         if (route.contract.name === 'postWebhook')
                             await world.app.db.raw('delete from webhooks where workspace_id <> ?', [other.workspaceId]);
-                        // Those that were ordered here go on meanwhile.
+                        // The monitors that were created here run meanwhile.
                         if (route.contract.name === 'postMonitor')
                             await world.app.db.raw('delete from monitors where workspace_id <> ?', [other.workspaceId]);
                         if (route.contract.name === 'getJobs')
                             await world.app.db.raw('delete from jobs where workspace_id <> ?', [other.workspaceId]);
                         if (route.contract.name === 'getBatches')
                             await world.app.db.raw('delete from batches where workspace_id <> ?', [other.workspaceId]);
-                        // What was put here is gone after the first of the two.
+                        // The first of the two calls deletes what was put here.
                         if (route.contract.name === 'deleteOAuthClient')
                             await world.app.db.raw('delete from oauth_clients where workspace_id <> ?', [other.workspaceId]);
-                        // An account may order 60 an hour.
+                        // An account may create 60 batches an hour.
                         if (route.contract.name === 'postBatch') await world.clock.advance({ hours: 1 });
                         const [given, missing] = [saying(await call(foreign), foreign), saying(await call(absent), absent)];
                         expect(given, `${route.contract.name}, ${what} in ${place}, for ${who}`).to.equal(missing);
@@ -198,7 +198,7 @@ describe('another tenant (I8)', () => {
         }
     });
 
-    it('keeps its balance, limits and version whatever others tried', async () => {
+    it('keeps its balance, limits and version whatever others try', async () => {
         const account = dataOf<{ credits: { balance: number }; user_id: string }>(await other.call('GET', '/v1/account'));
         expect(account).to.deep.include({ user_id: other.userId });
         expect(account.credits.balance).to.equal(60_000 + 123_457 + 100);

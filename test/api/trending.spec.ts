@@ -14,7 +14,7 @@ import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 const MORNING = 6;
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`what trends, over ${topology}`, () => {
+    describe(`trending, over ${topology}`, () => {
         let world: World;
         let shop: Shop;
         let maker: Person;
@@ -23,7 +23,7 @@ for (const topology of ANY_TOPOLOGY) {
         before(async () => {
             shop = await openShop();
             world = await openWorld({ topology, config: { egressHosts: SHOP_HOSTS, trustProxy: 1 } });
-            // One caller's calls of a day count together: what follows must not come to midnight.
+            // Calls of one caller on one day count together, so this test must not cross midnight.
             await world.clock.advance({ hours: (MORNING + 24 - new Date().getUTCHours()) % 24 });
             maker = await join(world, { plan: 'enterprise' });
             callers = [];
@@ -53,7 +53,7 @@ for (const topology of ANY_TOPOLOGY) {
         };
         const scoreOf = ({ sites: shown }: TrendingAnswer, site: string) => shown.find((entry) => entry.site === site)?.score ?? 0;
 
-        it('is nothing before anything was rolled up, and what schemas are asked for at once', async () => {
+        it('is empty before the first roll-up, and shows requested schemas at once', async () => {
             for (const domain of ['wanted.test', 'wanted.test', 'also-wanted.test']) {
                 const asked = await callers[0]?.call('POST', '/v1/schema-requests', {
                     body: { domain, task: 'Read the list of everything that is on sale there today.' },
@@ -70,7 +70,7 @@ for (const topology of ANY_TOPOLOGY) {
             });
         });
 
-        it('is what different people call, rather than what one calls again and again', async () => {
+        it('ranks sites by the number of callers rather than by the calls of one', async () => {
             for (let times = 0; times < 12; times++) await lookUp('alpha.test', callers[0]);
             for (const caller of callers) await lookUp('beta.test', caller);
             await nextHour();
@@ -90,7 +90,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(scoreOf(await trending(), 'alpha.test') - first).to.be.within(0.01, first / 2);
         });
 
-        it('counts a fetch for more than a look-up, and tells callers without a key apart by their address', async () => {
+        it('weighs a fetch more than a look-up, and distinguishes callers without a key by address', async () => {
             for (const caller of callers.slice(0, 3)) dataOf(await caller.fetch(SHOP, 'product', { id: 1 }));
             for (const last of [1, 2, 3]) await lookUp('gamma.test', stranger(world), `198.51.100.${last}`);
             await nextHour();
@@ -103,7 +103,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(JSON.stringify(rows)).not.to.include('198.51');
         });
 
-        it('does not count failures, nor what the maintainers of a site do, by whichever workspace', async () => {
+        it('ignores failures, and calls of a site’s maintainers from any workspace', async () => {
             const before = await trending();
             for (let times = 0; times < 5; times++) await lookUp('gamma.test', maker);
             for (let times = 0; times < 3; times++) await maker.fetch(SHOP, 'product', { id: 1 });
@@ -126,7 +126,7 @@ for (const topology of ANY_TOPOLOGY) {
             }
         });
 
-        it('is rolled up once an hour, whichever of several processes does it', async () => {
+        it('is rolled up once an hour, by one of several processes', async () => {
             await world.clock.advance({ hours: 1 });
             const done = await Promise.all(Array.from({ length: 8 }, () => rollUpTrending(world.app.db)));
             expect(done.filter(Boolean)).to.have.length(1);
@@ -144,7 +144,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await rollUpTrending(world.app.db)).to.equal(false);
         });
 
-        it('shows sites as they are now, and none that is blocked or was taken out of use', async () => {
+        it('shows sites in their current state, and none that is blocked or yanked', async () => {
             dataOf(await maker.publish(aPackage('alpha.test', { title: 'Renamed' })));
             expect((await trending()).sites.find(({ site }) => site === 'alpha.test')?.title).to.equal('Renamed');
             await sites.blockDomain(world.app.db, 'alpha.test', 'asked by its owner');
@@ -169,7 +169,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect([await has('24h'), await has('7d'), await has('30d')]).to.deep.equal([false, false, false]);
         });
 
-        it('is asked for by a window that exists, and answered with an ETag', async () => {
+        it('needs a known window, and has an ETag', async () => {
             for (const [query, details] of [
                 ['window=1h', '/window INVALID_VALUE'],
                 ['window=__proto__', '/window INVALID_VALUE'],

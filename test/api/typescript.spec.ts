@@ -17,7 +17,7 @@ import { openWorld, type World } from '../support/world.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ABOUT = { version: 3, versionHash: 'a'.repeat(64) };
 
-/** The options of the strictest users, which differ in one: without it, a field that may be missing may be `undefined` too. */
+/** The strictest compiler options, in two variants. Without exactOptionalPropertyTypes, a missing field may be `undefined` too. */
 const STRICT = {
     target: 'ES2023',
     lib: ['ES2024', 'DOM'],
@@ -60,7 +60,7 @@ describe('the package of a site as functions in TypeScript', () => {
         await rm(folder, { recursive: true });
     });
 
-    /** What the compiler says to these files; nothing where it has no complaint. */
+    /** The compiler's errors for these files; empty if there are none. */
     async function compile(name: string, files: readonly SourceFile[], options: object = {}): Promise<string> {
         const at = joinPath(folder, name);
         await mkdir(at);
@@ -74,7 +74,7 @@ describe('the package of a site as functions in TypeScript', () => {
         });
     }
 
-    it("compiles for every starter package under the compiler's strictest options", async () => {
+    it('compiles for every starter package under the compiler’s strictest options', async () => {
         const files = STARTERS.map(({ document }) => exportTypeScript(document, ABOUT));
         expect(await compile('starters', files)).to.equal('');
         for (const [index, { document }] of STARTERS.entries()) {
@@ -113,7 +113,7 @@ describe('the package of a site as functions in TypeScript', () => {
         expect(await compile('awkward-loose', [file], { exactOptionalPropertyTypes: false })).to.equal('');
     }).timeout(240_000);
 
-    it('calls the endpoints through the client, and knows their params and results', async () => {
+    it('calls the endpoints through the client, with typed params and results', async () => {
         const id = { name: 'id', source: 'path' as const, required: true, schema: { type: 'integer' } };
         const published = await maker.publish({
             ...shopPackage(shop.port),

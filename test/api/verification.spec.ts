@@ -23,7 +23,7 @@ for (const topology of ANY_TOPOLOGY) {
 
         afterEach(() => v.close());
 
-        it('is earned by the examples of a published version, which nobody pays for and nothing counts', async () => {
+        it('runs the examples of a published version, free of charge and uncounted', async () => {
             await open();
             const balance = async () => dataOf<{ credits: object }>(await v.ada.call('GET', '/v1/account')).credits;
             await v.publish(SITE, [fruit(), page(v.site, SITE, 'bread', { kind: 'search' })]);
@@ -41,7 +41,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(rows).to.have.length(0);
         });
 
-        it('calls hosted reads that have an example, twenty of them at most, and never a write', async () => {
+        it('calls hosted reads that have an example, at most twenty, and never a write', async () => {
             await open();
             await v.publish(SITE, [
                 page(v.site, SITE, 'order', { method: 'POST' }),
@@ -65,7 +65,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(v.site.calls.slice(0, 3).map(({ method }) => method)).to.deep.equal(['POST', 'POST', 'HEAD']);
         });
 
-        it('uses a connection for endpoints that need one only where a maintainer of the site lends theirs, and counts it there', async () => {
+        it('uses a connection only if a maintainer of the site lent it, for endpoints that need one, and counts it there', async () => {
             await open();
             const { ada, site, world } = v;
             const auth = [{ id: 'key', type: 'header' as const, name: 'X-Api-Key' }];
@@ -95,7 +95,7 @@ for (const topology of ANY_TOPOLOGY) {
             await eventually(uses, (answer) => dataOf<{ actor: string }[]>(answer).some(({ actor }) => actor === 'system'), PATIENCE_MS);
         });
 
-        it('finds nothing about the schema where the site refuses the credential that was lent', async () => {
+        it('says nothing about the schema if the site refuses a lent credential', async () => {
             await open();
             const { ada, site } = v;
             const auth = [{ id: 'key', type: 'header' as const, name: 'X-Api-Key' }];
@@ -109,7 +109,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect([outcome, findings.map(({ code }) => code)]).to.deep.equal(['undecided', ['UPSTREAM_UNAUTHORIZED']]);
         });
 
-        it('keeps the pace that the package asks for', async () => {
+        it('keeps the request rate that the package asks for', async () => {
             await open();
             const pages = ['apples', 'pears', 'plums'].map((name) => fruit(name));
             await v.publish(SITE, pages, { pace: { requests_per_minute: 200 } });
@@ -118,7 +118,7 @@ for (const topology of ANY_TOPOLOGY) {
             for (const [place, at] of times.slice(1).entries()) expect(at - (times[place] ?? 0)).to.be.at.least(285);
         });
 
-        it('lets a key that only reads call the POST that was called, in that version, and no other one', async () => {
+        it('lets a read-only key call the verified POST, in that version, and no other one', async () => {
             await open();
             const { world, site, ada } = v;
             const reader = await scopedKey(world, ada, { effects: ['read'] });
@@ -138,7 +138,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(lackOf(named), 'in that version').to.equal(undefined);
         });
 
-        it('sends no POST to a site whose owner allows no writes', async () => {
+        it('sends no POST to a site whose owner forbids writes', async () => {
             await open();
             const { app } = v.world;
             await app.db.raw('insert into domains (registrable) values (?)', [SITE]);
@@ -149,7 +149,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await v.card(SITE)).verified).to.equal(false);
         });
 
-        it('comes to every endpoint of a large package in turn, and back to what failed', async () => {
+        it('reaches every endpoint of a large package in turn, and returns to what failed', async () => {
             await open();
             const names = Array.from({ length: 35 }, (_, number) => `page_${number}`);
             await v.publish(
@@ -179,7 +179,7 @@ for (const topology of ANY_TOPOLOGY) {
             }
         });
 
-        it('calls nobody where there is no example, and never verifies that', async () => {
+        it('calls nothing without an example, and never marks that as verified', async () => {
             await open();
             await v.publish(SITE, [page(v.site, SITE, 'fruit', { examples: [] })]);
             expect(await v.ended(SITE, 1)).to.include({ outcome: 'nothing', domainWaitS: 0 });
@@ -192,7 +192,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(v.site.calls).to.have.length(0);
         });
 
-        it('is repeated each day, and lost with the third failure in a row, until it passes again', async () => {
+        it('is repeated each day, and lost with the third consecutive failure, until it passes again', async () => {
             await open();
             await v.publish(SITE, [fruit(), fruit('bread')]);
             await v.ended(SITE, 1);
@@ -237,7 +237,7 @@ for (const topology of ANY_TOPOLOGY) {
             ]);
         });
 
-        it('counts only failures in a row', async () => {
+        it('counts only consecutive failures', async () => {
             await open();
             await v.publish(SITE, [fruit()]);
             await v.ended(SITE, 1);
@@ -249,7 +249,7 @@ for (const topology of ANY_TOPOLOGY) {
             }
         });
 
-        it('has to be earned again by each version, ten minutes after the last run of the domain at the earliest', async () => {
+        it('is needed again for each version, at least ten minutes after the last run of the domain', async () => {
             await open();
             await v.publish(SITE, [fruit()]);
             await v.ended(SITE, 1);
@@ -269,7 +269,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(v.pagesCalled()).to.deep.equal(['fruit', 'bread', 'rides']);
         });
 
-        it('goes back to the version that is the latest once the one above it was yanked', async () => {
+        it('returns to the previous version if the latest one was yanked', async () => {
             await open();
             await v.publish(SITE, [fruit()]);
             await v.ended(SITE, 1);
@@ -281,7 +281,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(v.pagesCalled()).to.deep.equal(['fruit', 'fruit']);
         });
 
-        it('says nothing where the site limits us, and tries again after 10 minutes, then after 20', async () => {
+        it('says nothing if the site limits us, and retries after 10 minutes, then after 20', async () => {
             await open();
             v.site.closed.set('fruit', 429);
             await v.publish(SITE, [fruit(), fruit('bread')]);
@@ -298,7 +298,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await v.card(SITE)).verified).to.equal(true);
         });
 
-        it('is made by one of several workers', async () => {
+        it('is run by one of several workers', async () => {
             await open({ workers: 3 });
             const names = ['fruit', 'bread', 'cheese', 'fish'];
             await v.publish(
@@ -323,7 +323,7 @@ for (const topology of ANY_TOPOLOGY) {
             for (const [index, at] of times.slice(1).entries()) expect(at - (times[index] ?? 0)).to.be.at.least(1000);
         });
 
-        it('waits while callers fill the share of the site', async () => {
+        it('waits while callers use the site’s share of slots', async () => {
             await open();
             await v.admin('site', 'set', SITE, '--concurrency', '1');
             await v.publish(SITE, [page(v.site, SITE, 'held', { examples: [] })]);
@@ -342,7 +342,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(v.pagesCalled()).to.deep.equal(['held', 'fruit']);
         });
 
-        it('belongs to the version that was called, also where a newer one is published meanwhile', async () => {
+        it('belongs to the version that was called, also if a newer one is published meanwhile', async () => {
             await open();
             await v.publish(SITE, [page(v.site, SITE, 'held')]);
             await v.site.waiting(1);
@@ -356,7 +356,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(v.pagesCalled()).to.deep.equal(['held', 'fruit']);
         });
 
-        it('lets callers pass', async () => {
+        it('gives way to callers', async () => {
             await open({ config: { workerConcurrency: 1 } });
             await v.publish(OTHER_DOMAIN, [
                 page(v.site, OTHER_DOMAIN, 'held', { examples: [] }),

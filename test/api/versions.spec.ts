@@ -30,7 +30,7 @@ for (const topology of ANY_TOPOLOGY) {
         const publish = async (site: string, title: string) =>
             dataOf(await maker.publish(aPackage(site, { title }))) as unknown as PublishAnswer;
 
-        it('says of each version what it is, newest first', async () => {
+        it('describes each version, newest first', async () => {
             const site = newSite();
             const first = await publish(site, 'One');
             const more = aPackage(site, { title: 'Two', endpoints: [anEndpoint(site), anEndpoint(site, { name: 'again' })] });
@@ -64,13 +64,13 @@ for (const topology of ANY_TOPOLOGY) {
             expect(JSON.stringify(answer.body)).not.to.match(/@|wsp_|usr_/);
         });
 
-        it('names the starter registry where no workspace published', async () => {
+        it('names the starter registry for versions that no workspace published', async () => {
             const site = newSite();
             await schemas.publishStarter(world.app.db, aPackage(site));
             expect(entriesOf(await list(site))[0]).to.include({ version: 1, published_by: 'Routebook' });
         });
 
-        it('walked page by page while versions are published and yanked shows each that was there at the start once', async () => {
+        it('returns each version of its start once, even if versions are published and yanked between pages', async () => {
             const site = newSite();
             for (let title = 1; title <= 23; title++) await publish(site, `Title ${title}`);
             const seen: number[] = [];
@@ -87,7 +87,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(seen).to.deep.equal(Array.from({ length: 23 }, (_, index) => 23 - index));
         });
 
-        it('ends its last page where it is full', async () => {
+        it('ends with a last page that may be full', async () => {
             const site = newSite();
             for (let title = 1; title <= 4; title++) await publish(site, `Title ${title}`);
             const first = await list(site, '?limit=2');
@@ -98,7 +98,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(entriesOf(changedLimit).map(({ version }) => version)).to.deep.equal([2, 1]);
         });
 
-        it('takes a cursor for this very site only, in any spelling of its name, and none that was made up', async () => {
+        it('takes a cursor of this site only, in any spelling of its name, and no invented one', async () => {
             const [site, elsewhere] = [newSite(), newSite()];
             for (const name of [site, elsewhere]) for (const title of ['One', 'Two']) await publish(name, title);
             const cursor = pagesOf(await list(site, '?limit=1')).next_cursor ?? '';
@@ -122,7 +122,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(maintainers)).to.equal('INVALID_CURSOR');
         });
 
-        it('refuses limits out of bounds, and tells unknown sites from names that are none', async () => {
+        it('refuses limits out of range, and distinguishes unknown sites from invalid names', async () => {
             const site = newSite();
             await publish(site, 'One');
             for (const limit of ['0', '-1', '101', '1.5', 'x', '', '1e9'])

@@ -47,7 +47,7 @@ describe('webhooks', function () {
         expect(row.sealed.toString('latin1')).not.to.contain(secret);
     });
 
-    it('are told to the owners of the workspace and to its audit, without the query of the URL', async () => {
+    it('are reported to the owners of the workspace and in its audit, without the query of the URL', async () => {
         const ada = await join(world);
         await world.app
             .db('users')
@@ -85,7 +85,7 @@ describe('webhooks', function () {
         expect(await change({ description: null })).to.include({ url: 'https://other.example/', description: null });
     });
 
-    it('are deleted with 200, and are gone', async () => {
+    it('are deleted with 200, and do not exist afterwards', async () => {
         const ada = await join(world);
         const { webhook_id } = await added(ada);
         const answer = await ada.call('DELETE', `/v1/webhooks/${webhook_id}`);
@@ -115,7 +115,7 @@ describe('webhooks', function () {
             .and.not.equal(secret);
     });
 
-    it('are of their workspace alone', async () => {
+    it('are visible to their workspace only', async () => {
         const [ada, other] = [await join(world), await join(world)];
         const { webhook_id } = await added(ada);
         expect(codeOf(await other.call('GET', `/v1/webhooks/${webhook_id}`))).to.equal('WEBHOOK_NOT_FOUND');
@@ -160,7 +160,7 @@ describe('webhooks', function () {
         expect((await add(await join(world), { url })).status).to.equal(201);
     });
 
-    it('take no URL of a site that is blocked, when they are made and when they are changed', async () => {
+    it('take no URL of a blocked site, when they are created and when they are changed', async () => {
         const ada = await join(world);
         await blockDomain(world.app.db, 'blocked.example', 'its owner asked');
         expect(codeOf(await add(ada, { url: 'https://www.blocked.example/' }))).to.equal('SITE_BLOCKED');
@@ -169,7 +169,7 @@ describe('webhooks', function () {
         expect(codeOf(changed)).to.equal('SITE_BLOCKED');
     });
 
-    it('name events that there are, at least one', async () => {
+    it('need at least one known event', async () => {
         const ada = await join(world);
         for (const events of [[], ['job.done'], ['proposal.opened'], ['webhook.test'], ['*'], 'job.*']) {
             expect(codeOf(await add(ada, { events })), JSON.stringify(events)).to.equal('VALIDATION_ERROR');
@@ -177,7 +177,7 @@ describe('webhooks', function () {
         expect((await add(ada, { events: ['monitor.changed', 'schema.*', 'job.cancelled', 'key.revoked'] })).status).to.equal(201);
     });
 
-    it('are 20 a workspace; the next is refused with the plan above', async () => {
+    it('are limited to 20 a workspace; the error for the next one names the larger plan', async () => {
         const ada = await join(world);
         const answers = await Promise.all(Array.from({ length: 22 }, () => add(ada)));
         expect(answers.filter(({ status }) => status === 201)).to.have.length(20);
@@ -202,7 +202,7 @@ describe('webhooks', function () {
         expect(codeOf(await ada.call('GET', '/v1/webhooks?cursor=nonsense'))).to.equal('INVALID_CURSOR');
     });
 
-    it('are tested and delivered again 10 times a minute in all', async () => {
+    it('are tested and redelivered at most 10 times a minute in all', async () => {
         const ada = await join(world);
         const { webhook_id } = await added(ada);
         const test = () => ada.call('POST', `/v1/webhooks/${webhook_id}/test`);
@@ -248,7 +248,7 @@ describe('webhooks', function () {
         expect(codeOf(await list('cursor=nonsense'))).to.equal('INVALID_CURSOR');
     });
 
-    it('go with the workspace of somebody who deletes the account', async () => {
+    it('are deleted with the workspace of a user who deletes the account', async () => {
         const ada = await join(world);
         const { webhook_id } = await added(ada);
         await ada.call('POST', `/v1/webhooks/${webhook_id}/test`);

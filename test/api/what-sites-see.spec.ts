@@ -62,7 +62,7 @@ describe('what a site sees of its callers', () => {
         site.seen.length = 0;
     });
 
-    /** With everything in the call that a careless proxy would hand on. */
+    /** A call with everything that a careless proxy would forward. */
     async function call(who: Person, endpoint: string, params: object = {}) {
         const headers = {
             cookie: 'mine=1',
@@ -93,7 +93,7 @@ describe('what a site sees of its callers', () => {
         expect(order?.rawHeaders.length).to.equal(2 * (OURS.length + 2));
     });
 
-    it('is no cookie that it set in an earlier call, neither for the same account, nor for another one', async () => {
+    it('is no cookie of an earlier call, for the same account or another one', async () => {
         for (const [who, endpoint] of [
             [ada, 'plain'],
             [ada, 'plain'],
@@ -106,7 +106,7 @@ describe('what a site sees of its callers', () => {
         for (const { headers } of site.seen) expect(headers).not.to.have.any.keys('cookie', 'authorization');
     });
 
-    it('is, behind a redirect, the cookies that the redirect of that very call set', async () => {
+    it('is, behind a redirect, the cookies that the redirect of that call set', async () => {
         for (const who of [ada, ada, bob]) await call(who, 'moved');
         expect(site.seen.map(({ headers }) => headers.cookie)).to.deep.equal([
             undefined,
@@ -118,7 +118,7 @@ describe('what a site sees of its callers', () => {
         ]);
     });
 
-    it('is, in a call that prepares, the cookies of that very call', async () => {
+    it('is, in a call with prepare, the cookies of that call', async () => {
         await call(ada, 'in_session');
         await call(bob, 'in_session');
         await call(ada, 'in_session');
@@ -168,7 +168,7 @@ for (const topology of ANY_TOPOLOGY) {
 
         const good = async () => expect(dataOf(await ada.fetch(SITE, 'good'))).to.deep.equal({ good: true });
 
-        it('is used again', async () => {
+        it('is reused', async () => {
             await good();
             const before = site.connections();
             await good();
@@ -183,7 +183,7 @@ for (const topology of ANY_TOPOLOGY) {
             ['hangs', 'UPSTREAM_TIMEOUT', 'a deadline'],
             ['large', 'UPSTREAM_TOO_LARGE', 'the cap of a body'],
         ] as const) {
-            it(`is closed once it has seen ${what}, and the next call gets its own`, async () => {
+            it(`is closed after ${what}, and the next call gets its own`, async () => {
                 await good();
                 const answer = await ada.fetch(SITE, endpoint, {}, { timeout_ms: 1000 });
                 expect(codeOf(answer)).to.equal(code);

@@ -29,7 +29,7 @@ for (const topology of ANY_TOPOLOGY) {
             await upstream.close();
         });
 
-        /** A site with so many versions, whose titles and paths tell their number; resolves with its name and their hashes. */
+        /** A site with this many versions, which have their number in title and paths. Resolves with its name and their hashes. */
         async function publishVersions(count: number): Promise<{ site: string; hashes: string[] }> {
             const site = `yank${++number}.test`;
             const hashes: string[] = [];
@@ -55,7 +55,7 @@ for (const topology of ANY_TOPOLOGY) {
         const entryOf = (answer: Answer) => dataOf(answer) as unknown as VersionEntry;
         const latestOf = (answer: Answer) => codeOf(answer) ?? dataOf<{ version: number }>(answer).version;
 
-        /** What every way of asking for the latest version says: card, package, catalog, fetch. */
+        /** The latest version by every route: card, package, catalog, fetch. */
         async function latestEverywhere(site: string, base: string): Promise<(string | number | undefined)[]> {
             const browse = stranger(world);
             const [card, pack, look, served] = await Promise.all([
@@ -75,14 +75,14 @@ for (const topology of ANY_TOPOLOGY) {
             expect(answer.status).to.equal(200);
             expect(entryOf(answer)).to.include({ version: 3, yanked: true, change: 'patch' });
             for (const base of [other, world.base]) expect(await latestEverywhere(site, base)).to.deep.equal([2, 2, 2, '/v2']);
-            // One that is not the latest changes nothing of that.
+            // Yanking another version does not change the latest one.
             expect(entryOf(await yank(site, 1, 'security', ada, other))).to.include({ version: 1, yanked: true });
             expect(await latestEverywhere(site, world.base)).to.deep.equal([2, 2, 2, '/v2']);
             expect(entryOf(await unyank(site, 3, ada, other))).to.include({ version: 3, yanked: false });
             for (const base of [world.base, other]) expect(await latestEverywhere(site, base)).to.deep.equal([3, 3, 3, '/v3']);
         });
 
-        it('a second time is 200 and says the same, and so is its end', async () => {
+        it('is 200 with the same response the second time, and so is its undo', async () => {
             const { site } = await publishVersions(2);
             const first = entryOf(await yank(site, 2));
             expect(entryOf(await yank(site, 2, 'broken', ada, other))).to.deep.equal(first);
@@ -92,7 +92,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect([again.status, entryOf(again)]).to.deep.equal([200, last]);
         });
 
-        it('of all versions makes the site unknown to anyone who asks for the latest, but for its history', async () => {
+        it('of all versions makes the site unknown to callers without a version, except for its history', async () => {
             const { site } = await publishVersions(2);
             for (const version of [1, 2]) dataOf(await yank(site, version));
             for (const base of [world.base, other]) {
@@ -109,7 +109,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await latestEverywhere(site, world.base)).to.deep.equal([3, 3, 3, '/v3']);
         });
 
-        it('leaves a broken version to those who name it, and one yanked for security or legal reasons to nobody', async () => {
+        it('keeps a broken version for callers who name it, and none that was yanked for security or legal reasons', async () => {
             const { site, hashes } = await publishVersions(4);
             for (const [version, reason] of [
                 [2, 'broken'],
@@ -138,12 +138,12 @@ for (const topology of ANY_TOPOLOGY) {
             ])
                 expect(await download(`4${format}`), format).to.equal('VERSION_NOT_FOUND');
             expect(await download(hashes[3])).to.equal('VERSION_NOT_FOUND');
-            // The reason can be changed, and with it what may be done.
+            // Changing the reason changes who may still use the version.
             dataOf(await yank(site, 4, 'broken'));
             expect([await fetched(site, { version: 4 }), await download(4)]).to.deep.equal(['/v4', 4]);
         });
 
-        it('is not got round by a result that was kept', async () => {
+        it('applies to stored results', async () => {
             const { site } = await publishVersions(1);
             for (let time = 0; time < 2; time++) expect(await fetched(site, { version: 1, max_age: 3600 })).to.equal('/v1');
             dataOf(await yank(site, 1, 'security'));
@@ -151,7 +151,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await fetched(site, { max_age: 3600 }, other)).to.equal('SITE_NOT_FOUND');
         });
 
-        it('is for maintainers of the domain, and for versions that there are', async () => {
+        it('is for maintainers of the domain, and for existing versions', async () => {
             const { site } = await publishVersions(1);
             const bob = await join(world);
             for (const act of [yank(site, 1, 'broken', bob), unyank(site, 1, bob), yank(site, 9, 'broken', bob)]) {
@@ -182,7 +182,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(await ada.call('POST', `/v1/schemas/${site}/versions/1/yank`))).to.equal('UNSUPPORTED_MEDIA_TYPE');
         });
 
-        it('by an operator for security or legal reasons is not undone by a maintainer, one as broken is', async () => {
+        it('by an operator for security or legal reasons cannot be undone by a maintainer; one as broken can', async () => {
             const { site } = await publishVersions(2);
             for (const reason of ['security', 'legal'] as const) {
                 await schemas.yank(world.app.db, site, 2, reason);
@@ -194,12 +194,12 @@ for (const topology of ANY_TOPOLOGY) {
             await schemas.unyank(world.app.db, site, 2);
             await schemas.yank(world.app.db, site, 2, 'broken');
             expect(entryOf(await unyank(site, 2))).to.include({ yanked: false });
-            // What the maintainer did is the maintainer's to undo.
+            // A maintainer may undo a maintainer's yank.
             dataOf(await yank(site, 2, 'legal'));
             expect(entryOf(await unyank(site, 2))).to.include({ yanked: false });
         });
 
-        it('gives content that comes again a new number', async () => {
+        it('gives content that is published again a new number', async () => {
             const { site, hashes } = await publishVersions(1);
             dataOf(await yank(site, 1, 'security'));
             expect(dataOf(await publish(site, 1))).to.include({ version: 2, created: true, version_hash: hashes[0] });

@@ -7,7 +7,7 @@ const page = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
 const rows = page.split('\n').filter((line) => line.startsWith('| '));
 
 describe('docs/api.md', () => {
-    it('lists every route with what a key needs, and marks those that are counted', () => {
+    it('lists every route with the scope of its key, and marks those that are counted', () => {
         for (const { method, path, auth, scope, ofWholeWorkspace, counted } of CONTRACTS) {
             const matching = rows.filter((row) => row.includes(method) && rowPaths(row).includes(path));
             expect(matching, `${method} ${path}`).to.have.length(1);
@@ -31,7 +31,7 @@ describe('docs/api.md', () => {
     });
 });
 
-/** The paths that the first cell of a row names. */
+/** The paths in the first cell of a row. */
 function rowPaths(row: string): string[] {
     return [...(row.split(' | ')[0]?.matchAll(/\/[^\s`]+/g) ?? [])].map(([path]) => path);
 }

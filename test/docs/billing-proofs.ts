@@ -16,55 +16,55 @@ const STATEMENT = 'test/dashboard/usage.spec.ts';
 const CAPS = 'test/store/spending.spec.ts';
 const NOTICES = 'test/billing/notices.spec.ts';
 
-/** A file, and what stands in titles of tests in it. */
+/** A file, and parts of the titles of its tests. */
 export type Proof = readonly [file: string, ...titles: string[]];
 
-/** What a sentence of docs/billing.md begins with, and the tests that prove it. */
+/** The beginning of each sentence of docs/billing.md, and the tests that prove it. */
 export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     // What is billed, and when.
     'One rule: ': [
-        [FETCH, 'answers with the result and charges exactly one credit for one request'],
-        [FETCH, 'does not charge when the site refuses, breaks, lies or hangs'],
+        [FETCH, 'returns the result and charges exactly one credit for one request'],
+        [FETCH, 'is free if the site refuses, fails, responds with something else or hangs'],
         [CREDITS, 'never takes more than is held'],
         [PRICES, 'never exceeds the hold when the worker keeps its limits'],
     ],
     'A success is a final 2xx answer': [
-        [SITES, 'misbehaves in any of these ways moves no credit that was not told, and leaves none on hold'],
+        [SITES, 'misbehaves in any of these ways moves no credit that was not reported, and leaves none on hold'],
         ['test/workers/select.spec.ts', 'says where the shape broke', 'names the expression that does not fit'],
     ],
     'Anything else is free': [
-        [FETCH, 'does not charge when the site refuses, breaks, lies or hangs'],
-        [SITES, 'misbehaves in any of these ways moves no credit that was not told, and leaves none on hold'],
+        [FETCH, 'is free if the site refuses, fails, responds with something else or hangs'],
+        [SITES, 'misbehaves in any of these ways moves no credit that was not reported, and leaves none on hold'],
     ],
     'A fetch first **holds**': [
-        [CREDITS, 'takes as many units as are wanted'],
+        [CREDITS, 'holds as many units as are wanted'],
         [PRICES, 'is a unit for each page of a walk, and pages are free where results are billed'],
     ],
     'When it ends, the exact cost': [
-        [CREDITS, 'takes the exact cost and gives back the rest'],
-        [SITES, 'misbehaves in any of these ways moves no credit that was not told, and leaves none on hold'],
+        [CREDITS, 'takes the exact cost and returns the rest'],
+        [SITES, 'misbehaves in any of these ways moves no credit that was not reported, and leaves none on hold'],
     ],
     'A call that fails releases all': [
-        [SITES, 'misbehaves in any of these ways moves no credit that was not told, and leaves none on hold'],
+        [SITES, 'misbehaves in any of these ways moves no credit that was not reported, and leaves none on hold'],
     ],
     'The hold of a call that never ended': [[CREDITS, 'releases holds whose time is over, and no others']],
     "A request costs the site's credits": [
-        [FETCH, 'answers with the result and charges exactly one credit for one request'],
-        [WALKS, 'costs what the operator set for each of its pages'],
+        [FETCH, 'returns the result and charges exactly one credit for one request'],
+        [WALKS, 'costs the operator’s price for each of its pages'],
         ['test/store/versions.spec.ts', 'take price, share and rate from the registrable domain'],
     ],
-    'An endpoint that bills by the result': [[FETCH, 'bills per result where the schema says so, and nothing for no results']],
+    'An endpoint that bills by the result': [[FETCH, 'bills by the result if the schema says so, and nothing for no results']],
     'An endpoint of kind `paginate`': [
         [WALKS, 'is billed by the pages that had results, and joins them', 'costs nothing without results'],
         [PAGED, 'passes over a page without results when the site names a next one, and does not bill it'],
     ],
     'On any other kind, following pages': [
-        [WALKS, 'is one request of any other kind, however many pages that takes'],
-        [WALKS, 'is billed by the result where the schema says so, and pages are free then'],
+        [WALKS, 'is one request for any other kind, however many pages it takes'],
+        [WALKS, 'is billed by the result if the schema says so, without a charge for pages'],
     ],
     'Pages are followed to the last one': [
         [PAGED, 'follows cursors until there is none'],
-        [WALKS, 'ends at max_pages, at max_results and at max_credits, and says that there is more', 'ends where the balance ends'],
+        [WALKS, 'ends at max_pages, at max_results and at max_credits, and says that there is more', 'ends when the balance is used up'],
     ],
     'If the site has more, `meta.truncated`': [[PAGED, 'says that it is truncated wherever something was cut off or left unread']],
     'With numbered pages only another request': [[PAGED, 'says so too of a walk that ends at a full page, where nobody asked for another']],
@@ -72,21 +72,21 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
         ['test/workers/site-that-changes.spec.ts', 'delivers and bills each result once where a site repeats its last page'],
         ['test/workers/site-that-changes.spec.ts', 'ends where a site refuses a page beyond its last one'],
     ],
-    'If one page fails, the whole call fails': [[WALKS, 'is free as a whole when one of its pages fails']],
-    'Opening a page before a form': [['test/api/fetch-forms.spec.ts', 'fills in the form of the page and costs one request']],
+    'If one page fails, the whole call fails': [[WALKS, 'is free if one of its pages fails']],
+    'Opening a page before a form': [['test/api/fetch-forms.spec.ts', 'fills in the page’s form and costs one request']],
     '`max_credits` of a call caps the hold': [
         [PRICES, 'stays within the caller’s cap, in whole units'],
         [FETCH, 'cuts results at max_results, at max_credits and at the balance, and says so'],
     ],
     'What exceeds them is cut off': [[FETCH, 'cuts results at max_results, at max_credits and at the balance, and says so']],
-    '`meta.credits_used` is what': [[FETCH, 'answers with the result and charges exactly one credit for one request']],
+    '`meta.credits_used` is what': [[FETCH, 'returns the result and charges exactly one credit for one request']],
     'The monthly allowance is spent before': [[CREDITS, 'spends the allowance before the bonus']],
     'It is reset, not added to': [
-        ['test/store/allowance.spec.ts', 'by the first hold of the new month', 'by the sweeper, once, where nobody looks'],
+        ['test/store/allowance.spec.ts', 'by the first hold of the new month', 'by the sweeper, once, if nobody reads it'],
     ],
-    'The first charged fetch of a person': [[EARNED, 'are in its own answer already', 'are not earned by a fetch that failed']],
+    'The first charged fetch of a person': [[EARNED, 'are in its own response', 'are not earned by a failed fetch']],
     'A person whom you invited': [
-        [EARNED, 'come with the charged fetch of the invited on a second day, whatever the inviter did', 'end at 20 a month'],
+        [EARNED, 'come with the charged fetch of the invited user on a second day, whatever the inviter did', 'are limited to 20 a month'],
         [
             'test/dashboard/invitations.spec.ts',
             'earns 100 when anyone who came by the link calls on a second day, and says what came of it',
@@ -103,35 +103,35 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     'The first schema of a domain': [
         [
             'test/store/schemas.spec.ts',
-            'is paid once for a registrable domain, into the account that pays',
+            'is paid once for a registrable domain, to the account that pays',
             'is paid at publishing for two domains',
         ],
     ],
-    'Where nothing of the package': [[OWED, 'is paid with the first charged call by another account where nothing can be verified']],
+    'Where nothing of the package': [[OWED, 'is paid with the first charged call of another account if nothing can be verified']],
     'A bonus counts in the month': [
         [EARNED, 'are counted in the month in which they are paid'],
-        [OWED, 'is counted in the month in which it is paid, and ends at ten'],
+        [OWED, 'is counted in the month in which it is paid, and limited to ten'],
     ],
-    'An operator who blocks a domain': [[OWED, 'is taken once, however many ask at the same time', 'is at most what is left of the bonus']],
+    'An operator who blocks a domain': [[OWED, 'is taken once, however many ask at the same time', 'is at most the remaining bonus']],
     'While a workspace is on Free': [
-        ['test/api/account.spec.ts', 'shares credits and limits over the free workspaces of one person, and names the key that asks'],
-        ['test/store/accounts.spec.ts', 'changes plan with its workspace, and bonus goes to anyone who pays'],
+        ['test/api/account.spec.ts', 'shares credits and limits over all free workspaces of one person, and names the calling key'],
+        ['test/store/accounts.spec.ts', 'changes its plan with its workspace, and the bonus belongs to the payer'],
     ],
     'Items of a batch that start together': [
-        [SLICES, 'is one hold, charged in parts that name the batch and how many items they are of', 'sums to what its items were charged'],
+        [SLICES, 'is one hold, charged in parts that name the batch and their number of items', 'sums to the charges of its items'],
         [STATEMENT, 'names the batch of a movement, and of how many items it is'],
     ],
     'Every movement is a row': [
-        ['test/store/ledger.spec.ts', 'cannot be rewritten', 'agrees with the rules as they are told, whatever happens to three accounts'],
+        ['test/store/ledger.spec.ts', 'cannot be rewritten', 'matches the documented rules, whatever happens to three accounts'],
     ],
     '`npm run admin -- ledger check` proves it': [
         ['test/admin/commands.spec.ts', 'names the accounts whose ledger does not sum, and fails'],
     ],
     // Plans, dates and payment.
-    'Each sentence here is proved': [['test/docs/billing-sentences.spec.ts', 'has a test for each sentence, which is there']],
+    'Each sentence here is proved': [['test/docs/billing-sentences.spec.ts', 'has an existing test for each sentence']],
     'Free costs nothing': [['test/domain/plans.spec.ts', 'cost and allow what the price list says']],
     'Nothing is ever charged beyond': [
-        ['test/api/fetch.spec.ts', 'answers 402 with the way up when the balance is below one unit'],
+        ['test/api/fetch.spec.ts', 'answers 402 with how to get credits when the balance is below one unit'],
         [PAGES, 'straight from the link of a 402, after signing in, for the workspace that is out of credits'],
     ],
     'What opens that link ahead of its reader': [
@@ -172,7 +172,7 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     ],
     'Daylight saving moves nothing': [[DATES, 'keeps its hour when the clocks change, whatever zone the database is in']],
     'On Free the allowance begins again': [
-        ['test/store/allowance.spec.ts', 'ends on the same day', 'by the sweeper, once, where nobody looks'],
+        ['test/store/allowance.spec.ts', 'ends on the same day', 'by the sweeper, once, if nobody reads it'],
     ],
     'Under a subscription, what is left': [
         [PLANS, 'with what is left of the old allowance for three days past the billing date, until the invoice is paid'],
@@ -207,7 +207,7 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     ],
     'Where payment is not set up': [
         [PAGES, 'say how to ask the operator where payment is not set up, and show the plan that the operator sets'],
-        ['test/store/allowance.spec.ts', 'begins a new period at once, and the owner’s bonus moves along'],
+        ['test/store/allowance.spec.ts', 'begins a new period at once, and the owner’s bonus moves with it'],
     ],
     'Owners, and members with the role billing, buy': [
         [
@@ -217,12 +217,12 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
             'anyone who has the role billing buys and changes plans',
         ],
     ],
-    'A cap is what an account': [[CAPS, 'of a key holds for this key alone, and the account’s for all of them', 'resets at midnight, UTC']],
+    'A cap is what an account': [[CAPS, 'of a key applies to this key only, and the account’s to all of them', 'resets at midnight, UTC']],
     'Credits that calls in flight hold': [
-        [CAPS, 'counts what is held, and gives back what was not charged', 'counts what was spent today before it was set'],
+        [CAPS, 'counts what is held, and frees what was not charged', 'counts what was spent on the day before it was set'],
     ],
     'A call for which a cap leaves less': [
-        [CAPS, 'lets calls spend up to it, and names cap, what is used and when it resets after that'],
+        [CAPS, 'lets calls spend up to it, and then names the cap, what is used and when it resets'],
         [
             'test/billing/spending.spec.ts',
             'refuses what goes past it with SPENDING_LIMIT, which names cap, what is used and when it resets',
@@ -239,11 +239,11 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     'When a payment fails, and when': [[NOTICES, 'when it failed, once a billing date, and when the plan ended for that']],
     // What a site does, and what that costs.
     'Tests provoke every row below': [
-        ['test/docs/billing-table.spec.ts', 'tells of every behaviour of a site what the tests let happen'],
-        [SITES, 'misbehaves in any of these ways moves no credit that was not told, and leaves none on hold'],
+        ['test/docs/billing-table.spec.ts', 'says of every behaviour of a site what the tests expect'],
+        [SITES, 'misbehaves in any of these ways moves no credit that was not reported, and leaves none on hold'],
     ],
-    'If a write gets another answer': [['test/docs/billing-table.spec.ts', 'tells of every behaviour of a site what the tests let happen']],
-    '*At once*: as soon as the site has answered': [[SITES, 'misbehaves does so in more than forty ways, each told once']],
+    'If a write gets another answer': [['test/docs/billing-table.spec.ts', 'says of every behaviour of a site what the tests expect']],
+    '*At once*: as soon as the site has answered': [[SITES, 'misbehaves does so in more than forty ways, each listed once']],
     'A read is tried up to three times': [[CALLS, 'tries a read again after ']],
     'Between tries it waits up to': [
         [
@@ -252,14 +252,14 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
             'waits as long as Retry-After says',
             'does not wait for a Retry-After behind the deadline',
         ],
-        [SITES, 'misbehaves in any of these ways moves no credit that was not told, and leaves none on hold'],
+        [SITES, 'misbehaves in any of these ways moves no credit that was not reported, and leaves none on hold'],
     ],
     'A write is sent once': [[CALLS, 'sends a write once, whatever comes back']],
-    "*At the deadline*: when the call's": [[SITES, 'misbehaves does so in more than forty ways, each told once']],
+    "*At the deadline*: when the call's": [[SITES, 'misbehaves does so in more than forty ways, each listed once']],
     'A connection that is not ready after 10 s': [
         ['test/workers/connector.spec.ts', 'is closed also where the site never answers the TLS handshake'],
         ['test/long/connections.spec.ts', 'is given up after ten seconds, as one that failed, long before the deadline'],
     ],
-    '*At the cap*: within 200 ms': [[SITES, 'misbehaves does so in more than forty ways, each told once']],
-    'The rest is not read': [[SITES, 'misbehaves does so in more than forty ways, each told once']],
+    '*At the cap*: within 200 ms': [[SITES, 'misbehaves does so in more than forty ways, each listed once']],
+    'The rest is not read': [[SITES, 'misbehaves does so in more than forty ways, each listed once']],
 };

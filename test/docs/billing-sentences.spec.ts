@@ -8,16 +8,16 @@ const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}
 describe('docs/billing.md', () => {
     const page = read('docs/billing.md');
 
-    it('has a test for each sentence, which is there', () => expect(faultsOf(page, PROOFS)).to.deep.equal([]));
+    it('has an existing test for each sentence', () => expect(faultsOf(page, PROOFS)).to.deep.equal([]));
 
-    it('is read whole, but for its headings and the tables, which test/hostile makes', () => {
+    it('is read completely, except for headings and the tables, which test/hostile generates', () => {
         const sentences = sentencesOf(page);
         expect(sentences.length).to.be.greaterThan(60);
         expect(sentences[0]).to.match(/^One rule/);
         expect(sentences.at(-1)).to.equal('The rest is not read.');
     });
 
-    it('cannot say more without a test for it', () => {
+    it('cannot have a sentence without a test', () => {
         for (const more of [
             '- Weekends are free.',
             'Weekends are free.',
@@ -29,7 +29,7 @@ describe('docs/billing.md', () => {
         }
     });
 
-    it('cannot name a test that is not there, nor a sentence', () => {
+    it('cannot name a missing test, nor a missing sentence', () => {
         const lost: Record<string, readonly Proof[]> = {
             ...PROOFS,
             'Free costs nothing': [['test/domain/plans.spec.ts', 'cost whatever']],
@@ -40,7 +40,7 @@ describe('docs/billing.md', () => {
     });
 });
 
-/** What a reader reads: paragraphs and points, each sentence by itself. */
+/** The paragraphs and list items of the page, one sentence each. */
 function sentencesOf(page: string): string[] {
     const written = page.split('<!-- From here on made by')[0] ?? '';
     return written
@@ -66,7 +66,7 @@ function faultsOf(page: string, proofs: Readonly<Record<string, readonly Proof[]
     ];
 }
 
-/** Whether a line of a spec has this inside of quotes. */
+/** Whether a line of a spec contains this text inside quotes. */
 function isTitle(spec: string, title: string): boolean {
     return spec.split('\n').some((line) => /['"`]/.test(line.split(title)[0] ?? '') && line.includes(title));
 }

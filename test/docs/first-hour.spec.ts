@@ -9,10 +9,10 @@ import { needs } from '../support/system-programs.ts';
 
 const run = promisify(execFile);
 const SITE = 'warehouse.example';
-/** The demo shop, by a name of another owner. */
+/** The demo shop, under a name of another owner. */
 const HOSTS = `${SITE}=127.0.0.1`;
 
-/** What a newcomer writes after reading the guide: the draft says nothing of what an endpoint is for. */
+/** The edits of a newcomer who follows the guide: a draft does not say what an endpoint is for. */
 function describeEndpoints(path: string): void {
     const draft = JSON.parse(readFileSync(path, 'utf8'));
     draft.description = 'What the demo shop has in its warehouse.';
@@ -35,7 +35,7 @@ describe('a newcomer’s first hour, in a terminal', function () {
     });
     after(() => clone?.close());
 
-    /** Somebody with command-line settings of their own. */
+    /** A terminal with command-line settings of its own. */
     function terminalOf(name: string) {
         const env = clone.environment({
             XDG_CONFIG_HOME: join(clone.folder, '.data', name),
@@ -52,7 +52,7 @@ describe('a newcomer’s first hour, in a terminal', function () {
         return JSON.parse(await shell(`npm run --silent admin -- account create --email ${email} --json`)).api_key;
     }
 
-    it('starts, finds by a task, tries, brings a key, fetches in code, publishes, is verified, and is found and called by others', async () => {
+    it('starts the server, finds by a task, tries, brings a key, fetches in code, publishes, is verified, and is found and called by others', async () => {
         const ada = terminalOf('ada');
         await untilFound(ada, "find 'search products of the demo shop by words'", {
             site: 'demo-shop.example',
@@ -91,7 +91,7 @@ describe('a newcomer’s first hour, in a terminal', function () {
         expect(fetched.meta).to.include({ credits_used: 1 });
     });
 
-    /** A worker adds what is published to the index of endpoints. */
+    /** A worker adds published endpoints to the index. */
     async function untilFound({ routebook }: ReturnType<typeof terminalOf>, line: string, wanted: { site: string; endpoint: string }) {
         const first = async () => (await routebook(line)).endpoints[0];
         await eventually(first, (found) => found?.site === wanted.site && found.endpoint === wanted.endpoint, 60_000);

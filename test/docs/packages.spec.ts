@@ -12,14 +12,14 @@ const [whole = {}] = shown;
 const endpoints = shown.slice(1).flatMap((example) => ('endpoints' in example ? (example.endpoints as object[]) : [example]));
 const fits = new Ajv({ strict: true, allowUnionTypes: true }).compile(packageSchema('http://localhost:8080'));
 
-/** What an author would publish who pastes an example of the page: an endpoint goes into the package at the top of the page. */
+/** The package of an author who pastes an example of the page. An endpoint is put into the package at the top of the page. */
 function published(example: { format?: string }): object {
     return example.format === undefined ? { ...whole, endpoints: [example] } : example;
 }
 
 describe('the page of the package format', () => {
     for (const example of shown) {
-        it(`shows an example that may be published: ${example.name ?? 'the whole package'}`, () => {
+        it(`shows a valid example: ${example.name ?? 'the complete package'}`, () => {
             const document = published(example);
             const verdict = checkPackage(document, { isPortAllowed: () => false });
             expect(verdict.ok ? [] : verdict.problems).to.deep.equal([]);
@@ -33,7 +33,7 @@ describe('the page of the package format', () => {
         for (const source of SOURCES) expect(text).to.include(`"source":"${source}"`);
         const { properties } = readPackage.schema as { properties: { endpoints: { items: { properties: object } } } };
         const fields = Object.keys(properties.endpoints.items.properties);
-        // Named in the text.
+        // These are named in the text.
         const used = new Set([...endpoints.flatMap((endpoint) => Object.keys(endpoint)), 'body_required']);
         expect(fields.filter((field) => !used.has(field))).to.deep.equal([]);
     });

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CLIENT = join(ROOT, 'cli/client/index.ts');
 
-/** Blocks that cannot run inside a test are marked `console`; each has its reason here, by its first words. */
+/** Blocks that cannot run inside a test are marked `console`. Each is listed here with its first words and a reason. */
 const NOT_RUN: readonly (readonly [string, string])[] = [
     ['npm start', 'runs until Ctrl-C; this very test starts it'],
     ['routebook ready on', 'what npm start prints; compared below'],
@@ -29,7 +29,7 @@ interface Shown {
     output: string | undefined;
 }
 
-describe('what the README and the documents show', function () {
+describe('the commands in the README and the documents', function () {
     this.timeout(240_000);
     let clone: StartedClone;
 
@@ -61,19 +61,19 @@ describe('what the README and the documents show', function () {
         });
     }
 
-    it('prints a curl line that works as it stands', async () => {
+    it('contain a curl line that works unchanged', async () => {
         const line = clone.printed.split('\n').find((text) => text.startsWith('curl '));
         const { stdout } = await run('/bin/sh', ['-c', line ?? 'false']);
         expect(JSON.parse(stdout)).to.have.nested.property('data.items[0].title', 'Trail running shoes');
     });
 
-    it('prints what the README says it prints', () => {
+    it('print what the README says', () => {
         const shown = blocks(readFileSync(join(ROOT, 'README.md'), 'utf8')).find(({ text }) => text.startsWith('routebook ready on'));
         const lines = clone.printed.slice(clone.printed.indexOf('routebook ready on'));
         expect(masked(lines, clone.port)).to.equal(masked(shown?.text ?? '', 8080));
     });
 
-    it('knows why each block that is not run cannot be', () => {
+    it('have a reason for each block that is not run', () => {
         for (const file of documents()) {
             for (const { language, text } of blocks(readFileSync(join(ROOT, file), 'utf8'))) {
                 if (language !== 'console') continue;
@@ -89,7 +89,7 @@ function documents(): string[] {
     return ['README.md', 'CONTRIBUTING.md', ...docs.map((name) => join('docs', name))];
 }
 
-/** Each `sh` block, and the `json` block right behind it, if there is one, as what it shows. */
+/** Each `sh` block, with the expected output if a `json` block follows. */
 function shownCommands(file: string): Shown[] {
     const all = blocks(readFileSync(join(ROOT, file), 'utf8'));
     return all.flatMap(({ language, text }, index) => {
@@ -103,12 +103,12 @@ function blocks(markdown: string): { language: string; text: string }[] {
     return [...markdown.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', text = '']) => ({ language, text: text.trim() }));
 }
 
-/** What is shown as TypeScript runs too. */
+/** TypeScript blocks run too. */
 function programs(file: string): { file: string; text: string }[] {
     return blocks(readFileSync(join(ROOT, file), 'utf8')).flatMap(({ language, text }) => (language === 'ts' ? [{ file, text }] : []));
 }
 
-/** The server and the demo shop right above it. */
+/** Replaces the default ports of the server and the demo shop. */
 function onOurPorts(text: string, port: number): string {
     return text
         .replaceAll('localhost:8080', `localhost:${port}`)
@@ -116,7 +116,7 @@ function onOurPorts(text: string, port: number): string {
         .replaceAll('demo-shop.example:8081', `demo-shop.example:${port + 1}`);
 }
 
-/** Ids, keys, times, figures of this very run and the port are not what a document promises. */
+/** Masks ids, keys, times, numbers of this run and the port, which the documents do not promise. */
 function masked(text: string, port: number): string {
     return text
         .trim()

@@ -6,22 +6,22 @@ import { faultsOf, type Patience, timeoutOf } from './outcome-faults.ts';
 export interface Outcome {
     /** What went wrong, in sentences. */
     faults: Map<Behaviour, string[]>;
-    /** Accounts whose balance is not what their answers said. */
+    /** Accounts whose balance differs from their responses. */
     drift: string[];
     /** What was logged as a bug. */
     bugs: unknown[];
 }
 
-/** A caller with an account, who knows what it has left. */
+/** A caller with an account, and the balance that it expects. */
 interface Caller {
     person: Person;
     credits: number;
 }
 
 /**
- * Lets every behaviour happen to one read and one write, by the whole path.
- * @param callers so many people at once
- * @param busyCallers of them, while a behaviour is not merely waited for: everything runs in one process, where they wait for each other
+ * Runs every behaviour for one read and one write, through the complete path.
+ * @param callers concurrent callers
+ * @param busyCallers concurrent callers of behaviours that use the CPU: everything runs in one process, where they delay each other
  */
 export async function runAll(
     behaviours: readonly Behaviour[],
@@ -31,7 +31,7 @@ export async function runAll(
     const faults = new Map<Behaviour, string[]>();
     try {
         const people = await Promise.all(sites.people.map((person) => open(sites, behaviours, person)));
-        // Those that only wait go first: what keeps the machine busy would make their timers late.
+        // Behaviours that only wait go first, since CPU load would delay their timers.
         for (const doesWait of [true, false]) {
             const waiting = behaviours.filter((behaviour) => waits(behaviour) === doesWait);
             await Promise.all(
@@ -51,14 +51,14 @@ export async function runAll(
 
 const waits = ({ read, write }: Behaviour) => [read, write].some(({ time }) => time === 'at the deadline');
 
-/** The bonus of a first fetch would stand in the way of counting: it is earned here. */
+/** The bonus of a first fetch would disturb the counts, so it is earned here. */
 async function open(sites: HostileSites, behaviours: readonly Behaviour[], person: Person): Promise<Caller> {
     const first = behaviours.find(({ place }) => place.kind === 'http');
     if (first !== undefined) await sites.callGood(first, person);
     return { person, credits: (await creditsOf(person)).balance };
 }
 
-/** Afterwards the same host is called again: what the first call left on a connection must not answer the second. */
+/** The same host is called again afterwards: data left on the connection must not answer the second call. */
 async function happen(sites: HostileSites, behaviour: Behaviour, caller: Caller, patience: Patience): Promise<string[]> {
     const faults: string[] = [];
     for (const effect of ['read', 'write'] as const) {

@@ -1,18 +1,18 @@
 import type { Socket } from 'node:net';
 import type { RefusalCode } from '../../shared/refusals.ts';
 
-/** Once somebody asks, how long a caller waits for the answer. */
+/** When a caller gets the response. */
 export type AnswerTime =
-    /** As soon as the site's own time is over, the short pauses between the tries of a read included. */
+    /** As soon as the site's own time is over, with the short pauses between the attempts of a read. */
     | 'at once'
-    /** When the time that the caller gave is up. */
+    /** At the caller's deadline. */
     | 'at the deadline'
-    /** As soon as the site has said more than it may; the connection is closed then. */
+    /** As soon as the site has sent more than it may. The connection is then closed. */
     | 'at the cap'
-    /** The site makes us wait, for a bounded while. */
+    /** After a limited wait that the site causes. */
     | { afterMs: number; words: string };
 
-/** What the caller is told (docs/api.md, "Error codes"). Whatever is not `success` is not billed. */
+/** The caller's result (docs/api.md, "Error codes"). Only `success` is billed. */
 export interface Expected {
     code: RefusalCode | 'success';
     time: AnswerTime;
@@ -20,32 +20,32 @@ export interface Expected {
     requests: number;
 }
 
-/** What a site's listener is given of one request. */
+/** One request, as the site's listener gets it. */
 export interface Asked {
     socket: Socket;
     /** 1 for the first request of this call. */
     turn: number;
-    /** Where redirects go. */
+    /** The target of redirects. */
     here: { host: string; port: number };
-    /** To be called when the last byte that may be taken was handed to the network; `endless`: more comes, until it is cut. */
+    /** To be called when the last permitted byte was sent; `endless`: more bytes follow until the connection is cut. */
     passed(rest?: 'endless'): void;
 }
 
-/** How the site can be reached, where it is not plain HTTP on a port that EGRESS_ALLOW names. */
+/** How the site is reached, if not by plain HTTP on a port that EGRESS_ALLOW names. */
 export type Place =
     | { kind: 'http' }
     | { kind: 'tls'; certificate: 'good' | 'expired' | 'self-signed' | 'wrong name' | 'unknown authority'; options?: object }
-    /** Bytes over TCP on a port that is called with https. */
+    /** Raw TCP on a port that is called with https. */
     | { kind: 'not tls' }
-    /** Addresses that the name has; a promise that never ends is a name server that hangs. */
+    /** The addresses of the name. A promise that never resolves is a name server that hangs. */
     | { kind: 'dns'; lookup: () => Promise<readonly string[]> }
     | { kind: 'refused' }
-    /** A listener that takes no connection. */
+    /** A listener that accepts no connection. */
     | { kind: 'deaf' };
 
-/** One row of the table: something that a site may do to us. */
+/** One row of the table: something that a site may do to its callers. */
 export interface Behaviour {
-    /** Reads on from "a site that". */
+    /** Continues "a site that". */
     name: string;
     place: Place;
     serve(asked: Asked): void;
@@ -60,14 +60,14 @@ export interface Group {
 
 interface More {
     time?: AnswerTime;
-    /** Requests of a read; a write is sent once. */
+    /** Requests of a read. A write is sent once. */
     requests?: number;
     place?: Place;
-    /** Where a write is told something else. */
+    /** What differs for a write. */
     write?: Partial<Expected>;
 }
 
-/** A row; a read makes one request, and its caller is answered at once, unless told. */
+/** A row. By default, a read makes one request and its caller is answered at once. */
 export function row(name: string, serve: Behaviour['serve'], code: Expected['code'], more: More = {}): Behaviour {
     const { time = 'at once', requests = 1, place = { kind: 'http' } } = more;
     const read: Expected = { code, time, requests };
@@ -88,7 +88,7 @@ export function send(...chunks: (string | Buffer)[]): Behaviour['serve'] {
     };
 }
 
-/** For what takes a while to make: it is made when somebody asks for it. */
+/** A response that takes a while to build, so it is built on request. */
 export function sendMade(make: () => Buffer): Behaviour['serve'] {
     let made: Buffer | undefined;
     return (asked) => {
@@ -104,7 +104,7 @@ export function sendAndEnd(...chunks: (string | Buffer)[]): Behaviour['serve'] {
     };
 }
 
-/** Writes the same bytes again and again until the other side has had enough; `cap` bytes of them may be taken. */
+/** Writes the same bytes again and again until the peer closes; `cap` bytes of them are permitted. */
 export function pour(head: string, chunk: Buffer | string, cap: number): Behaviour['serve'] {
     return ({ socket, passed }) => {
         socket.write(head);
@@ -121,7 +121,7 @@ export function pour(head: string, chunk: Buffer | string, cap: number): Behavio
     };
 }
 
-/** Writes a piece now and then, for ever. */
+/** Writes a piece at intervals, endlessly. */
 export function drip(head: string, everyMs: number, piece = ' '): Behaviour['serve'] {
     return ({ socket }) => {
         socket.write(head);

@@ -7,7 +7,7 @@ import { BREAKS, SILENCE } from './silence.ts';
 import { SIZE } from './size.ts';
 import { STATUS } from './status.ts';
 
-/** Everything that a site is known to do to those who call it, and what the caller is told, billed and made to wait (goal E8). */
+/** All known misbehaviour of sites, with the result, bill and waiting time of the caller (goal E8). */
 export const GROUPS: readonly Group[] = [
     { title: 'No connection', behaviours: CONNECTIONS },
     { title: 'No answer, or none in time', behaviours: SILENCE },

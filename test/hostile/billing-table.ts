@@ -4,7 +4,7 @@ import { GROUPS } from './behaviours.ts';
 const BEGIN = '<!-- From here on made by `node scripts/billing-table.ts` from test/hostile. -->';
 const END = '<!-- Until here. -->';
 
-/** `docs/billing.md` with its tables as the behaviours say; what stands around them stays. */
+/** `docs/billing.md` with tables generated from the behaviours. The text around them is unchanged. */
 export function withTables(page: string): string {
     const [before, rest] = page.split(BEGIN);
     const after = rest?.split(END)[1];

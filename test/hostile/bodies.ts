@@ -1,6 +1,6 @@
 import type { Json } from '../../shared/domain/types.ts';
 
-/** A text that is sent as it stands. */
+/** A text that is sent unchanged. */
 export class Typed {
     readonly text: string;
     readonly type: string;
@@ -11,25 +11,25 @@ export class Typed {
     }
 }
 
-/** A body that nobody sends who means it, and what it is answered. */
+/** A body that is built to cause harm, and the expected response. */
 export interface HostileBody {
     name: string;
     method: 'POST' | 'PUT';
     path: string;
     body: Json | Typed;
     status: number;
-    /** Characters of JSON that a turn may read of it, where these are more than usual: those of its file. */
+    /** Limit of JSON characters that a turn may read of it, if it is higher than usual: those of its file. */
     mostCharacters?: number;
 }
 
 const many = (count: number, one: Json): Json[] => Array.from({ length: count }, () => one);
-/** So many of one letter fill a body of 256 KiB. */
+/** This many digits fill a body of 256 KiB. */
 const ZEROS = many(130_000, 0);
 const EMPTY = many(85_000, {});
 
 const MIB = 1024 * 1024;
 const LINES = 'application/x-ndjson';
-/** Lists within lists. */
+/** Nested lists. */
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
 function batch(name: string, text: string, type = LINES): HostileBody {
@@ -37,7 +37,7 @@ function batch(name: string, text: string, type = LINES): HostileBody {
     return { name: `a batch of ${name}`, method: 'POST', path: `/v1/batches${query}`, body: new Typed(text, type), status: 400 };
 }
 
-/** A new row is one entry here. */
+/** To add a row, add an entry here. */
 export const HOSTILE_BODIES: readonly HostileBody[] = [
     { name: 'a report of 130,000 numbers', method: 'POST', path: '/v1/keys/report', body: ZEROS, status: 400 },
     { name: 'a report of 85,000 empty findings', method: 'POST', path: '/v1/keys/report', body: EMPTY, status: 400 },

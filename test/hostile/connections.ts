@@ -6,7 +6,7 @@ const nothing = () => {};
 const answers = send(whole(OK, '{}'));
 const failing = (code: string) => () => Promise.reject(Object.assign(new Error('the name server says no'), { code }));
 
-/** Before the first byte of a request: names, connections, certificates. Nothing was sent, so a write is told the same. */
+/** Failures before the first byte of a request: names, connections, certificates. Nothing was sent, so a write has the same result. */
 export const CONNECTIONS: readonly Behaviour[] = [
     row('has a name server that never answers', nothing, 'DEADLINE_EXCEEDED', at('at the deadline', { kind: 'dns', lookup: () => NEVER })),
     row('has a name that does not exist', nothing, CODE, at('at once', { kind: 'dns', lookup: failing('ENOTFOUND') })),

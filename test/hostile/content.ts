@@ -6,10 +6,10 @@ const packed = (coding: string, body: Buffer) => whole(`${OK}Content-Encoding: $
 const inCharset = (charset: string, body: Buffer) =>
     whole(`HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=${charset}\r\n`, body);
 
-/** After an answer and before the next call of the same site, in milliseconds. */
+/** A delay after a response and before the next call of the same site, in milliseconds. */
 const SOON_MS = 5;
 
-/** Whole, but not what it says. */
+/** Complete responses that are not what they say. */
 export const CONTENT: readonly Behaviour[] = [
     row('packs twice and says so', send(packed('gzip, gzip', zlib.gzipSync(zlib.gzipSync('{}')))), CODE),
     row('packs twice and says so in two headers', send(packed('gzip\r\nContent-Encoding: br', zlib.gzipSync('{}'))), CODE),
@@ -37,7 +37,7 @@ export const CONTENT: readonly Behaviour[] = [
     row('calls a picture JSON', send(whole(OK, Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'))), CODE),
 ];
 
-/** Odd, but whole: that is billed. */
+/** Unusual but complete responses, which are billed. */
 export const ODD: readonly Behaviour[] = [
     row('sends trailers', send(`${OK}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX-Sum: 1\r\n\r\n`), 'success'),
     row('sends the same header twice', send(whole(`${OK}Set-Cookie: a=1\r\nSet-Cookie: b=2\r\nX-A: 1\r\nX-A: 2\r\n`, '{}')), 'success'),

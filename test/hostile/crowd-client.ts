@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 
-/** What came back. Status 0: the connection ended without an answer. */
+/** The response. Status 0: the connection ended without one. */
 export interface Heard {
     status: number;
     text: string;
@@ -12,21 +12,21 @@ export interface Sending {
     method?: string;
     headers?: Record<string, string>;
     body?: string;
-    /** The crowd has many addresses: this is the one to send from. */
+    /** The source address. */
     from?: string;
 }
 
-/** An address of 127.2.0.0/16: a client of its own, as limits count. */
+/** An address of 127.2.0.0/16, which rate limits count as a client of its own. */
 export function clientNumber(number: number): string {
     return `127.2.${(number >> 8) % 256}.${(number % 254) + 1}`;
 }
 
-/** A name that nobody has used. */
+/** A name that was not used before. */
 export function freshName(): string {
     return randomBytes(8).toString('hex');
 }
 
-/** Sends requests to one API; each one over a connection of its own or a kept one. */
+/** Sends requests to one API, each on a new connection or a kept one. */
 export function createSender(base: string, until: AbortSignal) {
     const agent = new Agent({ keepAlive: true, maxFreeSockets: 512 });
     until.addEventListener('abort', () => agent.destroy(), { once: true });
@@ -69,7 +69,7 @@ export function createSender(base: string, until: AbortSignal) {
     };
 }
 
-/** Fills in the forms of the pages, and keeps their cookies. */
+/** Submits the forms of pages, and keeps their cookies. */
 function openBrowser(send: (path: string, sending: Sending) => Promise<Heard>, from: string) {
     const jar = new Map<string, string>();
     const keep = ({ cookies }: Heard) => {
@@ -81,7 +81,7 @@ function openBrowser(send: (path: string, sending: Sending) => Promise<Heard>, f
     const cookie = () => [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
     let token = '';
     return {
-        /** Opens a page whose form proves where the next ones come from. */
+        /** Opens a page whose form has the token for the next requests. */
         async open(path: string): Promise<void> {
             const heard = await send(path, { from, headers: { cookie: cookie() } });
             keep(heard);

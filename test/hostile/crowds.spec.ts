@@ -9,7 +9,7 @@ import { CROWDS, type Crowd, HARMLESS } from './crowds.ts';
 
 const SIZE = 120;
 const CALLS = 20;
-/** The crowd, its callers and the API share this process: so much longer than beside as many calls that do no harm. */
+/** The crowd, its callers and the API share this process. A call may take this many times as long as beside a harmless crowd. */
 const TIMES_AS_LONG = 10;
 
 describe('beside a crowd', function () {
@@ -32,7 +32,7 @@ describe('beside a crowd', function () {
     });
     after(() => world.close());
 
-    /** Look-ups, and in between a write: one after the other, each of which has to succeed. */
+    /** Look-ups with a write in between, one after the other. Each must succeed. */
     async function callAll(): Promise<number[]> {
         const times: number[] = [];
         for (let turn = 0; turn < CALLS; turn++) {
@@ -47,7 +47,7 @@ describe('beside a crowd', function () {
         return times;
     }
 
-    /** Does something while a crowd is there, and sends the crowd away. */
+    /** Runs `work` while the crowd is active. */
     async function beside<Result>({ run }: Crowd, work: () => Promise<Result>): Promise<Result> {
         const stop = new AbortController();
         const running = run({ base: world.base, apiKey: crowd.apiKey ?? '', size: SIZE, site: 'crowd.test' }, stop.signal);
@@ -61,13 +61,13 @@ describe('beside a crowd', function () {
     }
 
     for (const row of CROWDS) {
-        it(`of ${row.name} a good caller is served, and soon`, async () => {
+        it(`of ${row.name}, a normal caller is served, and soon`, async () => {
             const took = median(await beside(row, callAll));
             expect(took, `${Math.round(took)} ms, usually ${Math.round(usual)} ms`).to.be.below(TIMES_AS_LONG * usual);
         });
     }
 
-    it('of passwords somebody else signs in', async () => {
+    it('of passwords, another user can sign in', async () => {
         const email = freshAddress();
         await signUp(world, email);
         const row = CROWDS.find(({ name }) => name.startsWith('right passwords')) as Crowd;
@@ -75,7 +75,7 @@ describe('beside a crowd', function () {
         expect(await beside(row, async () => [await signIn(), await signIn(), await signIn()])).to.deep.equal([303, 303, 303]);
     });
 
-    it('there are at least ten kinds of it', () => {
+    it('there are at least ten kinds', () => {
         expect(new Set(CROWDS.map(({ name }) => name)).size)
             .to.equal(CROWDS.length)
             .and.to.be.at.least(10);

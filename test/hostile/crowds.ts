@@ -8,7 +8,7 @@ import { aPackage } from '../support/schemas.ts';
 import { clientNumber, createSender, freshName } from './crowd-client.ts';
 import { again, BREATH_MS, type Stranger, type Target } from './stranger.ts';
 
-/** What a stranger does with many hands at once. */
+/** An attack with many concurrent requests. */
 export interface Crowd extends Stranger {
     kind: 'crowd';
 }
@@ -20,7 +20,7 @@ const PASSWORD = 'four words for a crowd';
 
 const LARGE = ['/docs', '/v1/openapi.json', '/llms.txt', '/docs/errors', '/registry', '/v1/schemas?limit=100', '/v1/errors', '/'];
 
-/** A new row is one entry here; specs and benches run all of them. */
+/** To add a row, add an entry here. Specs and benches run all of them. */
 export const CROWDS: readonly Crowd[] = [
     crowd('yanks of one account', async (sender, { apiKey }) => {
         const site = await publishOne(sender, apiKey);
@@ -233,7 +233,7 @@ export const CROWDS: readonly Crowd[] = [
     ),
 ];
 
-/** As many callers who do no harm: what they take is the generator's share of the machine, and the HTTP server's. */
+/** As many harmless callers: the CPU time of the load generator and the HTTP server. */
 export const HARMLESS: Crowd = crowd(
     'calls that do no harm',
     async (sender) => (turn) => sender.send('/livez', { from: clientNumber(turn % 50) }),
@@ -243,7 +243,7 @@ function variant(one: Crowd): Crowd {
     return { ...one, isVariant: true };
 }
 
-/** A crowd whose every member does the same again and again. */
+/** A crowd whose members repeat the same request. */
 function crowd(name: string, prepare: (sender: Sender, target: Target) => Promise<(turn: number) => Promise<{ status: number }>>): Crowd {
     return {
         name,
@@ -255,7 +255,7 @@ function crowd(name: string, prepare: (sender: Sender, target: Target) => Promis
     };
 }
 
-/** A crowd of bare connections: each that ends is followed by another one. */
+/** A crowd of bare connections. A connection that ends is replaced by another one. */
 function sockets(
     name: string,
     from: (turn: number) => string,
@@ -296,7 +296,7 @@ async function signUp(sender: Sender, from: string): Promise<string> {
     return email;
 }
 
-/** A crowd that came before may have used up what its address or account may have on its way. */
+/** An earlier crowd may have used up the limit of an address or account. */
 async function retryRolledBack(sender: Sender, status: number, act: () => Promise<{ status: number }>): Promise<void> {
     while (!sender.until.aborted && (await act()).status !== status) await sleep(10 * BREATH_MS);
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 
-/** Listens and then never takes a connection: this thread's loop is blocked from here on. Tells its port before. */
+/** Listens and then accepts no connection, since this thread's event loop is blocked. Reports its port first. */
 const server = createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
     const address = server.address();
     parentPort?.postMessage(typeof address === 'object' ? address?.port : undefined);

@@ -6,7 +6,7 @@ import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
 
-/** As long as a package may be. */
+/** The maximum length of a package. */
 const LONG = '<'.repeat(3_500_000);
 
 function endpointWith(schema: JsonObject, more: { default?: Json; example?: Json }, examples: { params: JsonObject }[] = []) {
@@ -14,7 +14,7 @@ function endpointWith(schema: JsonObject, more: { default?: Json; example?: Json
     return readEndpoint(anEndpoint('shop.test', { method: 'POST', effect: 'read', params, examples }));
 }
 
-describe('what pages show of an endpoint whose package is as long as it may be', () => {
+describe('pages about an endpoint of a package of maximum length', () => {
     const rows: [name: string, endpoint: ReturnType<typeof endpointWith>][] = [
         ['a choice', endpointWith({ enum: [LONG, 'short'] }, {})],
         ['a thousand choices', endpointWith({ enum: Array.from({ length: 1000 }, (_, at) => `${at}${'x'.repeat(3000)}`) }, {})],
@@ -24,14 +24,14 @@ describe('what pages show of an endpoint whose package is as long as it may be',
         ['a constant', endpointWith({ const: LONG }, {})],
     ];
     for (const [name, endpoint] of rows) {
-        it(`is short where ${name} is long`, () => {
+        it(`are short if ${name} is long`, () => {
             const shown = describeEndpoint(endpoint, { siteCredits: 1, health: undefined });
             expect(JSON.stringify(shown).length).to.be.below(10_000);
             expect(JSON.stringify(paramFields(endpoint)).length).to.be.below(10_000);
         });
     }
 
-    it('is whole where there is room for it', () => {
+    it('are complete if there is room', () => {
         const endpoint = endpointWith({ enum: ['red', 'blue'] }, { default: 'red' }, [{ params: { p: 'blue' } }]);
         expect(describeEndpoint(endpoint, { siteCredits: 1, health: undefined })).to.deep.include({ example: { p: 'blue' } });
         expect(paramFields(endpoint)[0]).to.deep.include({
@@ -45,17 +45,17 @@ describe('what pages show of an endpoint whose package is as long as it may be',
     });
 });
 
-describe('what lists show of a package whose endpoints have long descriptions', () => {
+describe('list descriptions of a package with long ones', () => {
     const endpoints = (count: number) =>
         Array.from({ length: count }, (_, at) => anEndpoint('shop.test', { name: `endpoint_${at}`, description: 'long '.repeat(1400) }));
     const cardOf = (count: number) => contentOf(aPackage('shop.test', { endpoints: endpoints(count) })).summary;
 
-    it('is a twentieth of it where there are many, so that a list of such sites can still be read', () => {
+    it('are a twentieth of it if there are many, so that a list of such sites is still readable', () => {
         expect(cardOf(500).length).to.be.below(100_000);
         expect(JSON.parse(cardOf(500))).to.have.length(500);
     });
 
-    it('is all of it where there are few', () => {
+    it('are complete if there are few', () => {
         expect(JSON.parse(cardOf(4))).to.have.nested.property('[3].description', 'long '.repeat(1400));
     });
 });

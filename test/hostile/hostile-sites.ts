@@ -11,7 +11,7 @@ import { type OpenPlace, openPlace, trust } from './places.ts';
 
 export type Effect = 'read' | 'write';
 
-/** What became of one call. */
+/** The outcome of one call. */
 export interface Ran {
     status: number;
     code: string;
@@ -21,17 +21,17 @@ export interface Ran {
     elapsedMs: number;
     /** Requests that reached the site. */
     requests: number;
-    /** From the byte that was too much to the answer, and where more would have come to the end of the connection. */
+    /** The time from the first byte over the limit to the response, and from where more would have come to the end of the connection. */
     pastCap?: { answeredMs: number; closedMs?: number };
 }
 
-/** A world in which every behaviour has a site of its own, so that no circuit and no pace is shared. */
+/** A world in which every behaviour has its own site, so that they share no circuit and no request rate. */
 export interface HostileSites {
     world: World;
     people: Person[];
-    /** Calls the site of a behaviour by the whole path: API, queue, worker, ledger. */
+    /** Calls the site of a behaviour through the complete path: API, queue, worker, ledger. */
     call(behaviour: Behaviour, effect: Effect, person: Person, timeoutMs: number): Promise<Ran>;
-    /** Calls a well-behaved page on the same host, where that is reached by plain HTTP; answers what came instead, if something did. */
+    /** Calls a well-behaved page on the same host, if plain HTTP reaches it. Returns the body if it is not the expected one. */
     callGood(behaviour: Behaviour, person: Person): Promise<string | undefined>;
     close(): Promise<void>;
 }
@@ -48,13 +48,13 @@ export async function openHostileSites(behaviours: readonly Behaviour[], people:
     const visits = new Map<string, Visit>();
     const closers: (() => unknown)[] = [];
     const hostOf = (behaviour: Behaviour) => `b${behaviours.indexOf(behaviour)}.test`;
-    /** A site that slows us down slows the next call as well: a write that comes after such a read has a site of its own. */
+    /** A read that makes the site rate-limit us also slows down the next call, so the write has a site of its own. */
     const slowsDown = ({ read }: Behaviour) => read.code === 'UPSTREAM_RATE_LIMITED';
     const siteOf = (behaviour: Behaviour, effect: Effect) =>
         effect === 'write' && slowsDown(behaviour) ? `w${hostOf(behaviour)}` : hostOf(behaviour);
     const sitesOf = (behaviour: Behaviour) => [...new Set([siteOf(behaviour, 'read'), siteOf(behaviour, 'write')])];
 
-    /** One request of a call; without a call of its own (bytes that are no request) it counts for nobody. */
+    /** Counts one request of a call. Bytes that are no request count for no call. */
     function visit(behaviour: Behaviour, port: number, socket: Socket, call: string | undefined): void {
         const here = { host: hostOf(behaviour), port };
         const known = call === undefined ? undefined : visits.get(call);
@@ -119,13 +119,13 @@ export async function openHostileSites(behaviours: readonly Behaviour[], people:
     const unbounded = { perMinute: 1e6, perHour: 1e6, perDay: 1e6, allowance: 1e6, concurrency: 1000 };
     const callers: Person[] = [];
     for (let index = 0; index < people; index++) callers.push(await join(world, { plan: 'enterprise', overrides: unbounded }));
-    // An account of its own: the first call of a site by others earns its publisher credits.
+    // An account of its own, since the first call by others earns the publisher credits.
     const publisher = await join(world, { plan: 'enterprise', overrides: unbounded });
     for (const [index, behaviour] of behaviours.entries()) {
         const { scheme = 'http', port = 0 } = places.get(behaviour) ?? {};
         for (const site of sitesOf(behaviour)) {
             const document = packageOf(site, `${scheme}://${site}:${port}`, index);
-            // A busy machine may answer that it has no room now.
+            // A busy machine may answer that it is overloaded.
             await eventually(
                 () => publisher.publish(document),
                 ({ status }) => status === 201 || status === 200,
@@ -136,9 +136,9 @@ export async function openHostileSites(behaviours: readonly Behaviour[], people:
 
     let calls = 0;
     let refused = 0;
-    /** A slow machine may have no room for a call: then nothing was sent, and it is made again. Few are: the sites must cause none. */
+    /** A slow machine may refuse a call before it is sent, which is then repeated. Few are, since the sites must cause none. */
     const hasRoomLater = ({ error }: Record<string, unknown>) =>
-        (error as { code?: string } | undefined)?.code === 'SERVICE_UNAVAILABLE' && ++refused <= MOST_REFUSED;
+        (error as { code?: string } | undefined)?.code === 'SERVICE_UNAVAILABLE' && ++refused <= MAX_REFUSED;
     const sites: HostileSites = {
         world,
         people: callers,
@@ -181,8 +181,8 @@ export async function openHostileSites(behaviours: readonly Behaviour[], people:
     return sites;
 }
 
-/** Of some two hundred calls. */
-const MOST_REFUSED = 5;
+/** Of about two hundred calls. */
+const MAX_REFUSED = 5;
 
 /** A read and a write of one behaviour, and a good page on the same host. */
 function packageOf(site: string, base: string, index: number): PackageDocument {

@@ -1,20 +1,20 @@
 import type { AnswerTime, Behaviour } from './behaviour.ts';
 import type { Effect, Ran } from './hostile-sites.ts';
 
-/** How much later than it should an answer may come, in milliseconds. */
+/** How late a response may come, in milliseconds. */
 export interface Patience {
-    /** For a read with all its tries, on a machine that has other work. */
+    /** For a read with all its attempts, on a busy machine. */
     atOnce: number;
     afterDeadline: number;
     afterCap: number;
 }
 
-/** The caller's whole wait: short where it is waited for, long where a wrong hang has to show. */
+/** The caller's deadline: short if it is waited for, long if a hang must be noticed. */
 export function timeoutOf(time: AnswerTime): number {
     return time === 'at the deadline' ? 1500 : 30_000;
 }
 
-/** What is wrong with an outcome, as sentences; none if all is as the table says. */
+/** What is wrong with an outcome, as sentences; empty if it matches the table. */
 export function faultsOf(behaviour: Behaviour, effect: Effect, ran: Ran, before: { credits: number }, patience: Patience): string[] {
     const expected = behaviour[effect];
     const isSuccess = expected.code === 'success';
@@ -44,7 +44,7 @@ function lateness(time: AnswerTime, { elapsedMs, pastCap }: Ran, patience: Patie
     return faults;
 }
 
-/** Clocks of two processes and a timer's rounding. */
+/** Clock differences of two processes, and a timer's rounding. */
 const EARLY = 25;
 
 function boundsOf(time: AnswerTime, { atOnce, afterDeadline, afterCap }: Patience): [least: number, most: number] {

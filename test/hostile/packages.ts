@@ -2,25 +2,25 @@ import type { RefusalCode } from '../../shared/refusals.ts';
 import { fetchAgain } from './reading.ts';
 import type { Heard, Stranger, Target } from './stranger.ts';
 
-/** What a package holds and its site answers, at some size. */
+/** The package and the site's response, at some size. */
 export interface Bomb {
     response: object;
     pagination?: object;
     contentType: string;
     body: string;
-    /** Where a page is not like another: its text, by the path that was asked for. */
+    /** The text of each page by its path, if pages differ. */
     bodyAt?(path: string): string;
 }
 
-/** One row: something that a stranger may publish. Its name reads on from "a package that". */
+/** One row: a package that a stranger may publish. Its name continues "a package that". */
 export interface HostilePackage extends Stranger {
     /** A worker does the work. */
     kind: 'reading';
-    /** @param scale its numbers times so much: 1, 0.5 or 2 */
+    /** @param scale multiplies its numbers: 1, 0.5 or 2 */
     at(scale: number): Bomb;
-    /** The same with a package that selects nothing of answers of the same size. */
+    /** The same with a package that selects nothing from responses of the same size. */
     runPlain(target: Target, until: AbortSignal): Promise<Heard>;
-    /** What its caller is told at scale 1; at other scales a result may be right as well. */
+    /** The caller's error at scale 1. At other scales, success may be right as well. */
     code: RefusalCode;
 }
 
@@ -31,7 +31,7 @@ const VARIANT = { isVariant: true };
 const SAMPLE = { isSample: true };
 const PLAIN = { response: {}, contentType: 'application/json', body: '[]' };
 
-/** @param at what its package holds and its site answers, where that is not an empty list */
+/** @param at the package and the site's response, if that is not an empty list */
 export function row(name: string, at: (scale: number) => Partial<Bomb>, more: Partial<HostilePackage> = {}): HostilePackage {
     const bomb = (scale: number): Bomb => ({ ...PLAIN, ...at(scale) });
     return {
@@ -45,21 +45,21 @@ export function row(name: string, at: (scale: number) => Partial<Bomb>, more: Pa
     };
 }
 
-/** As many bytes as one answer may have stand for those of many pages. */
+/** One response of this size stands for those of many pages. */
 function plainOf({ contentType, body, bodyAt }: Bomb): Bomb {
     const text = bodyAt === undefined ? body : JSON.stringify({ text: 'x'.repeat(4.5 * MIB) });
     return { response: contentType === 'text/html' ? { type: 'text' } : {}, contentType, body: text };
 }
 
 const times = (count: number, text: string, by = '.') => Array.from({ length: Math.max(1, Math.round(count)) }, () => text).join(by);
-/** A list of so many bytes. */
+/** A list of this many bytes. */
 const list = (bytes: number) =>
     JSON.stringify(Array.from({ length: Math.round(bytes / 40) }, (_, id) => ({ id, name: `item number ${id}` })));
 const long = (bytes: number) => JSON.stringify({ s: 'x'.repeat(Math.round(bytes)) });
 const numbers = (count: number) => JSON.stringify(Array.from({ length: Math.round(count) }, (_, id) => id));
 const json = (select: unknown, schema?: object) => ({ type: 'json', select, ...(schema === undefined ? {} : { schema }) });
 
-/** A new row is one entry here; specs and benches run all of them. */
+/** To add a row, add an entry here. Specs and benches run all of them. */
 export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
     row('flattens eight copies of a page, again and again', (n) => ({ response: json(times(6 * n, EIGHT)), body: list(MIB) })),
     row('flattens eight copies of a long text, again and again', (n) => ({ response: json(times(6 * n, EIGHT)), body: long(MIB) }), {

@@ -3,12 +3,12 @@ import { type HostilePackage, row } from './packages.ts';
 const PAGES = 20;
 const MIB = 1024 * 1024;
 const query = (path: string) => new URL(path, 'http://a').searchParams;
-/** The cursor that a path asks for, which tells the page by its length. */
+/** The cursor in a path. Its length says which page it is. */
 const cursorOf = (path: string) => query(path).get('after') ?? '';
 const byCursor = { style: 'cursor', param: 'after', next: 'next', max_pages: PAGES };
 const long = (bytes: number) => 'x'.repeat(Math.round(bytes));
 
-/** Walks from page to page that a site makes as long as it can. */
+/** Paginated fetches that a site makes as long as it can. */
 export const PAGING_PACKAGES: readonly HostilePackage[] = [
     row(
         'names a cursor that is twice as long on each page',
@@ -16,7 +16,7 @@ export const PAGING_PACKAGES: readonly HostilePackage[] = [
             pagination: byCursor,
             ...paged((path) => ({ items: [cursorOf(path).length], next: long(Math.min(4 * MIB, 2 * cursorOf(path).length || 500 * n)) })),
         }),
-        // No server takes such a URL.
+        // No server accepts such a URL.
         { code: 'UPSTREAM_STATUS', isVariant: true },
     ),
     row('has pages of some MiB, each with one thing, counted by number', (n) => ({

@@ -14,7 +14,7 @@ export interface OpenPlace {
 
 type Serve = (socket: Socket) => void;
 
-/** Opens a place of its own for a behaviour that plain HTTP does not do for; `serve` gets each connection that came up. */
+/** Opens a place for a behaviour that needs more than plain HTTP. `serve` gets each connection. */
 export async function openPlace(place: Place, host: string, serve: Serve, authority = createAuthority()): Promise<OpenPlace> {
     switch (place.kind) {
         case 'tls':
@@ -33,7 +33,7 @@ export async function openPlace(place: Place, host: string, serve: Serve, author
     }
 }
 
-/** Makes this process believe an authority of ours beside the usual ones; the answer takes that back. */
+/** Makes this process trust our authority beside the usual ones. Returns a function that undoes it. */
 export function trust(authority: { cert: string }): () => void {
     const usual = getCACertificates('default');
     setDefaultCACertificates([...usual, authority.cert]);
@@ -74,7 +74,7 @@ async function listening(scheme: OpenPlace['scheme'], server: Server): Promise<O
     };
 }
 
-/** A listener whose short queue is full: the kernel drops all further connections. */
+/** A listener whose short queue is full, so that the kernel drops further connections. */
 async function openDeaf(): Promise<OpenPlace> {
     const thread = new Worker(new URL('deaf-listener.ts', import.meta.url));
     const [port] = (await once(thread, 'message')) as [number];

@@ -3,7 +3,7 @@ import { type Behaviour, OK, pour, row, send, sendAndEnd } from './behaviour.ts'
 const CODE = 'UPSTREAM_UNREACHABLE';
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
 
-/** What is no HTTP, or breaks its rules. */
+/** Bytes that are not HTTP, or break its rules. */
 export const PROTOCOL: readonly Behaviour[] = [
     row('speaks SSH', sendAndEnd('SSH-2.0-OpenSSH_9.2\r\n'), CODE),
     row('speaks HTTP/0.9', sendAndEnd('<html>hello</html>'), CODE),

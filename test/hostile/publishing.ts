@@ -2,7 +2,7 @@ import { createSender } from './crowd-client.ts';
 import type { HostilePackage } from './requests.ts';
 import { again, type Heard, type Target } from './stranger.ts';
 
-/** Where everybody reads a package, as it is and as other things made of it. */
+/** The URLs that everybody may read a package from, unchanged and in other formats. */
 export function readsOf(site: string): readonly string[] {
     return [
         `/v1/catalog/${site}?intent=find+words+of+this+site+please`,
@@ -20,7 +20,7 @@ export function readsOf(site: string): readonly string[] {
     ];
 }
 
-/** Publishes a package, then calls and reads it again and again; one that is refused is sent again and again. */
+/** Publishes a package, then calls and reads it repeatedly. A refused one is sent repeatedly. */
 export async function publishAndRead(
     { isTaken, document, calls }: Pick<HostilePackage, 'isTaken' | 'document' | 'calls'>,
     target: Target,

@@ -5,7 +5,7 @@ import { createSender } from './crowd-client.ts';
 import type { Bomb } from './packages.ts';
 import { again, type Heard, type Target } from './stranger.ts';
 
-/** What the site answers at this path. */
+/** The site's response at this path. */
 export function bodyAt({ body, bodyAt: at }: Bomb, path: string): string {
     return at === undefined ? body : at(path);
 }
@@ -22,7 +22,7 @@ export function packageOf({ response, pagination }: Bomb, site: string, port: nu
     return aPackage(site, { endpoints: [bomb] });
 }
 
-/** Serves the bomb, publishes it, and fetches it again and again. */
+/** Serves the bomb, publishes it, and fetches it repeatedly. */
 export async function fetchAgain(bomb: Bomb, target: Target, until: AbortSignal): Promise<Heard> {
     const site = await openSite((request, response) => {
         response.writeHead(200, { 'content-type': bomb.contentType }).end(bodyAt(bomb, request.url ?? ''));

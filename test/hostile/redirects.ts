@@ -2,7 +2,7 @@ import { type Asked, type Behaviour, OK, row, whole } from './behaviour.ts';
 
 const CODE = 'UPSTREAM_REDIRECT';
 
-/** Where it sends us, with which status. */
+/** Redirects to `location`. */
 function to(location: string | ((asked: Asked) => string), status = 302): Behaviour['serve'] {
     return (asked) => {
         const where = typeof location === 'string' ? location : location(asked);
@@ -10,14 +10,14 @@ function to(location: string | ((asked: Asked) => string), status = 302): Behavi
     };
 }
 
-/** As many redirects, then an answer. */
+/** This many redirects, then a response. */
 function hops(count: number, status = 302): Behaviour['serve'] {
     return (asked) => (asked.turn > count ? void asked.socket.write(whole(OK, '{}')) : to(`?${asked.turn}`, status)(asked));
 }
 
 const repeats = (requests: number) => ({ requests, write: { requests } });
 
-/** Five are followed, on the site; a write is never sent again. */
+/** Five redirects are followed, on the site. A write is never sent again. */
 export const REDIRECTS: readonly Behaviour[] = [
     row('redirects five times', hops(5), 'success', repeats(6)),
     row('redirects six times', hops(6), CODE, repeats(6)),

@@ -3,19 +3,19 @@ import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { publishAndRead } from './publishing.ts';
 import type { Stranger } from './stranger.ts';
 
-/** A package that somebody publishes to make an API work for long. */
+/** A package that is built to make an API work for long. */
 export interface HostilePackage extends Stranger {
     kind: 'package';
-    /** Whether the rules of publishing take it; others were stored before the rules were made. */
+    /** Whether the publishing rules accept it. Others were stored before the rules existed. */
     isTaken: boolean;
     document(site: string): PackageDocument;
     /** Calls of its endpoints, one after the other. */
     calls: { endpoint: string; params: JsonObject }[];
-    /** What the caller of each of them is told, where that shows which bound held. */
+    /** A part of the expected response, if it shows which limit applied. */
     told?: string;
 }
 
-/** What a row says of itself; the rest is the same for all of them. */
+/** The fields of a row. The others are the same for all of them. */
 type Row = Omit<HostilePackage, 'kind' | 'run' | 'isTaken'> & { isTaken?: boolean };
 
 function row({ isTaken = true, ...more }: Row): HostilePackage {
@@ -43,7 +43,7 @@ const endpointWith = (
         params: params.map((param) => ({ source: 'body', required: false, ...param }) as PackageParam),
     });
 
-/** A schema that has to be compiled, of so many branches, none like another. */
+/** A schema with this many different branches, which must be compiled. */
 export function branches(count: number, seed: number): JsonSchema {
     return {
         oneOf: Array.from({ length: count }, (_, at) => ({
@@ -54,7 +54,7 @@ export function branches(count: number, seed: number): JsonSchema {
     };
 }
 
-/** Two endpoints of 30 body params, each of which has a schema of so many branches. */
+/** Two endpoints of 30 body params, each with a schema of this many branches. */
 function compileBomb(count: number, isTaken = false): HostilePackage {
     const names = ['first', 'second'];
     return row({
@@ -88,7 +88,7 @@ function oneParam(name: string, schema: JsonSchema, value: unknown): HostilePack
 
 const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`key_number_${at}`, { a: at, b: [at] }]));
 const nested = (levels: number): unknown => (levels === 0 ? 'x' : { a: nested(levels - 1) });
-/** So many numbers in lists of ten in as many lists as may be nested. */
+/** This many numbers in lists of ten, nested as deeply as permitted. */
 const deepLists = (count: number): Json => {
     let lists: Json = Array.from({ length: count }, (_, at) => at % 10);
     for (let level = 0; level < 24; level++) lists = [lists];
@@ -150,7 +150,7 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
             keys(300),
         ),
     ),
-    // Each of them fits; to know it takes twice the steps that all params of a call may take.
+    // Each param fits, but checking all of them takes twice the permitted steps.
     sample({
         ...oneParam(
             'items that take more steps than a call has',

@@ -4,7 +4,7 @@ import { type Behaviour, drip, OK, row, send, sendAndEnd, whole } from './behavi
 const HANGS = { time: 'at the deadline' } as const;
 const packed = zlib.gzipSync(Buffer.alloc(1024 * 1024));
 
-/** Nothing, too little, too late. */
+/** Responses that are missing, too short or too late. */
 export const SILENCE: readonly Behaviour[] = [
     row('takes the request and never answers', () => {}, 'UPSTREAM_TIMEOUT', HANGS),
     row('hangs inside the status line', send('HTTP/1.1 20'), 'UPSTREAM_TIMEOUT', HANGS),
@@ -38,7 +38,7 @@ export const SILENCE: readonly Behaviour[] = [
     ),
 ];
 
-/** The connection breaks: a read is tried three times. */
+/** The connection breaks. A read is tried three times. */
 export const BREAKS: readonly Behaviour[] = [
     row('closes without an answer', sendAndEnd(), 'UPSTREAM_UNREACHABLE', { requests: 3 }),
     row('resets the connection', ({ socket }) => void socket.resetAndDestroy(), 'UPSTREAM_UNREACHABLE', { requests: 3 }),

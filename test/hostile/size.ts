@@ -11,7 +11,7 @@ const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
 const bomb = (coding: string, pack: (bytes: Buffer) => Buffer, mib: number, head = OK) =>
     sendMade(() => whole(`${head}Content-Encoding: ${coding}\r\n`, pack(Buffer.alloc(mib * 1024 * 1024))));
 
-/** More than the caps allow. */
+/** Responses larger than permitted. */
 export const SIZE: readonly Behaviour[] = [
     row('announces a body of 1 GiB', announces(1024 ** 3), CODE, AT_CAP),
     row('sends one byte more than 5 MiB', send(whole(OK, Buffer.alloc(CAP + 1, 0x20))), CODE, AT_CAP),
@@ -32,7 +32,7 @@ export const SIZE: readonly Behaviour[] = [
     row('answers 500 with a gzip bomb', bomb('gzip', zlib.gzipSync, 64, 'HTTP/1.1 500 Oops\r\n'), 'UPSTREAM_STATUS', AT_CAP),
 ];
 
-/** With the usual quality it takes seconds, in which nothing else of this process goes on. */
+/** The usual quality takes seconds, during which this process does nothing else. */
 function quickBrotli(bytes: Buffer): Buffer {
     return zlib.brotliCompressSync(bytes, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 } });
 }

@@ -6,7 +6,7 @@ const CODE = 'UPSTREAM_STATUS';
 const LIMITED = 'UPSTREAM_RATE_LIMITED';
 const WALL = '<html><title>Just a moment...</title><script src="/cdn-cgi/challenge-platform/h/b"></script></html>';
 
-/** A final status that is not 2xx, limits, and walls. */
+/** A final status that is not 2xx, rate limits, and bot walls. */
 export const STATUS: readonly Behaviour[] = [
     row('answers 404', says('404 Not Found'), CODE),
     row('answers 401', says('401 Who', 'WWW-Authenticate: Basic\r\n'), CODE),

@@ -1,37 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Whom strangers come to, and the key of the account that they have. */
+/** The target of an attack, with the key of the attacker's account. */
 export interface Target {
     base: string;
     apiKey: string;
-    /** How many of them are on their way at once. */
+    /** The number of concurrent requests. */
     size: number;
-    /** A site that nobody has published for yet; what is served for it comes from 127.0.0.1. */
+    /** A site without a package. It is served from 127.0.0.1. */
     site: string;
-    /** ApiError once what comes first is done, right before the strangers begin. */
+    /** Called after the preparation, right before the attack begins. */
     begun?: () => void;
 }
 
-/** How often each status was heard; 0 stands for a connection that ended without an answer. */
+/** The number of responses by status; 0 is a connection that ended without a response. */
 export type Heard = Map<number, number>;
 
-/** What each row of the tables is: something that strangers do to everybody else. */
+/** A row of the tables: an attack on the service. */
 export interface Stranger {
     name: string;
-    /** Answers that a worker reads, packages that an API checks, or many hands at once. */
+    /** A response that a worker reads, a package that an API checks, or many concurrent requests. */
     kind: 'reading' | 'package' | 'crowd';
-    /** Another row does nearly the same: specs run both, the bench runs that one. */
+    /** Another row is nearly the same. Specs run both, the bench runs only the other one. */
     isVariant?: boolean;
-    /** Short runs try this row on every surface; of the others they try one surface. */
+    /** Short runs try this row on every surface, and other rows on one surface. */
     isSample?: boolean;
-    /** Goes on until the signal. */
+    /** Runs until the signal. */
     run(target: Target, until: AbortSignal): Promise<Heard>;
 }
 
-/** Refused at once, strangers would only be busy with themselves. */
+/** A pause between refused requests, so that the attackers do not use the CPU themselves. */
 export const BREATH_MS = 5;
 
-/** As many as `size` do the same again and again, each of them one at a time. */
+/** Runs `size` loops that each repeat the same request. */
 export async function again(
     { size, begun }: Target,
     until: AbortSignal,

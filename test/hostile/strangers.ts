@@ -4,5 +4,5 @@ import { PAGING_PACKAGES } from './paging.ts';
 import { HOSTILE_PACKAGES as CHECKED_PACKAGES } from './requests.ts';
 import type { Stranger } from './stranger.ts';
 
-/** Every row of the tables, whatever it does and to whom. */
+/** Every row of all tables. */
 export const STRANGERS: readonly Stranger[] = [...READ_PACKAGES, ...PAGING_PACKAGES, ...CHECKED_PACKAGES, ...CROWDS];

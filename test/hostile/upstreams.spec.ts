@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { runAll } from './all.ts';
 import { BEHAVIOURS } from './behaviours.ts';
 
-/** Less than the caller's own 30 s, which a wrong hang takes. `npm run test:long` holds answers to the times of docs/billing.md. */
+/** Shorter than the caller's own 30 s, which a wrong hang takes. `npm run test:long` compares the times with docs/billing.md. */
 const PATIENCE = { atOnce: 25_000, afterDeadline: 25_000, afterCap: 25_000 };
 
 describe('a site that', function () {
@@ -20,13 +20,13 @@ describe('a site that', function () {
         });
     }
 
-    it('misbehaves in any of these ways moves no credit that was not told, and leaves none on hold', () => {
+    it('misbehaves in any of these ways moves no credit that was not reported, and leaves none on hold', () => {
         expect(outcome.drift).to.deep.equal([]);
     });
 
-    it('misbehaves is no bug of ours', () => expect(outcome.bugs).to.deep.equal([]));
+    it('misbehaves causes no logged bug', () => expect(outcome.bugs).to.deep.equal([]));
 
-    it('misbehaves does so in more than forty ways, each told once', () => {
+    it('misbehaves does so in more than forty ways, each listed once', () => {
         const names = BEHAVIOURS.map(({ name }) => name);
         expect(new Set(names).size).to.equal(names.length);
         expect(names.length).to.be.above(40);

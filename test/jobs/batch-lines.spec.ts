@@ -18,7 +18,7 @@ interface Batch {
     credits: { max: number };
 }
 
-/** The tables that this process inserts into meanwhile. */
+/** The tables that this process inserts into during `work`. */
 async function insertsDuring(world: World, work: () => Promise<Answer[]>): Promise<{ answers: Answer[]; inserts: string[] }> {
     const inserts: string[] = [];
     const note = ({ sql }: { sql: string }) => {
@@ -62,7 +62,7 @@ describe('a batch that comes as lines', function () {
         );
         return counts.join(' ');
     };
-    /** A body whose sender decides when it goes on. */
+    /** A body that the test sends piece by piece. */
     const begin = (headers: Record<string, string> = {}) => {
         const url = new URL(`${world.base}/v1/batches${QUERY}`);
         const type = { 'content-type': 'application/x-ndjson', authorization: `Bearer ${ada.apiKey}` };
@@ -79,7 +79,7 @@ describe('a batch that comes as lines', function () {
         return { sent, answered };
     };
 
-    it('runs each of them, with blank ones left out and the other fields in the query', async () => {
+    it('runs each line, without blank ones and with the other fields in the query', async () => {
         const lines = '{"params":{"id":1},"custom_id":"a"}\r\n\n   \n{"params":{"id":2},"custom_id":"b"}\n\n';
         const metadata = encodeURIComponent('{"order":"7"}');
         const answer = await send(lines, `${QUERY}&name=many&max_credits=50&expires_in=3600&metadata=${metadata}`);
@@ -90,7 +90,7 @@ describe('a batch that comes as lines', function () {
         expect([done.status, done.counts['succeeded']]).to.deep.equal(['succeeded', 2]);
     });
 
-    it('is refused as a whole for wrong lines, each told by its number', async () => {
+    it('is refused completely for wrong lines, each with its number', async () => {
         const before = await stored();
         const answer = await send('{"params":{"id":1}}\n{"params":{"id":0}}\n\nnonsense\n{"params":{"id":1},"site":"nowhere.test"}\n');
         expect(answer.status).to.equal(400);
@@ -141,7 +141,7 @@ describe('a batch that comes as lines', function () {
         expect((await answered).status).to.equal(413);
     });
 
-    it('may be larger than is kept in memory', async () => {
+    it('may be larger than the memory that it is read into', async () => {
         const rich = await join(world, { plan: 'enterprise', credits: 100_000, overrides: { perMinute: 1, perHour: 1, perDay: 1 } });
         const lines = Array.from({ length: 25_000 }, (_, at) => JSON.stringify({ params: { id: at + 1 }, custom_id: `p${at}` })).join('\n');
         const headers = { 'content-type': 'application/x-ndjson' };
@@ -158,7 +158,7 @@ describe('a batch that comes as lines', function () {
         expect(cancelled.status).to.equal('cancelled');
     });
 
-    it('of more than an account may have open is refused before it is stored, by all bodies of the account together', async () => {
+    it('is refused before it is stored if the account’s open jobs would exceed the limit, counting all its bodies', async () => {
         const poor = await join(world, { plan: 'free' });
         const lines = (count: number) => '{"params":{"id":1}}\n'.repeat(count);
         const sendAs = (body: string) =>
@@ -173,11 +173,11 @@ describe('a batch that comes as lines', function () {
         for (const { status, body } of together.answers)
             if (status === 202) await poor.call('DELETE', `/v1/batches/${(body['data'] as Batch).batch_id}`);
         expect((await stored()).split(' ')[2]).to.equal(before.split(' ')[2]);
-        // Its room is free again.
+        // Its share of the limit is free again.
         expect((await sendAs(lines(1))).status).to.equal(202);
     });
 
-    it('is ordered by one statement, however many items it has: its transaction locks the row of the account', async () => {
+    it('is created by one statement, however many items it has, since its transaction locks the row of the account', async () => {
         const { answers, inserts } = await insertsDuring(world, async () => [await send('{"params":{"id":1}}\n'.repeat(1200))]);
         const [batch] = answers.map((answer) => dataOf<Batch>(answer));
         expect(batch?.counts['total']).to.equal(1200);
@@ -185,7 +185,7 @@ describe('a batch that comes as lines', function () {
         await ada.call('DELETE', `/v1/batches/${batch?.batch_id}`);
     });
 
-    it('leaves nothing where its body breaks off', async () => {
+    it('leaves nothing behind if its body breaks off', async () => {
         const before = await stored();
         const { sent } = begin();
         sent.write('{"params":{"id":1}}\n'.repeat(11_000));
@@ -195,7 +195,7 @@ describe('a batch that comes as lines', function () {
         await eventually(stored, (now) => now === before, 30_000);
     });
 
-    it('has its key from the first byte on: another call with it is refused at once, and a repeat gets its answer', async () => {
+    it('has its Idempotency-Key from the first byte: another call with the key is refused at once, a repeat gets the response', async () => {
         const key = { 'idempotency-key': 'lines-once' };
         const { sent, answered } = begin(key);
         sent.write('{"params":{"id":1}}\n');
@@ -237,13 +237,13 @@ describe('a batch that comes as lines', function () {
         });
     }
 
-    it('says how many problems it has, where no item has one, too', async () => {
+    it('says how many problems it has, also if no item has one', async () => {
         const empty = await send('\n\n');
         expect([detailsOf(empty), problemsOf(empty)]).to.deep.equal([['/items INVALID_VALUE'], 1]);
         expect(problemsOf(await send([{ params: { id: 1 } }], `${QUERY}&metadata=x`))).to.equal(1);
     });
 
-    it('of JSON takes no fields in the query', async () => {
+    it('accepts no fields in the query if it is JSON', async () => {
         const answer = await ada.call('POST', `/v1/batches${QUERY}`, { body: { items: [{ params: { id: 1 } }] } });
         expect(detailsOf(answer)).to.deep.equal(['/site UNKNOWN_FIELD', '/endpoint UNKNOWN_FIELD']);
     });

@@ -13,8 +13,8 @@ import { openWorld, type World } from '../support/world.ts';
 const SITE = 'large.test';
 const VERSIONS = 15;
 const MIB = 1024 * 1024;
-/** What one account may take of a process at any moment. */
-const MOST_MIB = 64;
+/** The memory that one account may use of a process. */
+const MAX_MIB = 64;
 
 describe('a batch that names many versions of large packages', function () {
     this.timeout(180_000);
@@ -71,7 +71,7 @@ describe('a batch that names many versions of large packages', function () {
         );
         await eventually(
             async () => heap() - before,
-            (grown) => grown < MOST_MIB,
+            (grown) => grown < MAX_MIB,
         );
         sent.end();
         expect(await answered).to.equal(400);

@@ -105,7 +105,7 @@ for (const topology of ANY_TOPOLOGY) {
             dataOf<{ credits: { balance: number } }>(await person.call('GET', '/v1/account')).credits.balance;
         const jobsOf = (batch: { batch_id: string }) => world.app.db('jobs').where({ batch_id: batch.batch_id });
 
-        it('is accepted at once, runs all items and tells so once', async () => {
+        it('is accepted at once, runs all items and reports its end once', async () => {
             const answer = await order(ada, { name: 'prices', items: products(20), metadata: { mine: 'red' } });
             expect(answer.status).to.equal(202);
             const batch = dataOf<Batch>(answer);
@@ -133,7 +133,7 @@ for (const topology of ANY_TOPOLOGY) {
             ).to.deep.equal([]);
         });
 
-        it('charges each item once, and names the credits of all', async () => {
+        it('charges each item once, and says how many credits all items used', async () => {
             const eve = await someone();
             await ended(eve, await ordered(eve, { items: products(1) }));
             const before = await creditsOf(eve);
@@ -143,7 +143,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await resultsOf(eve, batch)).reduce((sum, { credits_used: used }) => sum + used, 0)).to.equal(30);
         });
 
-        it('moves credits by holds of many items, which are charged in parts that name the batch and their items', async () => {
+        it('moves credits by holds of many items, which are charged in parts that name the batch and their number of items', async () => {
             const eve = await someone();
             const mixed = products(30).map((item, at) => (at % 3 === 0 ? { ...item, endpoint: 'status', params: { code: 404 } } : item));
             const batch = await ordered(eve, { items: mixed });
@@ -166,7 +166,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(holds.reduce((sum, { items: count }) => sum + count, 0)).to.equal(30);
         });
 
-        it('with wrong items is refused as a whole, with each problem at its place', async () => {
+        it('is refused completely for wrong items, with each problem at its place', async () => {
             const items = [{ params: { id: 1 } }, { params: { id: 0 } }, { params: { id: 2 }, site: 'nowhere.test' }, { nonsense: 1 }];
             const before = (await world.app.db('jobs').count({ all: '*' }))[0];
             const answer = await order(ada, { items });
@@ -207,7 +207,7 @@ for (const topology of ANY_TOPOLOGY) {
             });
         }
 
-        it('of twenty thousand fields that nobody knows is refused without checking each, whole or as one item', async () => {
+        it('of twenty thousand unknown fields is refused without checking each, as a batch or as one item', async () => {
             const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, 1]));
             const whole = await ada.call('POST', '/v1/batches', { body: many });
             expect(detailsOf(whole)).to.deep.equal([' TOO_COMPLEX']);
@@ -215,7 +215,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(detailsOf(item)).to.deep.equal(['/items/0 TOO_COMPLEX']);
         });
 
-        it('takes a file in an item that a fetch takes', async () => {
+        it('accepts a file in an item, like a fetch', async () => {
             const photo = { filename: 'large.png', content_type: 'image/png', base64: Buffer.alloc(600 * 1024).toString('base64') };
             const body = { defaults: { site: SHOP, endpoint: 'upload' }, items: [{ params: { photo } }] };
             const answer = await ada.call('POST', '/v1/batches?dry_run=true', { body });
@@ -245,7 +245,7 @@ for (const topology of ANY_TOPOLOGY) {
             await remove(slow, batch);
         });
 
-        it('is ordered once under one Idempotency-Key', async () => {
+        it('is created once for one Idempotency-Key', async () => {
             const headers = { 'idempotency-key': 'batch-once' };
             const body = { items: products(2) };
             const [first, again] = [await order(ada, body, { headers }), await order(ada, body, { headers })];
@@ -256,13 +256,13 @@ for (const topology of ANY_TOPOLOGY) {
             await ended(ada, dataOf<Batch>(first));
         });
 
-        it('keeps the place of a key that is refused free', async () => {
+        it('leaves the Idempotency-Key free if it is refused', async () => {
             const headers = { 'idempotency-key': 'batch-wrong' };
             expect((await order(ada, { items: [{ params: { id: 0 } }] }, { headers })).status).to.equal(400);
             expect((await order(ada, { items: products(1) }, { headers })).status).to.equal(202);
         });
 
-        it('with failed items is finished; they alone run again', async () => {
+        it('with failed items is finished, and only these are retried', async () => {
             const eve = await someone();
             const items = [...products(3), { endpoint: 'status', params: { code: 404 }, custom_id: 'gone' }];
             const batch = await ordered(eve, { items });
@@ -282,7 +282,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await resultsOf(eve, batch)).to.have.length(4);
         });
 
-        it('is priced anew by a retry, and says what it costs at most then', async () => {
+        it('is priced again by a retry, which says what it costs at most', async () => {
             const eve = await someone();
             const gone = { endpoint: 'status', params: { code: 404 } };
             const batch = await ordered(eve, { items: [...products(2), gone, { ...gone, max_credits: 3 }] });
@@ -294,7 +294,7 @@ for (const topology of ANY_TOPOLOGY) {
                     ({ credits_max: max }) => max === 3,
                     10_000,
                 );
-                // Two items stay as they ended, two are ordered at three credits each.
+                // Two items keep their outcome; two are retried at three credits each.
                 expect(dataOf<Batch>(await change(eve, batch, 'retry')).credits).to.deep.equal({ used: 2, max: 8 });
                 expect((await ended(eve, batch)).credits).to.deep.equal({ used: 2, max: 8 });
             } finally {
@@ -302,7 +302,7 @@ for (const topology of ANY_TOPOLOGY) {
             }
         });
 
-        it('runs on where another account pays since: after a retry, and for an item that is tried again', async () => {
+        it('continues with a changed payer: after a retry, and for an item that is tried again', async () => {
             const eve = await join(world, { plan: 'free', credits: 100 });
             const gone = { endpoint: 'status', params: { code: 404 } };
             const old = await ordered(eve, { items: [gone, ...products(1)] });
@@ -327,7 +327,7 @@ for (const topology of ANY_TOPOLOGY) {
             ).to.deep.equal([{ open: '0' }]);
         });
 
-        it('is retried beside an item that begins', async () => {
+        it('is retried while an item starts', async () => {
             const eve = await someone();
             const gone = { endpoint: 'status', params: { code: 404 } };
             const batch = await ordered(eve, { items: [gone, ...products(1)] });
@@ -337,7 +337,7 @@ for (const topology of ANY_TOPOLOGY) {
             const first = await jobsOf(batch).where({ status: 'succeeded' }).first('job_id');
             await db('batches').where({ batch_id: batch.batch_id }).update({ status: 'running', finished_at: null });
             await jobsOf(batch).where(first).update({ status: 'queued', end_number: null, finished_at: null });
-            // As a begin does: the item, then its batch.
+            // In the order of locks of a start: the item, then its batch.
             const begin = await db.transaction();
             await begin('jobs').where(first).forUpdate().first('job_id');
             const retry = change(eve, batch, 'retry');
@@ -353,7 +353,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await ended(eve, batch)).counts).to.deep.include({ failed: 1, succeeded: 1 });
         });
 
-        it('shows each result once to a reader who goes on with the last cursor', async () => {
+        it('shows each result once to a reader who continues with the last cursor', async () => {
             const batch = await ordered(ada, { items: products(25) });
             const seen: string[] = [];
             let after = '';
@@ -389,7 +389,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(items.every(({ result }) => result !== null)).to.equal(true);
         });
 
-        it('paused begins nothing until it is resumed', async () => {
+        it('starts no item while it is paused', async () => {
             const eve = await someone();
             flaky.behaviour = 'hangs';
             const batch = await ordered(eve, {
@@ -416,7 +416,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await eventsOf(batch)).to.deep.equal(['batch.paused', 'batch.finished']);
         });
 
-        it('cancelled ends at once: queued items are cancelled and running reads aborted, unbilled', async () => {
+        it('ends at once when it is cancelled: queued items are cancelled and running reads aborted, free of charge', async () => {
             const eve = await someone();
             const before = await creditsOf(eve);
             flaky.behaviour = 'hangs';
@@ -436,7 +436,7 @@ for (const topology of ANY_TOPOLOGY) {
             flaky.letGo();
         });
 
-        it('is cancelled to its end where the process that cancels it dies in the middle', async () => {
+        it('is cancelled completely if the cancelling process dies in the middle', async () => {
             const eve = await someone();
             await pauseJobs(world.app.db, { accountId: eve.workspaceId, site: null });
             const batch = await ordered(eve, { items: products(3) });
@@ -468,7 +468,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await ended(eve, batch)).credits).to.deep.equal({ used: 10, max: 10 });
         });
 
-        it('takes nothing from the windows while an item waits for credits', async () => {
+        it('uses no rate limit while an item waits for credits', async () => {
             const eve = await someone();
             const day = { name: 'day' as const, limit: 100_000, seconds: 86_400 };
             const left = async () =>
@@ -491,7 +491,7 @@ for (const topology of ANY_TOPOLOGY) {
             flaky.letGo();
         });
 
-        it('pauses after so many failures', async () => {
+        it('pauses after the given number of failures', async () => {
             const eve = await someone();
             const items = Array.from({ length: 200 }, () => ({ endpoint: 'status', params: { code: 404 } }));
             const batch = await ordered(eve, { items, stop_after_failures: 3 });
@@ -506,7 +506,7 @@ for (const topology of ANY_TOPOLOGY) {
             await remove(eve, batch);
         });
 
-        it('pauses where its key is revoked', async () => {
+        it('pauses if its key is revoked', async () => {
             const eve = await someone();
             flaky.behaviour = 'hangs';
             const batch = await ordered(eve, {
@@ -528,7 +528,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await row()).to.deep.equal({ status: 'paused', paused_reason: 'key' });
         });
 
-        it('whose time is over expires, and keeps what it has', async () => {
+        it('expires at its deadline, and keeps its results', async () => {
             const eve = await someone();
             flaky.behaviour = 'hangs';
             const batch = await ordered(eve, {
@@ -584,7 +584,7 @@ for (const topology of ANY_TOPOLOGY) {
             }
         });
 
-        it('frees the credits of an item that could not start and is cancelled then', async () => {
+        it('frees the credits of an item that could not start and is then cancelled', async () => {
             const eve = await someone();
             const pause = { accountId: eve.workspaceId, site: null };
             await pauseJobs(world.app.db, pause);
@@ -623,7 +623,7 @@ for (const topology of ANY_TOPOLOGY) {
             await remove(eve, batch);
         });
 
-        it('is seen by its workspace alone, and its items are found by it', async () => {
+        it('is visible to its workspace only, and its items are found by it', async () => {
             const batch = await ordered(ada, { items: products(3) });
             const bob = await someone();
             expect(codeOf(await bob.call('GET', `/v1/batches/${batch.batch_id}`))).to.equal('BATCH_NOT_FOUND');
@@ -634,7 +634,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(jobs.map(({ batch_id: id }) => id)).to.deep.equal(Array.from({ length: 3 }, () => batch.batch_id));
         });
 
-        it('has at most 20 open ones beside it', async () => {
+        it('is one of at most 20 open batches', async () => {
             const eve = await someone();
             flaky.behaviour = 'hangs';
             const body = { defaults: { site: FLAKY, endpoint: 'thing' }, items: [{}] };
@@ -647,7 +647,7 @@ for (const topology of ANY_TOPOLOGY) {
             flaky.letGo();
         });
 
-        it('counts cancelled items among the 40,000 that a free account orders a day', async () => {
+        it('counts cancelled items among the 40,000 that a free account creates a day', async () => {
             const eve = await join(world, { plan: 'free', credits: 100 });
             const today = () => world.app.db('job_accounts').where({ account_id: eve.userId });
             const one = { site: SHOP, endpoint: 'product', params: { id: 1 } };
@@ -672,14 +672,14 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(await eve.call('POST', '/v1/jobs', { body: one }))).to.equal('RATE_LIMITED');
         });
 
-        it('is one of 60 an hour, refused and dry ones too', async () => {
+        it('is one of 60 an hour, including refused ones and dry runs', async () => {
             const eve = await someone();
             for (let one = 0; one < 59; one++) await order(eve, { items: [] });
             expect((await order(eve, { items: products(1) }, { query: '?dry_run=true' })).status).to.equal(200);
             expect(codeOf(await order(eve, { items: products(1) }))).to.equal('RATE_LIMITED');
         });
 
-        it('waits where the site fails for a moment, and tries again', async () => {
+        it('waits if the site fails for a moment, and tries again', async () => {
             const eve = await someone();
             flaky.behaviour = says(503, { 'retry-after': '60' });
             const batch = await ordered(eve, { defaults: { site: FLAKY, endpoint: 'thing' }, items: [{}, {}] });

@@ -8,13 +8,13 @@ const LATE = 30;
 const ON_TIME = 1;
 
 describe('slots of jobs beside live calls', () => {
-    it('are all for jobs while nobody calls, however busy the worker is', () => {
+    it('are all for jobs while there are no calls, however busy the worker is', () => {
         const window = createJobWindow(100, () => LATE);
         for (let look = 0; look < 10; look++) window.adapt(LONG_AGO);
         equal(window.size(), 100);
     });
 
-    it('halve while live calls find a late worker, and some stay', () => {
+    it('halve while the event loop is late for live calls, but some remain', () => {
         const window = createJobWindow(100, () => LATE);
         const sizes = Array.from({ length: 9 }, () => {
             window.adapt(JUST_NOW);
@@ -23,13 +23,13 @@ describe('slots of jobs beside live calls', () => {
         deepEqual(sizes, [50, 25, 12, 7, 7, 7, 7, 7, 7]);
     });
 
-    it('stay with jobs that only wait for their sites', () => {
+    it('remain for jobs that only wait for their sites', () => {
         const window = createJobWindow(100, () => ON_TIME);
         for (let look = 0; look < 10; look++) window.adapt(JUST_NOW);
         equal(window.size(), 100);
     });
 
-    it('come back when the worker is on time again, and all at once when nobody calls', () => {
+    it('return when the event loop is on time again, and all at once when there are no calls', () => {
         let delay = LATE;
         const window = createJobWindow(100, () => delay);
         for (let look = 0; look < 9; look++) window.adapt(JUST_NOW);

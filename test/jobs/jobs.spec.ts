@@ -78,7 +78,7 @@ for (const topology of TOPOLOGIES) {
         const eventsOf = async ({ job_id: id }: Job): Promise<string[]> =>
             (await world.app.db('events').where({ about: id }).orderBy('at')).map(({ type }) => type);
 
-        it('is accepted at once, runs later and has what a fetch would have answered', async () => {
+        it('is accepted at once, runs later and has the result of a fetch', async () => {
             const body = product(7, { metadata: { mine: 'red' } });
             const answer = await order(ada, body);
             expect(answer.status).to.equal(202);
@@ -101,7 +101,7 @@ for (const topology of TOPOLOGIES) {
 
         it('is charged once', async () => {
             const eve = await join(world, { plan: 'pro' });
-            // The first one is rewarded.
+            // The first one earns a bonus.
             await read(eve, await ordered(eve, product()), 30);
             const before = await creditsOf(eve);
             const jobs = await Promise.all(Array.from({ length: 20 }, (_, id) => ordered(eve, product(id + 1))));
@@ -116,7 +116,7 @@ for (const topology of TOPOLOGIES) {
             ['an unknown version', product(1, { version: 99 }), 'VERSION_NOT_FOUND'],
             ['an unknown field', product(1, { dry_run: true }), 'VALIDATION_ERROR'],
         ] as const) {
-            it(`with ${name} is refused as a fetch is, and not stored`, async () => {
+            it(`with ${name} is refused like a fetch, and not stored`, async () => {
                 expect(codeOf(await order(ada, body))).to.equal(code);
             });
         }
@@ -126,7 +126,7 @@ for (const topology of TOPOLOGIES) {
             expect(codeOf(await order(poor, product()))).to.equal('INSUFFICIENT_CREDITS');
         });
 
-        it('is ordered once under one Idempotency-Key', async () => {
+        it('is created once for one Idempotency-Key', async () => {
             const headers = { 'idempotency-key': 'once' };
             const [first, again] = [await order(ada, product(3), headers), await order(ada, product(3), headers)];
             expect(dataOf<Job>(again).job_id).to.equal(dataOf<Job>(first).job_id);
@@ -134,7 +134,7 @@ for (const topology of TOPOLOGIES) {
             expect(codeOf(await order(ada, product(4), headers))).to.equal('IDEMPOTENCY_CONFLICT');
         });
 
-        it('fails with the error of a fetch, unbilled, where a further attempt would not help', async () => {
+        it('fails with the error of a fetch, free of charge, if another attempt would not help', async () => {
             const job = await ordered(ada, { site: SHOP, endpoint: 'status', params: { code: 404 } });
             const done = await read(ada, job, 30);
             expect(done).to.include({ status: 'failed', attempts: 1, credits_used: 0, result: null });
@@ -143,7 +143,7 @@ for (const topology of TOPOLOGIES) {
             expect(await eventsOf(job)).to.deep.equal(['job.failed']);
         });
 
-        it('of a read is tried again later, when the site asks for it', async () => {
+        it('of a read is tried again later if the site asks for it', async () => {
             flaky.behaviour = says(503, { 'retry-after': '2' });
             const job = await ordered(ada, { site: FLAKY, endpoint: 'thing' });
             const waiting = await until(ada, job, ({ attempts, status }) => attempts === 1 && status === 'queued');
@@ -155,7 +155,7 @@ for (const topology of TOPOLOGIES) {
             expect(done).to.deep.include({ status: 'succeeded', attempts: 2, error: null, credits_used: 1 });
         });
 
-        it('of a write is sent once, whatever the site says', async () => {
+        it('of a write is sent once, whatever the site answers', async () => {
             flaky.behaviour = says(503);
             const before = flaky.arrivals.length;
             const done = await read(ada, await ordered(ada, { site: FLAKY, endpoint: 'order' }), 30);
@@ -177,7 +177,7 @@ for (const topology of TOPOLOGIES) {
             expect(await eventsOf(job)).to.deep.equal(['job.cancelled']);
         });
 
-        it('of a write that was sent cannot be cancelled, nor one that ended', async () => {
+        it('of a write that was sent cannot be cancelled, nor a finished job', async () => {
             flaky.behaviour = 'hangs';
             const job = await ordered(ada, { site: FLAKY, endpoint: 'order' });
             await flaky.hanging(1);
@@ -187,7 +187,7 @@ for (const topology of TOPOLOGIES) {
             expect(codeOf(await cancel(ada, job))).to.equal('JOB_NOT_CANCELLABLE');
         });
 
-        it('waits for credits while the account has others held, then runs with what there is', async () => {
+        it('waits for credits while the account holds others, then runs with what is available', async () => {
             const eve = await join(world, { plan: 'free', overrides: { allowance: 3 } });
             flaky.behaviour = 'hangs';
             const first = await ordered(eve, { site: FLAKY, endpoint: 'thing' });
@@ -218,7 +218,7 @@ for (const topology of TOPOLOGIES) {
             for (const job of jobs) expect((await read(eve, job, 30)).status).to.equal('succeeded');
         });
 
-        it('leaves a fifth of each window to live calls', async () => {
+        it('leaves a fifth of each rate-limit window to live calls', async () => {
             const eve = await join(world, { plan: 'pro', overrides: { perMinute: 5 } });
             const jobs = [];
             for (let index = 0; index < 5; index++) jobs.push(await ordered(eve, product(index + 1)));
@@ -234,7 +234,7 @@ for (const topology of TOPOLOGIES) {
             for (const job of jobs) expect((await read(eve, job, 30)).status).to.equal('succeeded');
         });
 
-        it('expires where its turn does not come in time', async () => {
+        it('expires if its turn does not come in time', async () => {
             const eve = await join(world, { plan: 'pro', overrides: { concurrency: 1 } });
             flaky.behaviour = 'hangs';
             const first = await ordered(eve, { site: FLAKY, endpoint: 'thing' });
@@ -249,7 +249,7 @@ for (const topology of TOPOLOGIES) {
             flaky.letGo();
         });
 
-        it('is cancelled where its key was revoked before its turn', async () => {
+        it('is cancelled if its key was revoked before its turn', async () => {
             const eve = await join(world, { plan: 'pro', overrides: { concurrency: 1 } });
             flaky.behaviour = 'hangs';
             const first = await ordered(eve, { site: FLAKY, endpoint: 'thing' });
@@ -265,7 +265,7 @@ for (const topology of TOPOLOGIES) {
             expect((await read(eve, second, 30)).status).to.equal('cancelled');
         });
 
-        it('fails where its user may no longer call before its turn', async () => {
+        it('fails if its user lost the permission to call before its turn', async () => {
             const eve = await join(world, { plan: 'pro', overrides: { concurrency: 1 } });
             flaky.behaviour = 'hangs';
             await ordered(eve, { site: FLAKY, endpoint: 'thing' });
@@ -278,7 +278,7 @@ for (const topology of TOPOLOGIES) {
             expect(await ended()).to.deep.equal({ status: 'failed', code: 'FORBIDDEN', credits_used: 0 });
         });
 
-        it('is seen, cancelled and cleared by its workspace alone, with keys that could have made it', async () => {
+        it('is visible to its workspace only, which may cancel and clear it with keys that could have created it', async () => {
             const job = await ordered(ada, product());
             await read(ada, job, 30);
             const stranger = await join(world, { plan: 'pro' });
@@ -293,7 +293,7 @@ for (const topology of TOPOLOGIES) {
             }
         });
 
-        it('with a connection that is not shared is sent with it, and seen by keys of its owner that may use it', async () => {
+        it('with a private connection is sent with it, and visible to keys of its owner that may use it', async () => {
             const secret = { value: 'a-key-of-my-own' };
             dataOf(await ada.call('POST', '/v1/connections', { body: { site: CONNECTED, secret } }));
             const job = await ordered(ada, { site: CONNECTED, endpoint: 'mine' });
@@ -335,7 +335,7 @@ for (const topology of TOPOLOGIES) {
             expect(dataOf<Job[]>(await eve.call('GET', '/v1/jobs?status=failed'))).to.deep.equal([]);
         });
 
-        it('loses params and result, and the copy for max_age, when they are deleted', async () => {
+        it('loses params, result and the copy for max_age when it is deleted', async () => {
             const body = product(9, { max_age: 3600 });
             const job = await ordered(ada, body);
             expect((await read(ada, job, 30)).credits_used).to.equal(1);
@@ -364,7 +364,7 @@ for (const topology of TOPOLOGIES) {
             );
         });
 
-        it('counts what an account has open and stored exactly', async () => {
+        it('counts exactly what an account has open and stored', async () => {
             const { rows } = await world.app.db.raw(`
                 select a.account_id from job_accounts a
                 left join (select account_id, count(*) filter (where status in ('queued', 'running')) as items,

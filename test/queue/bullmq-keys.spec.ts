@@ -24,7 +24,7 @@ if (topologies.includes('redis')) {
         afterEach(() => fixture.remove());
         after(() => redis.disconnect());
 
-        /** Keys of jobs, their locks and states; not those that BullMQ keeps about the queue itself. */
+        /** Keys of jobs, their locks and states, without BullMQ's own keys of the queue. */
         async function keysLeft(): Promise<string[]> {
             const keys = await redis.keys(`${own().prefix}:fetch:*`);
             return keys
@@ -32,7 +32,7 @@ if (topologies.includes('redis')) {
                 .filter((key) => !/^(id|meta|stalled-check|marker|pc|events)$/.test(key));
         }
 
-        it('let a worker of BullMQ itself run what we add', async () => {
+        it('let BullMQ’s own worker run the jobs that we add', async () => {
             const taken: Job[] = [];
             const outcome = api.run(aJob({ operation: 'op_ours', values: '{"q":"shoes"}' }, 1000));
             const worker = new BullWorker('fetch', async (job) => void taken.push(job), own());
@@ -44,7 +44,7 @@ if (topologies.includes('redis')) {
             expect((await outcome).ok).to.equal(false);
         });
 
-        it('let us run what a queue of BullMQ itself adds, and leave nothing behind', async () => {
+        it('let us run the jobs that BullMQ’s own queue adds, and leave nothing behind', async () => {
             const queue = new BullQueue('fetch', own());
             const ran: string[] = [];
             const add = (operation: string, options: object) =>

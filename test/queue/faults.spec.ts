@@ -27,7 +27,7 @@ import {
 import { type OwnRedis, startRedis } from './redis-server.ts';
 
 describe('a worker of the queue over postgres', () => {
-    it('takes jobs once its database is there, though that was away when it started', async () => {
+    it('takes jobs once its database is up, even if it was down at the start', async () => {
         const fixture = await openQueueFixture('postgres');
         const link = await openLink(fixture.place.databaseUrl);
         link.cut();
@@ -61,7 +61,7 @@ for (const topology of topologies) {
         afterEach(() => fixture.closeAll());
         after(() => fixture.remove());
 
-        it('tells the caller within seconds, never runs the job again, and serves the next one', async function () {
+        it('reports to the caller within seconds, never runs the job again, and serves the next one', async function () {
             this.timeout(240_000);
             const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
@@ -147,7 +147,7 @@ if (topologies.includes('redis')) {
             expect((await outcome).ok).to.equal(true);
         });
 
-        it('takes jobs once Redis is there, though that was away when the worker started', async () => {
+        it('takes jobs once Redis is up, even if it was down when the worker started', async () => {
             await redis.kill();
             const said: string[] = [];
             const log = { ...silent, warn: (_: object, text: string) => void said.push(text) };
@@ -195,7 +195,7 @@ if (topologies.includes('redis')) {
         });
 
         for (const lost of ['waits', 'answers to waits'] as const) {
-            it(`goes on within seconds, in as many slots as before, where its Redis connection loses ${lost}`, async function () {
+            it(`continues within seconds, with as many slots as before, if its Redis connection loses ${lost}`, async function () {
                 this.timeout(240_000);
                 const relay = await startHalfDeafRelay(redis.port);
                 const api = fixture.openQueue('api');
@@ -238,7 +238,7 @@ if (topologies.includes('redis')) {
             });
         }
 
-        /** A worker that works on one job until the gate opens, and took another one without hearing of it. */
+        /** A worker that works on one job until the gate opens, and took a second one whose reply from Redis was lost. */
         async function startDeafWorker() {
             const relay = await startHalfDeafRelay(redis.port);
             const api = fixture.openQueue('api');
@@ -264,13 +264,13 @@ if (topologies.includes('redis')) {
             await eventually('it works', () => work.inFlight() === 1);
             await eventually('it waits for another', () => isAnyWaiting(redis.port));
             relay.lose('answers to questions');
-            // A job whose worker is taken for dead is told so after 5 s at the earliest.
+            // A job whose worker seems dead fails after 5 s at the earliest.
             const lost = api.run(aJob({ operation: 'op_lost' }, 4500));
             await eventually('the job is taken', async () => (await api.counts()).active === 2);
             return { relay, api, worker, work, gate, handled, running, lost };
         }
 
-        it('puts a job back that it took without hearing of it while it stops', async function () {
+        it('returns a job that it took without receiving it, when it stops', async function () {
             this.timeout(240_000);
             const { relay, worker, work, gate, handled, running, lost } = await startDeafWorker();
             fixture.openQueue('worker').consume(async () => success(), { concurrency: 2 });
@@ -284,7 +284,7 @@ if (topologies.includes('redis')) {
             await relay.close();
         });
 
-        it('puts a job back that it took without hearing of it when its connection is lost, and goes on', async function () {
+        it('returns a job that it took without receiving it, when its connection is lost, and continues', async function () {
             this.timeout(240_000);
             const { relay, api, worker, gate, handled, running, lost } = await startDeafWorker();
             relay.hear();
@@ -297,7 +297,7 @@ if (topologies.includes('redis')) {
             await relay.close();
         });
 
-        it('keeps what it works on while it stops, also where it failed the job of a dead worker before', async function () {
+        it('keeps the job that it works on while it stops, also if it failed the job of a dead worker before', async function () {
             this.timeout(240_000);
             const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
@@ -318,7 +318,7 @@ if (topologies.includes('redis')) {
                 const next = api.run(aJob({ operation: 'op_next' }));
                 await eventually('both wait', async () => (await api.counts()).waiting === 2);
                 const stopping = openQueue({ ...fixture.place, secrets: testSecretsAlone(), log: silent, role: 'worker' });
-                // With one slot: the next job comes with the end of the one before.
+                // With one slot, the next job comes with the end of the previous one.
                 const running = stopping.consume(work, { concurrency: 1 });
                 expect((await dead).ok).to.equal(false);
                 await eventually('it works on the next', () => running.inFlight() === 1);
@@ -340,7 +340,7 @@ if (topologies.includes('redis')) {
             }
         });
 
-        it('tells the caller when Redis was emptied and the job with it', async function () {
+        it('reports to the caller that Redis was emptied and the job lost', async function () {
             this.timeout(240_000);
             const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
@@ -350,7 +350,7 @@ if (topologies.includes('redis')) {
             expect(await outcome).to.deep.include({ ok: false, lost: 'worker' });
         });
 
-        it('starts before its Redis and works once that is there', async function () {
+        it('starts before its Redis and works once that is up', async function () {
             this.timeout(240_000);
             await redis.kill();
             const api = fixture.openQueue('api');
@@ -393,7 +393,7 @@ describe('the queue in PostgreSQL when connections break', () => {
         expect(api.waiting()).to.equal(0);
     });
 
-    it('goes on after every connection was cut', async function () {
+    it('continues after every connection was cut', async function () {
         this.timeout(240_000);
         const api = fixture.openQueue('api');
         await eventually('it is connected', () => isUp(api));

@@ -2,15 +2,14 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 /**
- * A relay before a Redis that loses a part of what a worker and its Redis say:
- * `waits`: everything on the connection that blocks, and on each that is opened later;
- * `answers to waits`: only what Redis says on those;
- * `answers to questions`: what Redis says on the open connection on which the worker asks for jobs.
+ * A relay before Redis that loses a part of the messages between a worker and Redis. `waits`: everything on the blocking connection, and on
+ * each later one; `answers to waits`: only the replies of Redis on those; `answers to questions`: the replies of Redis on the existing
+ * connection that the worker requests jobs on.
  */
 export interface HalfDeafRelay {
     port: number;
     lose(what: 'waits' | 'answers to waits' | 'answers to questions'): void;
-    /** Hears everything again, and cuts the connections of which something was lost: nobody would say it again. */
+    /** Forwards everything again, and cuts the connections that lost a message, since nobody would repeat it. */
     hear(): void;
     close(): Promise<void>;
 }

@@ -31,7 +31,7 @@ export function aJob(changes: Partial<FetchJob> = {}, timeoutMs = 10_000): Fetch
     };
 }
 
-/** What a worker answers to a call that went well. */
+/** A worker's outcome of a successful call. */
 export function success(data: Record<string, string> = {}): FetchOutcome {
     const upstream = { status: 200, attempts: 1, durationMs: 1, bytes: 2 };
     return {
@@ -46,12 +46,12 @@ export function success(data: Record<string, string> = {}): FetchOutcome {
     };
 }
 
-/** What the caller gets of a call that went well. */
+/** The data that the caller of a successful call gets. */
 export function dataOf(outcome: FetchOutcome): JsonObject | undefined {
     return outcome.ok ? (JSON.parse(outcome.text) as JsonObject) : undefined;
 }
 
-/** Asks again until it is so, or fails after `limitMs`. */
+/** Polls until the condition is true, or fails after `limitMs`. */
 export async function eventually(what: string, isSo: () => boolean | Promise<boolean>, limitMs = 10_000): Promise<void> {
     const end = performance.now() + patienceFor(limitMs);
     while (!(await isSo())) {

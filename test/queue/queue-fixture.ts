@@ -8,16 +8,16 @@ import { type Place, silent } from './jobs.ts';
 
 export * from './jobs.ts';
 
-/** The two ways to run the product. Without TEST_REDIS_URL only the one without Redis is tested. */
+/** The two topologies of the product. Without TEST_REDIS_URL, only the one without Redis is tested. */
 export const topologies: readonly ('redis' | 'postgres')[] = testRedisUrl() === undefined ? ['postgres'] : ['redis', 'postgres'];
 
-/** A store of one spec's own, and everything that was opened on it. */
+/** A queue store for one spec, and everything that was opened on it. */
 export interface QueueFixture {
     place: Place;
     openQueue(role: 'api' | 'worker'): Queue;
     openLimits(clock?: { offsetMs: number }, patienceMs?: number): ReturnType<typeof openLimits>;
     openFleet(): ReturnType<typeof openFleet>;
-    /** Closes what was opened since the last call. */
+    /** Closes everything that was opened since the last call. */
     closeAll(): Promise<void>;
     /** Closes everything and removes the store. */
     remove(): Promise<void>;

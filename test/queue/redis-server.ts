@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { freePort } from '../support/free-port.ts';
 import { eventually } from './jobs.ts';
 
-/** A Redis of one test's own, set as operators are told to, to be killed and started again on the same port and data. */
+/** A Redis for one test, configured as operators are told to. It can be killed and restarted on the same port and data. */
 export interface OwnRedis {
     url: string;
     port: number;

@@ -26,13 +26,13 @@ for (const topology of topologies) {
             return fixture.openQueue('worker').consume(handler, { concurrency });
         }
 
-        it('brings a job to a worker and its outcome back to the caller', async () => {
+        it('delivers a job to a worker and its outcome to the caller', async () => {
             work(async (job) => success({ site: job.site, asked: job.values }));
             const outcome = await api.run(aJob({ values: '{"q":"shoes","a":1}' }));
             expect(outcome).to.deep.include({ ok: true, text: JSON.stringify({ site: 'shop.example', asked: '{"q":"shoes","a":1}' }) });
         });
 
-        it('brings each of 1,000 callers at once the outcome of the own call', async function () {
+        it('delivers to each of 1,000 concurrent callers the outcome of its own call', async function () {
             this.timeout(240_000);
             work(async (job) => success({ operation: job.operation }));
             const jobs = Array.from({ length: 1000 }, () => aJob({}, 20_000));
@@ -41,7 +41,7 @@ for (const topology of topologies) {
             await eventually('the queue is empty', async () => Object.values(await api.counts()).every((count) => count === 0));
         });
 
-        it('does not mix the replies of two processes that wait', async () => {
+        it('does not mix the replies of two waiting processes', async () => {
             const other = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(other));
             work(async (job) => success({ endpoint: job.endpoint }));
@@ -50,7 +50,7 @@ for (const topology of topologies) {
             expect(dataOf(theirs)?.['endpoint']).to.equal('theirs');
         });
 
-        it('carries an outcome of 10 MiB', async function () {
+        it('delivers an outcome of 10 MiB', async function () {
             this.timeout(240_000);
             const long = 'é'.repeat(5 * 1024 * 1024);
             work(async () => success({ long }));
@@ -58,13 +58,13 @@ for (const topology of topologies) {
             expect(dataOf(outcome)?.['long'] === long).to.equal(true);
         });
 
-        it('carries an expected refusal as a value, with all that it says', async () => {
+        it('delivers an expected refusal as a value, with all its fields', async () => {
             const refused: FetchOutcome = { ok: false, code: 'UPSTREAM_STATUS', upstream: { status: 404, snippet: 'gone' }, attempts: 1 };
             work(async () => refused);
             expect(await api.run(aJob())).to.deep.include(refused);
         });
 
-        it('answers INTERNAL when the handler has a bug, and goes on working', async () => {
+        it('answers INTERNAL if the handler has a bug, and continues', async () => {
             work(async (job) => {
                 if (job.endpoint === 'bug') throw new TypeError('undefined is not a function');
                 return success();
@@ -73,7 +73,7 @@ for (const topology of topologies) {
             expect((await api.run(aJob())).ok).to.equal(true);
         });
 
-        it('lets a handler give back what it held once its outcome was delivered', async () => {
+        it('lets a handler release what it held once its outcome was delivered', async () => {
             let held = 0;
             work(async (_job, _signal, _trace, afterwards) => {
                 held += 1;
@@ -95,12 +95,12 @@ for (const topology of topologies) {
             await eventually('the job is taken out of the queue', async () => (await api.counts()).waiting === 0);
         });
 
-        it('never queues a call whose time is up already', async () => {
+        it('never queues a call whose deadline has passed', async () => {
             expect(await api.run(aJob({ deadlineAt: Date.now() - 1 }))).to.deep.equal({ ok: false, code: 'DEADLINE_EXCEEDED' });
             expect((await api.counts()).waiting).to.equal(0);
         });
 
-        it('takes a waiting job out when its caller goes away', async () => {
+        it('removes a waiting job when its caller disconnects', async () => {
             const caller = new AbortController();
             const outcome = api.run(aJob(), { signal: caller.signal });
             await eventually('the job waits', async () => (await api.counts()).waiting === 1);
@@ -109,7 +109,7 @@ for (const topology of topologies) {
             await eventually('nothing waits', async () => (await api.counts()).waiting === 0);
         });
 
-        it('aborts a running job when its caller goes away', async () => {
+        it('aborts a running job when its caller disconnects', async () => {
             const seen = Promise.withResolvers<void>();
             const aborted = Promise.withResolvers<void>();
             const consumer = work((_job, signal) => {
@@ -130,7 +130,7 @@ for (const topology of topologies) {
             await eventually('the slot is free', () => consumer.inFlight() === 0);
         });
 
-        it('lets plain jobs pass those of lower priority', async () => {
+        it('lets normal jobs pass those of lower priority', async () => {
             const order: string[] = [];
             const bulk = [api.run(aJob({ endpoint: 'bulk' }), { priority: 100 }), api.run(aJob({ endpoint: 'bulk' }), { priority: 100 })];
             await eventually('the bulk jobs wait', async () => (await api.counts()).waiting === 2);
@@ -144,7 +144,7 @@ for (const topology of topologies) {
             expect(order).to.deep.equal(['plain', 'bulk', 'bulk']);
         });
 
-        it('tells how many jobs wait and how long the oldest has', async () => {
+        it('reports how many jobs wait and how long the oldest has waited', async () => {
             expect(await api.oldestWaitSeconds()).to.equal(0);
             const caller = new AbortController();
             const outcome = api.run(aJob(), { signal: caller.signal });
@@ -154,7 +154,7 @@ for (const topology of topologies) {
             await outcome;
         });
 
-        it('finishes what runs and takes nothing new when it drains', async () => {
+        it('finishes running jobs and takes no new ones when it drains', async () => {
             const gate = Promise.withResolvers<void>();
             const started = Promise.withResolvers<void>();
             const consumer = work(async () => {

@@ -14,7 +14,7 @@ describe('replies of workers in PostgreSQL', () => {
     it('are encrypted while they are stored', async () => {
         const db = openDb({ url: fixture.place.databaseUrl, acquireTimeoutMs: 10_000 });
         try {
-            // Replies are deleted as they are read: the trigger keeps what was written.
+            // Replies are deleted when they are read. The trigger keeps a copy of what was written.
             await db.raw(`
                 create table stored_replies (body text);
                 create function keep_reply() returns trigger language plpgsql as $$

@@ -2,7 +2,9 @@ import { openQueue } from '../../shared/coordination/queue/queue.ts';
 import { testSecretsAlone } from '../support/secrets.ts';
 import { type Place, silent, success } from './jobs.ts';
 
-/** A worker in a process of its own, to be killed. It holds on to jobs of the endpoint `hang` for ever, and says `taken` when it has one. */
+/**
+ * A worker in its own process, which a test can kill. It never finishes jobs of the endpoint `hang`, and prints `taken` when it has one.
+ */
 const [place = ''] = process.argv.slice(2);
 const queue = openQueue({ ...parsePlace(place), secrets: testSecretsAlone(), role: 'worker', log: silent });
 queue.consume(

@@ -24,7 +24,7 @@ describe('an account', () => {
         expect(drift).to.deep.equal([]);
     });
 
-    it('begins verified, with the allowance of its plan and the bonus on top', async () => {
+    it('begins verified, with the allowance of its plan and the bonus', async () => {
         const free = await accounts.createAccount(db, { email: 'free@people.example', plan: 'free', bonus: 7 });
         expect(await readBalance(db, free.userId)).to.deep.include({ allowance: { limit: 1000, remaining: 1000 }, bonus: 7, held: 0 });
         expect((await findUser(db, free.userId))?.verifiedAt).to.be.instanceOf(Date);
@@ -34,7 +34,7 @@ describe('an account', () => {
         expect(await readBalance(db, own.workspaceId)).to.deep.include({ allowance: { limit: 0, remaining: 0 }, available: 0 });
     });
 
-    it('of a known address gets one more workspace, and shares what is free', async () => {
+    it('of a known address gets another workspace, and shares the free credits', async () => {
         const first = await accounts.createAccount(db, { email: 'Ada.L@gmail.com', plan: 'free' });
         const second = await accounts.createAccount(db, { email: 'adal+work@googlemail.com', plan: 'free', bonus: 5 });
         expect(second).to.include({ userId: first.userId, isNewUser: false });
@@ -45,7 +45,7 @@ describe('an account', () => {
         expect((await readBalance(db, first.userId))?.bonus).to.equal(5);
     });
 
-    it('of one address made sixteen times at once is one user with sixteen workspaces', async () => {
+    it('of one address that is created sixteen times at once is one user with sixteen workspaces', async () => {
         const made = await Promise.all(
             Array.from({ length: 16 }, () => accounts.createAccount(db, { email: 'race@people.example', plan: 'free' })),
         );
@@ -54,7 +54,7 @@ describe('an account', () => {
         expect(made.filter(({ isNewUser }) => isNewUser)).to.have.length(1);
     });
 
-    it('of an address that nobody verified loses password and keys to its owner', async () => {
+    it('of an unverified address loses password and keys when its owner verifies it', async () => {
         const stranger = await accounts.createAccount(db, { email: 'taken@people.example', plan: 'free' });
         await db.raw("update users set verified_at = null, password_hash = 'theirs' where id = ?", [stranger.userId]);
         const owner = await accounts.createAccount(db, { email: 'taken@people.example', plan: 'free' });
@@ -76,7 +76,7 @@ describe('an account', () => {
         await keys.close();
     });
 
-    it('changes plan with its workspace, and bonus goes to anyone who pays', async () => {
+    it('changes its plan with its workspace, and the bonus belongs to the payer', async () => {
         const { workspaceId, userId } = await accounts.createAccount(db, { email: 'grow@people.example', plan: 'free', bonus: 11 });
         expect(await accounts.setPlan(db, workspaceId, 'starter', { allowance: 20 })).to.equal(workspaceId);
         expect(await readBalance(db, workspaceId)).to.deep.include({ allowance: { limit: 20, remaining: 20 }, bonus: 11 });

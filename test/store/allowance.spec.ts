@@ -53,7 +53,7 @@ describe('the allowance', () => {
             });
         }
 
-        it('is counted in UTC, whatever zone the database is in', async () => {
+        it('is counted in UTC, whatever the time zone of the database', async () => {
             await books.setTime('2027-01-31T23:30:00Z');
             const account = await books.user({ allowance: 10 });
             await books.db.transaction(async (trx) => {
@@ -67,7 +67,7 @@ describe('the allowance', () => {
             });
         });
 
-        it('that nobody used leaves no trace but its end', async () => {
+        it('that was not used only records its end', async () => {
             await books.setTime('2027-03-10T00:00:00Z');
             const account = await books.user({ allowance: 10 });
             await books.setTime('2028-06-10T00:00:10Z');
@@ -99,14 +99,14 @@ describe('the allowance', () => {
             ]);
         });
 
-        it('by anyone who looks at the balance', async () => {
+        it('by anyone who reads the balance', async () => {
             const account = await books.user({ allowance: 10 });
             await spend(account, 10);
             await books.advance(31 * DAY);
             expect(await books.credits.balance(account)).to.deep.include({ allowance: { limit: 10, remaining: 10 } });
         });
 
-        it('by the sweeper, once, where nobody looks', async () => {
+        it('by the sweeper, once, if nobody reads it', async () => {
             const account = await books.user({ allowance: 10 });
             await books.advance(31 * DAY);
             await Promise.all([books.credits.sweep(), books.others.sweep(), books.credits.sweep()]);
@@ -115,13 +115,13 @@ describe('the allowance', () => {
 
         it('once, by 200 calls at the same time (R15)', () => beginMonth(books, { calls: 200 }));
 
-        it('while calls run, each of which is charged to one month (R15)', () => passMonths(books, { months: 4, callers: 8 }));
+        it('while calls run, and each call is charged to one month (R15)', () => passMonths(books, { months: 4, callers: 8 }));
     });
 
     describe('of a month that ended meanwhile', () => {
         beforeEach(() => books.setTime('2027-05-01T00:00:00Z'));
 
-        it('lapses when it is released, and bonus returns', async () => {
+        it('expires when it is released, and the bonus returns', async () => {
             const account = await books.user({ allowance: 10, bonus: 10 });
             const { operation } = await hold(account, 14);
             await books.advance(31 * DAY);
@@ -146,7 +146,7 @@ describe('the allowance', () => {
             expect(await books.story(account)).to.include.members(['charge +7 -14', 'lapse -3']);
         });
 
-        it('lapses also where the sweeper releases it', async () => {
+        it('expires also if the sweeper releases it', async () => {
             const account = await books.user({ allowance: 10 });
             await hold(account, 8);
             await books.advance(62 * DAY);
@@ -167,7 +167,7 @@ describe('the allowance', () => {
             return { owner, workspace };
         }
 
-        it('begins a new period at once, and the owner’s bonus moves along', async () => {
+        it('begins a new period at once, and the owner’s bonus moves with it', async () => {
             const { owner, workspace } = await upgraded({ allowance: 10, bonus: 7, used: 4 });
             expect(await books.credits.balance(workspace)).to.deep.include({
                 plan: 'pro',
@@ -180,7 +180,7 @@ describe('the allowance', () => {
             expect((await books.story(workspace)).at(-1)).to.equal('move +7');
         });
 
-        it('gives the bonus back with Free, and ends the paid allowance', async () => {
+        it('returns the bonus with Free, and ends the paid allowance', async () => {
             const { owner, workspace } = await upgraded({ allowance: 10, bonus: 7 });
             expect(await changePlan(books.db, workspace, { plan: 'free', planAllowance: 10 })).to.equal(owner);
             expect(await books.credits.balance(workspace)).to.include({ available: 0 });
@@ -189,7 +189,7 @@ describe('the allowance', () => {
             expect(await books.credits.balance(workspace)).to.deep.include({ allowance: { limit: 300, remaining: 300 }, bonus: 7 });
         });
 
-        it('lets calls in flight end: what they held of the old allowance lapses, their bonus follows its owner', async () => {
+        it('lets running calls end: their hold of the old allowance expires, their bonus follows its owner', async () => {
             const { owner, workspace } = await upgraded({ allowance: 0, bonus: 7 });
             const { operation } = await hold(workspace, 604);
             await changePlan(books.db, workspace, { plan: 'free', planAllowance: 10 });
@@ -199,7 +199,7 @@ describe('the allowance', () => {
             expect(await books.credits.balance(owner)).to.include({ bonus: 7 });
         });
 
-        it('does not lend the new period what the old one still held', async () => {
+        it('adds nothing to the new period that the old one still held', async () => {
             const { workspace } = await upgraded({ allowance: 10 });
             const { operation } = await hold(workspace, 100);
             await changePlan(books.db, workspace, { plan: 'enterprise', planAllowance: 600, overrides: { allowance: 900, perMinute: 7 } });
@@ -210,7 +210,7 @@ describe('the allowance', () => {
             });
         });
 
-        it('brings an inviter’s bonus to the account that the inviter pays with', async () => {
+        it('moves an inviter’s bonus to the account that the inviter pays with', async () => {
             const { owner, workspace } = await upgraded({ allowance: 10 });
             const invited = await books.user({ allowance: 2, invitedBy: owner });
             for (const day of [1, 2]) {
@@ -233,7 +233,7 @@ describe('the allowance', () => {
             expect(await books.credits.balance(owner)).to.include({ bonus: 50 });
         });
 
-        it('ends in one state, however many change it at once', async () => {
+        it('ends in one state, however many changes come at once', async () => {
             const { owner, workspace } = await upgraded({ allowance: 10, bonus: 7 });
             const plans = ['free', 'pro', 'starter', 'free', 'enterprise', 'pro'] as const;
             await Promise.all(plans.map((plan) => changePlan(books.db, workspace, { plan, planAllowance: plan === 'free' ? 10 : 600 })));
@@ -258,7 +258,7 @@ describe('the allowance', () => {
             expect(await books.credits.balance(account)).to.deep.include({ allowance: { limit: 20, remaining: 0 } });
         });
 
-        it('never has more left than the limit, also when held credits come back', async () => {
+        it('never leaves more than the limit, also when held credits return', async () => {
             const account = await books.user({ allowance: 100 });
             const { operation } = await hold(account, 100);
             await setLimits(books.db, account, { plan: 'free', planAllowance: 100, overrides: { allowance: 10 } });

@@ -18,19 +18,19 @@ import { findPlanted, readStored, type Stored } from '../support/stored.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
 const SITE = 'dear.test';
-/** The secrets that a test plants itself; the others are those that Routebook makes. */
+/** The secrets that this test plants. Routebook generates the others. */
 const PLANTED = ['keyed param', 'keyed body', 'kept param', 'kept body', 'write param', 'wrong param', 'broken body', 'redirect'] as const;
 const randomText = () => `planted${randomBytes(18).toString('hex')}`;
 
 for (const topology of TOPOLOGIES) {
-    describe(`what is stored and logged, with queue and limits in ${topology}`, function () {
+    describe(`stored and logged data, with queue and limits in ${topology}`, function () {
         this.timeout(240_000);
         let world: World;
         let mail: MailServer;
         let site: Site;
         let publisher: Person;
         const secrets: Record<string, string> = {};
-        /** What was stored at each step of the story. */
+        /** The stored data at each step. */
         const steps = new Map<string, Stored>();
 
         before(async () => {
@@ -99,7 +99,7 @@ for (const topology of TOPOLOGIES) {
             await look('with a new password');
         }
 
-        /** Lets messages out, up to the one with a link to this path. */
+        /** Delivers mails, up to the one with a link to this path. */
         async function nextLink(email: string, path: string): Promise<string> {
             mail.refuseWith(0);
             await world.clock.advance({ minutes: 10 });
@@ -194,12 +194,12 @@ for (const topology of TOPOLOGIES) {
             keepCookie('second session', person);
         }
 
-        it('has no secret in clear, in base64 or in hex, at any step', () => {
+        it('contains no secret as plain text, base64 or hex, at any step', () => {
             for (const [name, secret] of Object.entries(secrets)) expect(secret.length, name).to.be.at.least(19);
             for (const [step, stored] of steps) expect(findPlanted(stored, secrets), step).to.deep.equal([]);
         });
 
-        it('was looked at while it held what the secrets are in', () => {
+        it('was read while it contained the data around the secrets', () => {
             const rowsOf = (step: string, table: string) => steps.get(step)?.get(`table public.${table}`) ?? '';
             expect(rowsOf('signed up, with a mail that waits', 'outgoing_mails')).to.include('sealed');
             expect(rowsOf('asked for a new password, with a mail that waits', 'outgoing_mails')).to.include('sealed');
@@ -213,7 +213,7 @@ for (const topology of TOPOLOGIES) {
             expect(steps.get('fetched')?.get('the log')).to.include(SITE);
         });
 
-        it('would show a secret in each form, in each place', async () => {
+        it('would reveal a secret in each form, in each place', async () => {
             const { app } = world;
             const secret = randomText();
             const forms = [0, 1, 2].map((shift) => Buffer.from(`${'x'.repeat(shift)}${secret}yz`).toString('base64'));

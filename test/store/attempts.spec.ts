@@ -18,19 +18,19 @@ describe('attempts', () => {
     const hourly = (of: string): Attempt => ['sign-up by client, hour', of];
     const daily = (of: string): Attempt => ['sign-up by client, day', of];
 
-    it('are let through as often as the bound says, however many come at the same time', async () => {
+    it('are allowed up to the limit, however many come at the same time', async () => {
         const waits = await Promise.all(Array.from({ length: 40 }, () => takeAttempts(db, [hourly('crowd'), daily('crowd')])));
         expect(waits.filter((wait) => wait === 0)).to.have.length(ATTEMPTS['sign-up by client, hour'].most);
         for (const wait of waits) expect(wait).to.be.within(0, ATTEMPTS['sign-up by client, hour'].seconds);
     });
 
-    it('wait for a whole window at most, also when their clock was read before the window began', async () => {
+    it('wait for one window at most, also if their clock was read before the window began', async () => {
         for (let time = 0; time < 5; time++) await takeAttempts(db, [hourly('early')]);
         await db.raw(`update attempts set ends_at = ends_at + interval '2 seconds' where name = 'sign-up by client, hour: early'`);
         expect(await takeAttempts(db, [hourly('early'), daily('early')])).to.equal(3600);
     });
 
-    it('that are refused count nowhere', async () => {
+    it('that are refused do not count', async () => {
         for (let time = 0; time < 5; time++) await takeAttempts(db, [hourly('one')]);
         for (let time = 0; time < 30; time++) expect(await takeAttempts(db, [hourly('one'), daily('one')])).to.be.greaterThan(0);
         expect(await takeAttempts(db, [daily('one')])).to.equal(0);
@@ -38,7 +38,7 @@ describe('attempts', () => {
         expect(rows[0].used).to.equal(1);
     });
 
-    it('of one do not count for another', async () => {
+    it('of one caller do not count for another', async () => {
         for (let time = 0; time < 5; time++) await takeAttempts(db, [hourly('first')]);
         expect(await takeAttempts(db, [hourly('second')])).to.equal(0);
     });

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Batch, BatchClosed, openBatch, WaitedTooLong } from '../../shared/platform/batch.ts';
 
-/** A batch that has left, and that waits to be told how it ended. */
+/** A batch that was sent and waits for its outcome. */
 interface Departed {
     items: readonly string[];
     arrive(): void;
@@ -32,7 +32,7 @@ describe('a batch', () => {
             (verdict) => verdict,
             (error: unknown) => error,
         );
-    /** Adds items of which the first has left alone when this resolves, and the others wait. */
+    /** Adds items. When this resolves, the first one was sent alone and the others wait. */
     const addBehind = async (first: string, ...others: string[]) => {
         const outcomes = [outcomeOf(first)];
         await nextTurn();
@@ -48,7 +48,7 @@ describe('a batch', () => {
         batch = open();
     });
 
-    it('has no more of what its items bring than it may, or a single item', async () => {
+    it('has at most its maximum of weight, or a single item', async () => {
         batch = openBatch<string, string>({
             run: (items) =>
                 new Promise((resolve) => {
@@ -67,7 +67,7 @@ describe('a batch', () => {
         expect(await Promise.all(outcomes)).to.deep.equal(all);
     });
 
-    it('takes along what arrives in one turn, and in the next one what came while it was under way', async () => {
+    it('contains what arrives in one turn, and the next batch what came while it ran', async () => {
         const outcomes = await addBehind('a', 'b', 'c');
         departed[0]?.arrive();
         await nextTurn();
@@ -77,7 +77,7 @@ describe('a batch', () => {
         expect(await Promise.all(outcomes)).to.deep.equal(['a done', 'b done', 'c done']);
     });
 
-    it('never has two of one key, and tells each its own verdict', async () => {
+    it('never has two items with one key, and gives each its own outcome', async () => {
         const outcomes = Promise.all(['a', 'b', 'a'].map(outcomeOf));
         await nextTurn();
         departed[0]?.arrive();
@@ -88,7 +88,7 @@ describe('a batch', () => {
         expect(await outcomes).to.deep.equal(['a done', 'b done', 'a done']);
     });
 
-    it('that fails by the fault of one fails for that one alone', async () => {
+    it('that fails because of one item fails for that one alone', async () => {
         const fault = new Error('c is wrong');
         batch = openBatch<string, string>({
             run: (items) => (items.includes('c') ? Promise.reject(fault) : Promise.resolve(items)),
@@ -98,7 +98,7 @@ describe('a batch', () => {
         expect(await Promise.all(['a', 'b', 'c', 'd'].map(outcomeOf))).to.deep.equal(['a', 'b', fault, 'd']);
     });
 
-    it('that fails for all is not run again', async () => {
+    it('that fails for all items is not run again', async () => {
         const lost = new Outage('the link is lost');
         const outcomes = Promise.all(['a', 'b'].map(outcomeOf));
         await nextTurn();
@@ -107,7 +107,7 @@ describe('a batch', () => {
         expect(departed).to.have.length(1);
     });
 
-    it('that fails for all takes along those behind it that would fail alike, and no others', async () => {
+    it('that fails for all items fails waiting ones of the same kind with it, and no others', async () => {
         const lost = new Outage('the link is lost');
         const [first, second, third] = await addBehind('a', 'hold b', 'c');
         departed[0]?.fail(lost);
@@ -119,7 +119,7 @@ describe('a batch', () => {
         expect(await third).to.equal('c done');
     });
 
-    it('turns away those who wait and are meant, at once, and takes the others along', async () => {
+    it('rejects the selected waiting items at once, and sends the others', async () => {
         const lost = new Outage('no connection');
         const [first, second, third, fourth] = await addBehind('a', 'hold b', 'c', 'hold d');
         batch.turnAway((item) => item.startsWith('hold'), lost);
@@ -132,7 +132,7 @@ describe('a batch', () => {
         expect(await Promise.all([first, third])).to.deep.equal(['a done', 'c done']);
     });
 
-    it('turns nobody away who is under way, and takes who comes after', async () => {
+    it('rejects no item that was sent, and takes later ones', async () => {
         const [first] = await addBehind('a');
         batch.turnAway(() => true, new Outage('no connection'));
         const second = outcomeOf('b');
@@ -143,7 +143,7 @@ describe('a batch', () => {
         expect(await Promise.all([first, second])).to.deep.equal(['a done', 'b done']);
     });
 
-    it('that is being closed waits for what is under way, also when those behind it are turned away', async () => {
+    it('waits for what was sent when it is closed, also if waiting items are rejected', async () => {
         const lost = new Outage('no connection');
         const [first, second] = await addBehind('a', 'b');
         const closed = batch.close();
@@ -157,7 +157,7 @@ describe('a batch', () => {
         expect(departed).to.have.length(1);
     });
 
-    it('is closed as soon as the last who waited is turned away, where nothing is under way', async () => {
+    it('is closed as soon as the last waiting item is rejected, if nothing was sent', async () => {
         const lost = new Outage('no connection');
         const outcome = outcomeOf('a');
         const closed = Promise.all([batch.close(), batch.close()]);
@@ -168,7 +168,7 @@ describe('a batch', () => {
         expect(departed).to.deep.equal([]);
     });
 
-    it('lets nobody wait for it beyond the limit', async () => {
+    it('lets no item wait beyond the limit', async () => {
         batch = open(20);
         const [first, second] = await addBehind('a', 'b');
         expect(await second).to.be.instanceOf(WaitedTooLong);

@@ -7,23 +7,23 @@ import { checkLedger } from '../../shared/store/credits/ledger.ts';
 import { advanceClock, setClock } from '../support/clock.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 
-/** A database with accounts in it, and two processes' worth of credits over it. */
+/** A database with accounts, and credits as two processes use them. */
 export interface Books {
     url: string;
     db: Db;
     credits: Credits;
-    /** What another process would have open. */
+    /** The credits of a second process. */
     others: Credits;
-    /** Makes a user on Free with this allowance and bonus; returns the account's id, which is the user's too. */
+    /** Creates a user on Free with this allowance and bonus. Returns the id of account and user. */
     user(order: { allowance?: number; bonus?: number; invitedBy?: string }): Promise<string>;
-    /** A free workspace of this owner. */
+    /** Creates a free workspace of this owner. */
     workspace(owner: string): Promise<string>;
-    /** Sets the time of the database; stays until it is set again. */
+    /** Sets the time of the database until it is set again. */
     setTime(iso: string): Promise<void>;
     advance(seconds: number): Promise<void>;
     /** Kinds and amounts of an account's ledger, oldest first: `grant 10`, `hold -3 +3`. */
     story(accountId: string): Promise<string[]>;
-    /** Fails where a ledger does not sum, or a hold is open. */
+    /** Fails if a ledger does not sum, or a hold is open. */
     expectRightBooks(): Promise<void>;
     close(): Promise<void>;
 }
@@ -84,7 +84,7 @@ export async function openBooks(): Promise<Books> {
     };
 }
 
-/** An order for one unit of one credit, where the test does not say otherwise. */
+/** An order for one unit of one credit by default. */
 export function orderFor(accountId: string, order: Partial<HoldOrder> = {}): HoldOrder {
     return {
         operation: newId('op'),

@@ -20,7 +20,7 @@ describe('a package that takes long to compare', () => {
         packageOf(SITE, names.join(), { endpoints: names.map((name) => ({ name, method: 'GET', url: `https://${SITE}/${name}` })) });
     const publish = async (document: PackageDocument) => accepted(await schemas.publish(database.db, orderOf(document, publisher)));
 
-    /** Publishes it; `meanwhile` runs each time that it is compared, and is told whether its domain is locked. */
+    /** Publishes it. `meanwhile` runs at each comparison, with whether its domain is locked. */
     async function publishSlowly(document: PackageDocument, meanwhile: (isLocked: boolean, turn: number) => Promise<unknown>) {
         const { content, ...order } = orderOf(document, publisher);
         let turn = 0;
@@ -42,7 +42,7 @@ describe('a package that takes long to compare', () => {
         expect([version, seen]).to.deep.equal([2, [true]]);
     });
 
-    it('is compared again where another version came meanwhile, and says what it changes of that one', async () => {
+    it('is compared again if another version came meanwhile, and says what it changes in that one', async () => {
         const turns: number[] = [];
         const { version, changes } = await publishSlowly(withEndpoints('one', 'two', 'three'), async (_isLocked, turn) => {
             turns.push(turn);

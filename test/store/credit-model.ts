@@ -6,7 +6,7 @@ import { type Books, orderFor } from './books.ts';
 
 const DAY_MS = 86_400_000;
 
-/** What the product promises about one account, as plainly as it can be said. */
+/** The product's promises about one account, in the simplest form. */
 interface Account {
     id: string;
     anchor: Date;
@@ -15,7 +15,7 @@ interface Account {
     allowance: number;
     bonus: number;
     hasCharged: boolean;
-    /** From when on a charge pays the inviter. */
+    /** The time from which a charge pays the inviter. */
     referralFrom: number;
     inviter: Account | undefined;
 }
@@ -31,7 +31,7 @@ interface Hold {
     expiresAt: number;
 }
 
-/** Alone or with others of its tick, a movement must come to the same. */
+/** Whether a movement runs alone or together with others. The result must be the same. */
 interface Travel {
     isAlone: boolean;
 }
@@ -50,7 +50,7 @@ const who = fc.nat({ max: 2 });
 const which = fc.nat({ max: 40 });
 const isAlone = fc.boolean();
 
-/** A life of three accounts, of which each invited the next one. */
+/** Steps of three accounts, each invited by the previous one. */
 export const LIFE: fc.Arbitrary<Step[]> = fc.array(
     fc.oneof(
         {
@@ -75,7 +75,7 @@ export const LIFE: fc.Arbitrary<Step[]> = fc.array(
     { minLength: 1, maxLength: 40 },
 );
 
-/** Lives the steps in the database and in the model, and compares every answer and every balance. */
+/** Runs the steps in the database and in the model, and compares every result and every balance. */
 export async function live(books: Books, steps: readonly Step[]): Promise<void> {
     const accounts: Account[] = [];
     const holds: Hold[] = [];
@@ -188,7 +188,7 @@ export async function live(books: Books, steps: readonly Step[]): Promise<void> 
         else expect(verdict).to.include({ ok: false, available });
     }
 
-    /** Company that moves nothing: the end of an operation that there never was. */
+    /** Adds a movement that changes nothing: the end of an operation that does not exist. */
     async function travel<T>(isAlone: boolean, movement: Promise<T>): Promise<T> {
         const [moved] = await Promise.all([movement, ...(isAlone ? [] : [books.credits.release({ operation: newId('op') })])]);
         return moved;
@@ -222,7 +222,7 @@ function turn(account: Account, now: number): void {
 function monthsAfter(anchor: Date, months: number): Date {
     const end = new Date(anchor);
     end.setUTCMonth(anchor.getUTCMonth() + months);
-    // Overflowed into the month after: back to the last day of the one before it.
+    // The day overflowed into the next month. Use the last day of the month before.
     if (end.getUTCDate() !== anchor.getUTCDate()) end.setUTCDate(0);
     return end;
 }

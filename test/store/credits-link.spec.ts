@@ -8,7 +8,7 @@ import { type Books, openBooks, orderFor } from './books.ts';
 import { type Link, openLink } from './link.ts';
 import { loseAnswers } from './rushes.ts';
 
-describe('credits, where the link to the database breaks', () => {
+describe('credits when the database connection breaks', () => {
     let books: Books;
     let link: Link;
     let db: Db;
@@ -19,7 +19,7 @@ describe('credits, where the link to the database breaks', () => {
         db = openDb({ url: link.url });
         credits = openCredits(db, { settlePatienceMs: 300 });
     });
-    // Connections are made before a test breaks one: what is lost is the answer to a movement, not to a greeting.
+    // Connections are opened before a test breaks one, so that the response to a movement is lost and not the handshake.
     beforeEach(() => db.raw('select 1'));
     afterEach(() => books.expectRightBooks());
     after(async () => {
@@ -29,7 +29,7 @@ describe('credits, where the link to the database breaks', () => {
         await books.close();
     });
 
-    it('right after a hold was committed, find it by its operation', async () => {
+    it('after a hold was committed, find it by its operation', async () => {
         const [account, empty] = await Promise.all([books.user({ allowance: 10 }), books.user({})]);
         const order = orderFor(account, { unit: 4, maxUnits: 9 });
         link.loseNextAnswer();
@@ -40,7 +40,7 @@ describe('credits, where the link to the database breaks', () => {
         expect(await books.story(account)).to.deep.equal(['grant +10', 'hold -8 +8', 'release +8 -8']);
     });
 
-    it('right after a charge was committed, tell the bill and charge once', async () => {
+    it('after a charge was committed, return the bill and charge once', async () => {
         const account = await books.user({ allowance: 10 });
         const order = orderFor(account, { maxUnits: 4 });
         await credits.hold(order);
@@ -54,7 +54,7 @@ describe('credits, where the link to the database breaks', () => {
         expect(await books.story(account)).to.deep.equal(['grant +10', 'hold -4 +4', 'charge +1 -4', 'first_fetch +50']);
     });
 
-    it('right after a mark was committed, know it for their own', async () => {
+    it('after a mark was committed, recognise it as their own', async () => {
         const account = await books.user({ allowance: 10 });
         const order = orderFor(account, { effect: 'write' });
         await credits.hold(order);
@@ -65,7 +65,7 @@ describe('credits, where the link to the database breaks', () => {
         expect(await credits.release(order)).to.include({ before: 'sent', marked: true });
     });
 
-    it('and stays down, say so soon, and move nothing', async () => {
+    it('and stays down, report it soon, and move nothing', async () => {
         const account = await books.user({ allowance: 10 });
         link.cut();
         const elapsedMs = startStopwatch();
@@ -76,7 +76,7 @@ describe('credits, where the link to the database breaks', () => {
         expect(await books.story(account)).to.deep.equal(['grant +10']);
     });
 
-    it('and stays down after a hold, leave it to the sweeper', async () => {
+    it('and stays down after a hold, leave the hold to the sweeper', async () => {
         const account = await books.user({ allowance: 10 });
         const order = orderFor(account, { expiresInMs: 0 });
         await credits.hold(order);
@@ -89,7 +89,7 @@ describe('credits, where the link to the database breaks', () => {
         expect(await credits.charge({ operation: order.operation, amount: 1 })).to.include({ ok: false, state: 'released' });
     });
 
-    it('and nothing says so, find out all the same what was committed, on another connection', async () => {
+    it('silently, find out on another connection what was committed', async () => {
         const patient = openCredits(db, { patienceMs: 3000, settlePatienceMs: 3000, timeoutMs: 400 });
         const [account, other] = await Promise.all([books.user({ allowance: 10 }), books.user({ allowance: 10 })]);
         const [order, beside] = [orderFor(account, { maxUnits: 4 }), orderFor(other, { maxUnits: 2 })];
@@ -106,7 +106,7 @@ describe('credits, where the link to the database breaks', () => {
         expect(await books.story(other)).to.deep.equal(['grant +10', 'hold -2 +2', 'release +2 -2']);
     });
 
-    it('lose no credit and charge nobody twice, however often an answer is lost (R11)', async () => {
+    it('lose no credit and charge nobody twice, however often a response is lost (R11)', async () => {
         const patient = openCredits(db, { patienceMs: 3000, settlePatienceMs: 3000 });
         await loseAnswers({ books, credits: patient, link }, { callers: 8, calls: 25 });
         await patient.close();

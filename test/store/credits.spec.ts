@@ -20,7 +20,7 @@ describe('credits', () => {
     }
 
     describe('a balance', () => {
-        it('is told to everybody who asks at the same moment, each of an own account, by few reads', async () => {
+        it('is read in few queries for all accounts that ask at the same moment', async () => {
             const [ada, bob] = [await books.user({ allowance: 7 }), await books.user({ allowance: 9 })];
             let reads = 0;
             const note = ({ sql }: { sql: string }) => {
@@ -40,7 +40,7 @@ describe('credits', () => {
     });
 
     describe('a hold', () => {
-        it('takes as many units as are wanted', async () => {
+        it('holds as many units as are wanted', async () => {
             const account = await books.user({ allowance: 100 });
             const held = await hold(account, { unit: 5, maxUnits: 7 });
             expect(held).to.include({ amount: 35, units: 7, availableAfter: 65 });
@@ -48,7 +48,7 @@ describe('credits', () => {
             await books.credits.release(held);
         });
 
-        it('is not made where the site has changed since it was looked at, and leaves those that came with it alone', async () => {
+        it('is not made if the site has changed since it was read, and does not affect other holds of its statement', async () => {
             const account = await books.user({ allowance: 100 });
             const siteState = { registrable: 'nobody.example', revision: '::' };
             const [stale, fresh] = await Promise.all([
@@ -60,7 +60,7 @@ describe('credits', () => {
             if (fresh.ok) await books.credits.release(fresh);
         });
 
-        it('is made of what a settlement gives back in the same moment', async () => {
+        it('is made of what a settlement returns in the same moment', async () => {
             const account = await books.user({ allowance: 5 });
             const held = await hold(account, { unit: 5 });
             const [released, next] = await Promise.all([books.credits.release(held), books.credits.hold(orderFor(account, { unit: 5 }))]);
@@ -69,7 +69,7 @@ describe('credits', () => {
             if (next.ok) await books.credits.release(next);
         });
 
-        it('takes as many whole units as the balance pays for', async () => {
+        it('takes as many complete units as the balance pays for', async () => {
             const account = await books.user({ allowance: 9, bonus: 5 });
             const held = await hold(account, { unit: 5, maxUnits: 100 });
             expect(held).to.include({ amount: 10, units: 2, availableAfter: 4 });
@@ -94,7 +94,7 @@ describe('credits', () => {
             expect(await books.credits.balance(account)).to.deep.include({ allowance: { limit: 3, remaining: 3 }, bonus: 10, held: 0 });
         });
 
-        it('of an operation that has one already fails, and leaves those that came with it alone', async () => {
+        it('fails if its operation already has one, and does not affect other holds of its statement', async () => {
             const account = await books.user({ allowance: 10 });
             const first = await hold(account);
             const [again, other] = await Promise.allSettled([books.credits.hold(orderFor(account, first)), hold(account)]);
@@ -105,15 +105,15 @@ describe('credits', () => {
         });
     });
 
-    describe('orders that arrive together', () => {
-        it('are checked each by its own account, and an empty one fails alone', async () => {
+    describe('concurrent orders', () => {
+        it('are each checked against their own account, and only an empty account fails', async () => {
             const accounts = await Promise.all([books.user({ allowance: 1 }), books.user({}), books.user({ allowance: 1 })]);
             const verdicts = await Promise.all(accounts.map((account) => books.credits.hold(orderFor(account))));
             expect(verdicts.map((verdict) => verdict.ok)).to.deep.equal([true, false, true]);
             await Promise.all(verdicts.map((verdict) => verdict.ok && books.credits.release(verdict)));
         });
 
-        it('are served in their order while the balance lasts, also past one that is too dear', async () => {
+        it('are served in order while the balance lasts, also after one that is too expensive', async () => {
             const account = await books.user({ allowance: 10 });
             const units = [4, 5, 5, 1];
             const verdicts = await Promise.all(units.map((unit) => books.credits.hold(orderFor(account, { unit }))));
@@ -121,7 +121,7 @@ describe('credits', () => {
             await Promise.all(verdicts.map((verdict) => verdict.ok && books.credits.release(verdict)));
         });
 
-        it('do not suffer from one that the database cannot store', async () => {
+        it('are not affected by one that the database cannot store', async () => {
             const account = await books.user({ allowance: 10 });
             const orders = Array.from({ length: 9 }, (_, place) => orderFor(account, place === 4 ? { site: 'nul\0.example' } : {}));
             const verdicts = await Promise.allSettled(orders.map((order) => books.credits.hold(order)));
@@ -144,12 +144,12 @@ describe('credits', () => {
             expect(await books.credits.balance(account)).to.include({ available: 0, held: 0 });
         });
 
-        it('one by one from each of eight processes spend exactly what there is, on an allowance and a bonus', () =>
+        it('one by one from each of eight processes spend exactly the allowance and the bonus', () =>
             spendOneByOne(books, { processes: 8, allowance: 100, bonus: 400 }));
     });
 
     describe('a charge', () => {
-        it('takes the exact cost and gives back the rest', async () => {
+        it('takes the exact cost and returns the rest', async () => {
             const account = await books.user({ allowance: 10, bonus: 10 });
             const held = await hold(account, { maxUnits: 15, userId: 'usr_nobody' });
             expect(await books.credits.charge({ operation: held.operation, amount: 12 })).to.deep.equal({
@@ -162,7 +162,7 @@ describe('credits', () => {
             expect(await books.story(account)).to.deep.equal(['grant +10', 'bonus +10', 'hold -15 +15', 'charge +3 -15']);
         });
 
-        it('of nothing is a success', async () => {
+        it('of nothing succeeds', async () => {
             const account = await books.user({ allowance: 10 });
             const held = await hold(account, { maxUnits: 3 });
             expect(await books.credits.charge({ operation: held.operation, amount: 0 })).to.include({
@@ -195,7 +195,7 @@ describe('credits', () => {
             expect(await books.credits.charge({ operation: newId('op'), amount: 1 })).to.include({ ok: false, state: 'unknown' });
         });
 
-        it('that waits for a lock is given up by the database too, so that nothing is charged after its caller was told otherwise', async () => {
+        it('that waits for a lock is given up by the database too, so that nothing is charged after its caller got an error', async () => {
             const account = await books.user({ allowance: 10 });
             const held = await hold(account, { unit: 5 });
             const impatient = openCredits(books.db, { settlePatienceMs: 100 });
@@ -215,7 +215,7 @@ describe('credits', () => {
     });
 
     describe('a mark', () => {
-        it('is given once, to a hold that is open', async () => {
+        it('is given once, to an open hold', async () => {
             const account = await books.user({ allowance: 10 });
             const held = await hold(account, { effect: 'write' });
             expect(await books.credits.markSent(held.operation)).to.equal(true);
@@ -224,7 +224,7 @@ describe('credits', () => {
             expect(await books.credits.release(held)).to.include({ before: 'sent', marked: true });
         });
 
-        it('is not given to a released hold, nor to one that never was', async () => {
+        it('is not given to a released hold, nor to an unknown one', async () => {
             const account = await books.user({ allowance: 10 });
             const held = await hold(account, { effect: 'write' });
             expect(await books.credits.release(held)).to.include({ before: 'held', marked: false });
@@ -232,7 +232,7 @@ describe('credits', () => {
             expect(await books.credits.markSent(newId('op'))).to.equal(false);
         });
 
-        it('is told to anyone who comes after the sweeper', async () => {
+        it('is reported to anyone who comes after the sweeper', async () => {
             const account = await books.user({ allowance: 10 });
             const held = await hold(account, { effect: 'write', expiresInMs: 0 });
             await books.credits.markSent(held.operation);
@@ -242,7 +242,7 @@ describe('credits', () => {
     });
 
     describe('a race', () => {
-        it('of charge, release and sweep is won by one of them, once', async () => {
+        it('between charge, release and sweep is won by one of them, once', async () => {
             const account = await books.user({ allowance: 1000 });
             const orders = Array.from({ length: 100 }, () => orderFor(account, { unit: 3, userId: 'usr_nobody', expiresInMs: 0 }));
             await Promise.all(orders.map((order) => books.credits.hold(order)));
@@ -268,7 +268,7 @@ describe('credits', () => {
             expect(await books.credits.balance(account)).to.include({ available: 1000 - spent, held: 0 });
         });
 
-        it('of the mark and the verdict is won by the first of them', async () => {
+        it('between the mark and the outcome is won by the first of them', async () => {
             const account = await books.user({ allowance: 1000 });
             const orders = Array.from({ length: 100 }, () => orderFor(account, { effect: 'write' }));
             await Promise.all(orders.map((order) => books.credits.hold(order)));
@@ -305,7 +305,7 @@ describe('credits', () => {
         });
     });
 
-    it('take nothing more once they are closed, and finish what they have', async () => {
+    it('accept nothing more once they are closed, and finish what they have', async () => {
         const account = await books.user({ allowance: 10 });
         const closing = openCredits(books.db);
         const order = orderFor(account);

@@ -35,7 +35,7 @@ describe('the index of endpoints', () => {
         return rows[0].waiting > 0;
     };
 
-    it('waits for a yank of the domain, and neither of them fails', async () => {
+    it('waits for a yank of the domain without a deadlock', async () => {
         await publish('One');
         expect(await index()).to.equal(true);
         await publish('Two');
@@ -51,7 +51,7 @@ describe('the index of endpoints', () => {
         expect(await indexed()).to.deep.equal([await latest()]);
     });
 
-    it('never holds a version that stopped being the latest while it was read', async () => {
+    it('never contains a version that stopped being the latest while it was read', async () => {
         await publish('Three');
         const third = await latest();
         let isYanked = false;
@@ -66,7 +66,7 @@ describe('the index of endpoints', () => {
         expect(await indexed()).to.deep.equal([await latest()]);
     });
 
-    it('passes over a site that cannot be indexed, and tries it again behind the others', async () => {
+    it('skips a site that cannot be indexed, and tries it again after the others', async () => {
         await publish('Four');
         dataOf(await ada.publish(aPackage('after.test')));
         const failing: typeof describePackage = async () => {
@@ -80,7 +80,7 @@ describe('the index of endpoints', () => {
         expect(await indexed()).to.deep.equal([await latest()]);
     });
 
-    it('takes packages whose texts hold words longer than PostgreSQL allows', async () => {
+    it('accepts packages whose texts contain words longer than PostgreSQL allows', async () => {
         const params = [{ name: 'id', source: 'path' as const, required: true, example: '\u0915'.repeat(999) }];
         dataOf(await ada.publish(aPackage('long.test', { endpoints: [anEndpoint('long.test', { params })] })));
         expect(await index()).to.equal(true);
@@ -89,13 +89,13 @@ describe('the index of endpoints', () => {
 
     it('lets the next version be published meanwhile', async () => {
         await world.app.db.transaction(async (trx) => {
-            // As indexing locks it.
+            // Locks the domain like the indexer.
             await trx('domains').where({ registrable: SITE }).forKeyShare().select('registrable');
             await publish('Meanwhile');
         });
     });
 
-    it('puts what works and is fast first among endpoints that fit alike', async () => {
+    it('ranks working and fast endpoints first among equal matches', async () => {
         const site = 'tides.test';
         const description = 'Tides of a harbour.';
         const endpoints = ['one', 'two'].map((name) => anEndpoint(site, { name, description, url: `https://${site}/${name}`, params: [] }));
@@ -120,7 +120,7 @@ describe('the index of endpoints', () => {
         expect(await db('endpoints').where({ site }).pluck('success_rate')).to.deep.equal([null, null]);
     });
 
-    it('has the figures of calls by their index', async () => {
+    it('reads the figures of calls by their index', async () => {
         const { db } = world.app;
         const asked: string[] = [];
         const hear = ({ sql }: { sql: string }) => asked.push(sql);

@@ -15,7 +15,7 @@ import { aPackage } from '../support/schemas.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-interface ApiError {
+interface RecordedEvent {
     type: string;
     workspace_id: string | null;
     account_id: string | null;
@@ -39,23 +39,23 @@ describe('an event is recorded', function () {
     });
 
     /** Events that `act` records, in any order. */
-    async function toldBy(act: () => Promise<unknown>): Promise<ApiError[]> {
+    async function eventsFrom(act: () => Promise<unknown>): Promise<RecordedEvent[]> {
         const known: string[] = await world.app.db('events').pluck('id');
         await act();
-        const rows: (ApiError & { data: unknown })[] = await world.app
+        const rows: (RecordedEvent & { data: unknown })[] = await world.app
             .db('events')
             .whereNotIn('id', known)
             .select('type', 'workspace_id', 'account_id', 'site', 'data');
         return rows.map((row) => ({ ...row, data: JSON.parse(String(row.data)) }));
     }
-    const typesOf = (told: readonly ApiError[]) => told.map(({ type }) => type).toSorted();
+    const typesOf = (events: readonly RecordedEvent[]) => events.map(({ type }) => type).toSorted();
 
-    it('with the version that is published, and with the requests that it fulfils', async () => {
+    it('with the published version, and with the requests that it fulfils', async () => {
         const asked = { domain: 'wanted.test', task: 'Read the price of every product once a day.' };
         const { request_id } = dataOf<{ request_id: string }>(await ada.call('POST', '/v1/schema-requests', { body: asked }));
-        const told = await toldBy(async () => dataOf(await ada.publish(aPackage('wanted.test'))));
-        expect(typesOf(told)).to.deep.equal(['request.fulfilled', 'schema.published']);
-        const [published, fulfilled] = told.toSorted((a, b) => (a.type < b.type ? 1 : -1));
+        const events = await eventsFrom(async () => dataOf(await ada.publish(aPackage('wanted.test'))));
+        expect(typesOf(events)).to.deep.equal(['request.fulfilled', 'schema.published']);
+        const [published, fulfilled] = events.toSorted((a, b) => (a.type < b.type ? 1 : -1));
         expect(published?.site).to.equal('wanted.test');
         expect(published?.data).to.include({ site: 'wanted.test', version: 1, change: 'major' });
         expect(fulfilled?.workspace_id).to.equal(ada.workspaceId);
@@ -63,23 +63,23 @@ describe('an event is recorded', function () {
         expect(fulfilled?.data).to.deep.equal({ request_id, domain: 'wanted.test', status: 'fulfilled', fulfilled_by });
     });
 
-    it('of nothing where the same package is published again, or not at all', async () => {
-        expect(await toldBy(() => ada.publish(aPackage('wanted.test')))).to.deep.equal([]);
-        expect(await toldBy(() => ada.publish(aPackage('dry.test'), '?dry_run=true'))).to.deep.equal([]);
+    it('not if the same package is published again, or publishing fails', async () => {
+        expect(await eventsFrom(() => ada.publish(aPackage('wanted.test')))).to.deep.equal([]);
+        expect(await eventsFrom(() => ada.publish(aPackage('dry.test'), '?dry_run=true'))).to.deep.equal([]);
     });
 
-    it('of nothing where its transaction is rolled back', async () => {
-        const told = await toldBy(async () => {
+    it('not if its transaction is rolled back', async () => {
+        const events = await eventsFrom(async () => {
             const failing = world.app.db.transaction(async (trx) => {
                 await recordEvent(trx, { type: 'batch.paused', workspaceId: ada.workspaceId, data: {} });
                 throw new Error('something went wrong afterwards');
             });
             await failing.catch(() => undefined);
         });
-        expect(told).to.deep.equal([]);
+        expect(events).to.deep.equal([]);
     });
 
-    it('when an operator calls a request fulfilled, and not where nobody with a key asked', async () => {
+    it('when an operator marks a request as fulfilled, but not for a request without a key', async () => {
         const task = 'Read the price of every product once a day.';
         const { db } = world.app;
         const ask = (id: string, workspaceId: string | undefined) =>
@@ -102,21 +102,21 @@ describe('an event is recorded', function () {
             );
         await ask('srq_withKey', ada.workspaceId);
         await ask('srq_withoutKey', undefined);
-        const told = await toldBy(async () => {
+        const events = await eventsFrom(async () => {
             for (const id of ['srq_withKey', 'srq_withoutKey']) await schemaRequests.move(db, id, 'fulfilled');
         });
-        expect(told.map(({ data }) => [data['request_id'], data['fulfilled_by']])).to.deep.equal([['srq_withKey', null]]);
+        expect(events.map(({ data }) => [data['request_id'], data['fulfilled_by']])).to.deep.equal([['srq_withKey', null]]);
     });
 
     it('when a version is verified for the first time, and when it drifts', async () => {
         dataOf(await ada.publish(aPackage('checked.test')));
         const { db } = world.app;
-        /** One run of the site's verification with this outcome. */
-        async function run(outcome: 'passed' | 'failed'): Promise<ApiError[]> {
+        /** One verification run of the site with this outcome. */
+        async function run(outcome: 'passed' | 'failed'): Promise<RecordedEvent[]> {
             await verification.requestRun(db, 'checked.test');
             await db('verifications').whereNot({ site: 'checked.test' }).update({ due_at: null });
             await world.clock.advance({ minutes: 11 });
-            // A claim passes over a domain that somebody else locks at that moment.
+            // A run skips a domain that another transaction locks at that moment.
             let claimed: verification.VerificationRun | undefined;
             await eventually(
                 async () => {
@@ -125,7 +125,7 @@ describe('an event is recorded', function () {
                 },
                 (run) => run !== undefined,
             );
-            return toldBy(() => verification.endRun(db, claimed ?? expect.fail('no run is due'), outcome, []));
+            return eventsFrom(() => verification.endRun(db, claimed ?? expect.fail('no run is due'), outcome, []));
         }
         const first = await run('passed');
         expect(first.map(({ type, site, data }) => [type, site, data['version']])).to.deep.equal([['schema.verified', 'checked.test', 1]]);
@@ -137,29 +137,31 @@ describe('an event is recorded', function () {
         expect(typesOf(await run('passed'))).to.deep.equal(['schema.verified']);
     });
 
-    it('when a maintainer or an operator yanks a version, and not when it is put back', async () => {
+    it('when a maintainer or an operator yanks a version, but not when the yank is undone', async () => {
         dataOf(await ada.publish(aPackage('yanked.test')));
         const yank = (reason: string) => ada.call('POST', '/v1/schemas/yanked.test/versions/1/yank', { body: { reason } });
-        const first = await toldBy(() => yank('broken'));
+        const first = await eventsFrom(() => yank('broken'));
         expect(first.map(({ type, data }) => [type, data])).to.deep.equal([
             ['schema.yanked', { site: 'yanked.test', version: 1, reason: 'broken' }],
         ]);
-        expect(await toldBy(() => yank('broken'))).to.deep.equal([]);
-        expect(await toldBy(() => ada.call('DELETE', '/v1/schemas/yanked.test/versions/1/yank'))).to.deep.equal([]);
+        expect(await eventsFrom(() => yank('broken'))).to.deep.equal([]);
+        expect(await eventsFrom(() => ada.call('DELETE', '/v1/schemas/yanked.test/versions/1/yank'))).to.deep.equal([]);
         const terminal = { print: () => undefined, complain: () => undefined };
         const admin = () =>
             runAdmin(['schema', 'yank', 'yanked.test', '1', '--reason', 'legal', '--json'], terminal, { DATABASE_URL: world.databaseUrl });
-        expect(typesOf(await toldBy(admin))).to.deep.equal(['schema.yanked']);
+        expect(typesOf(await eventsFrom(admin))).to.deep.equal(['schema.yanked']);
     });
 
-    it('with every key that ends, no matter who ends it', async () => {
+    it('with every key that ends, whoever ends it', async () => {
         const { app } = world;
         const owner = await join(world);
         const member = await join(world);
         await joinWorkspace(app.db, { workspaceId: owner.workspaceId, userId: member.userId, role: 'admin' });
         const make = (userId: string) => createKey(app.db, { workspaceId: owner.workspaceId, userId, name: 'a key' });
         const reasonsOf = async (act: () => Promise<unknown>) =>
-            (await toldBy(act)).map(({ type, workspace_id, data }) => `${type} ${workspace_id === owner.workspaceId} ${data['reason']}`);
+            (await eventsFrom(act)).map(
+                ({ type, workspace_id, data }) => `${type} ${workspace_id === owner.workspaceId} ${data['reason']}`,
+            );
 
         const reported = await make(owner.userId);
         const hash: { hash: Buffer } = await app.db('api_keys').where({ id: reported.keyId }).first('hash');
@@ -187,7 +189,7 @@ describe('an event is recorded', function () {
         const watch = async () => {
             await world.app.usage.flush();
             await world.clock.advance({ seconds: 16 });
-            return toldBy(() => watchSpending(world.app));
+            return eventsFrom(() => watchSpending(world.app));
         };
         for (let calls = 1; calls <= 4; calls++) await call();
         const low = await watch();

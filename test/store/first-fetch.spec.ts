@@ -10,7 +10,7 @@ describe('credits earned', () => {
     let books: Books;
     before(async () => {
         books = await openBooks();
-        // Months are the calendar's: not near the end of one.
+        // Months are calendar months, so the test starts far from the end of one.
         await books.setTime('2027-05-10T00:00:00Z');
     });
     afterEach(() => books.expectRightBooks());
@@ -29,7 +29,7 @@ describe('credits earned', () => {
     const bonusOf = async (accountId: string) => (await books.credits.balance(accountId))?.bonus;
 
     describe('with the first fetch', () => {
-        it('are in its own answer already', async () => {
+        it('are in its own response', async () => {
             const user = await books.user({ allowance: 10 });
             expect(await fetchOnce(user)).to.include({ charged: 1, available: 59, firstFetchBonus: 50 });
             expect(await fetchOnce(user)).to.include({ charged: 1, available: 58, firstFetchBonus: 0 });
@@ -43,13 +43,13 @@ describe('credits earned', () => {
             ]);
         });
 
-        it('wait for one that costs something', async () => {
+        it('wait for a fetch that costs something', async () => {
             const user = await books.user({ allowance: 10 });
             expect(await fetchOnce(user, { amount: 0 })).to.include({ charged: 0, available: 10, firstFetchBonus: 0 });
             expect(await fetchOnce(user)).to.include({ firstFetchBonus: 50 });
         });
 
-        it('are not earned by a fetch that failed', async () => {
+        it('are not earned by a failed fetch', async () => {
             const user = await books.user({ allowance: 10 });
             const order = orderFor(user);
             await books.credits.hold(order);
@@ -69,7 +69,7 @@ describe('credits earned', () => {
     describe('by inviting', () => {
         beforeEach(() => books.setTime('2027-05-10T20:00:00Z'));
 
-        it('come with the charged fetch of the invited on a second day, whatever the inviter did', async () => {
+        it('come with the charged fetch of the invited user on a second day, whatever the inviter did', async () => {
             const inviter = await books.user({ allowance: 10 });
             const invited = await books.user({ allowance: 10, invitedBy: inviter });
             await fetchOnce(invited);
@@ -114,7 +114,7 @@ describe('credits earned', () => {
             expect(await bonusOf(inviter)).to.equal(2100);
         });
 
-        it('reach the account that the inviter spends from by then', async () => {
+        it('reach the account that the inviter pays with by then', async () => {
             const inviter = await books.user({});
             const workspace = await books.workspace(inviter);
             const invited = await books.user({ allowance: 10, invitedBy: inviter });
@@ -127,7 +127,7 @@ describe('credits earned', () => {
 
         it('come once for 100 triggers at the same time (R16)', () => fetchInvited(books, { atOnce: 100 }));
 
-        it('end at 20 a month, also when all come at the same time, and begin again with the next month', async () => {
+        it('are limited to 20 a month, also if all come at the same time, and start again with the next month', async () => {
             const inviter = await books.user({});
             const invite = (count: number) =>
                 Promise.all(Array.from({ length: count }, () => books.user({ allowance: 1, invitedBy: inviter })));
@@ -146,7 +146,7 @@ describe('credits earned', () => {
             expect(await bonusOf(inviter)).to.equal(2100);
         });
 
-        it('reach each inviter where invited people of many come together', async () => {
+        it('reach each inviter if the invited users of many come together', async () => {
             const inviters = await Promise.all(Array.from({ length: 10 }, () => books.user({})));
             const invited = await Promise.all(
                 inviters.flatMap((inviter) => [1, 2, 3].map(() => books.user({ allowance: 2, invitedBy: inviter }))),
@@ -173,7 +173,7 @@ describe('credits earned', () => {
         it('come once for a domain, to the first of 100 at the same time (R16)', () =>
             contribute(books, { atOnce: 100, domain: 'contested.example' }));
 
-        it('end at 10 a month', async () => {
+        it('are limited to 10 a month', async () => {
             const account = await books.user({});
             const domains = Array.from({ length: 12 }, (_, place) => `tenth-${place}.example`);
             const earned = await Promise.all(domains.map((domain) => earnContribution(books.db, account, domain)));

@@ -9,11 +9,11 @@ import { roomFor } from '../support/eventually.ts';
 import { testSecrets } from '../support/secrets.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
 
-/** How long a question waits for a connection, and what a busy machine adds. One after the other, five would wait for 5000 ms. */
+/** How long a call waits for a connection, and what a busy machine adds. Five sequential waits would take 5000 ms. */
 const ACQUIRE_MS = 1000;
 const LATE_MS = 2000;
 
-describe('where all connections are taken', () => {
+describe('when all connections are in use', () => {
     let books: Books;
     let db: Db;
     let credits: Credits;
@@ -30,7 +30,7 @@ describe('where all connections are taken', () => {
         await books.close();
     });
 
-    /** Asks five times, each time when what was asked before is on its way, and tells what became of each. */
+    /** Calls `ask` five times, each time after the previous call was sent, and returns the outcome of each. */
     async function askWhileFull<Answer>(ask: () => Promise<Answer>): Promise<void> {
         const transaction = await db.transaction();
         try {
@@ -47,21 +47,21 @@ describe('where all connections are taken', () => {
         }
     }
 
-    it('nobody waits for a hold longer than for one connection (R9)', async () => {
+    it('a hold waits for one connection at most (R9)', async () => {
         const account = await books.user({ allowance: 10 });
         await askWhileFull(() => credits.hold(orderFor(account)));
         expect(await books.story(account)).to.deep.equal(['grant +10']);
         expect(await credits.hold(orderFor(account))).to.include({ ok: true });
     });
 
-    it('nobody waits for a hold under a cap longer than for one connection (R9)', async () => {
+    it('a hold under a cap waits for one connection at most (R9)', async () => {
         const account = await books.user({ allowance: 10 });
         await askWhileFull(() => credits.hold({ ...orderFor(account), isCapped: true }));
         expect(await books.story(account)).to.deep.equal(['grant +10']);
         expect(await credits.hold({ ...orderFor(account), isCapped: true })).to.include({ ok: true });
     });
 
-    it('nobody waits for an Idempotency-Key longer than for one connection (R9)', async () => {
+    it('an Idempotency-Key waits for one connection at most (R9)', async () => {
         const order = () => {
             const of = newId('op');
             return { workspaceId: 'wsp_one', route: 'postFetch', key: of, operation: of, bodyHash: 'aa', lastsMs: 30_000 };

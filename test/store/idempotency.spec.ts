@@ -10,7 +10,7 @@ import { type Books, openBooks, orderFor } from './books.ts';
 
 const HOUR = 3600;
 
-describe('the keys of a workspace', () => {
+describe('the Idempotency-Keys of a workspace', () => {
     let books: Books;
     let keys: Idempotency;
     before(async () => {
@@ -45,19 +45,19 @@ describe('the keys of a workspace', () => {
         sealed: await keys.seal({ headers: {}, head, tail }),
     });
 
-    it('give a key to one of those who ask at once', async () => {
+    it('are given to one of several concurrent calls', async () => {
         const order = orderOf();
         const verdicts = (await Promise.all(Array.from({ length: 300 }, () => again(order)))).map(({ verdict }) => verdict);
         expect(verdicts.filter((verdict) => verdict === 'new')).to.have.lengthOf(1);
         expect(verdicts.filter((verdict) => verdict === 'running')).to.have.lengthOf(299);
     });
 
-    it('give it to the same call a second time, whose first answer was lost', async () => {
+    it('are given to the same call a second time if its first response was lost', async () => {
         const order = orderOf();
         expect([(await keys.begin(order)).verdict, (await keys.begin(order)).verdict]).to.deep.equal(['new', 'new']);
     });
 
-    it('tell another body from the same, and one route and workspace from the others', async () => {
+    it('distinguish bodies, routes and workspaces', async () => {
         const order = orderOf();
         await keys.begin(order);
         expect((await again(order, { bodyHash: 'bb' })).verdict).to.equal('conflict');
@@ -65,7 +65,7 @@ describe('the keys of a workspace', () => {
         expect((await again(order, { workspaceId: 'wsp_two' })).verdict).to.equal('new');
     });
 
-    it('give back what was stored, byte for byte, until it runs out', async () => {
+    it('return what was stored, byte for byte, until it expires', async () => {
         const order = orderOf();
         await keys.begin(order);
         const kept = answer(`{"text":"ü \\u0000 \\"${'x'.repeat(100_000)}"}`);
@@ -80,7 +80,7 @@ describe('the keys of a workspace', () => {
         expect(await keys.read(order)).to.equal(undefined);
     });
 
-    it('keep answers encrypted, and do not forget one that no key of the ring opens', async () => {
+    it('store responses encrypted, and keep one that no key of the ring decrypts', async () => {
         const order = orderOf();
         await keys.begin(order);
         await keys.store(order, { status: 200, headers: { location: '/planted-header' }, body: '{"text":"planted-body"}' });
@@ -93,11 +93,11 @@ describe('the keys of a workspace', () => {
         expect(await others.read(order)).to.equal('sealed');
         expect((await others.begin({ ...order, operation: newId('op') })).verdict).to.equal('replay');
         await others.close();
-        // The key comes back into the ring.
+        // The encryption key returns to the ring.
         expect(await keys.read(order)).to.deep.include({ status: 200, body: '{"text":"planted-body"}' });
     });
 
-    it('are free again when their call forgets them, and only then', async () => {
+    it('are free again when their call releases them, and only then', async () => {
         const order = orderOf();
         await keys.begin(order);
         await keys.forget({ ...order, operation: newId('op') });
@@ -106,14 +106,14 @@ describe('the keys of a workspace', () => {
         expect((await again(order)).verdict).to.equal('new');
     });
 
-    it('say whose they are when their time is up', async () => {
+    it('say who has them when their time is up', async () => {
         const order = orderOf();
         await keys.begin(order);
         await books.advance(31);
         expect(await again(order, { bodyHash: 'bb' })).to.deep.equal({ verdict: 'abandoned', holder: order.operation });
     });
 
-    it('keep the answer of a charge with the charge, also where the database could not say so', async () => {
+    it('store the response of a charge with the charge, also if the database could not confirm it', async () => {
         const account = await books.user({ allowance: 10 });
         const hold = orderFor(account, { maxUnits: 4 });
         const call = orderOf({ operation: hold.operation });
@@ -127,7 +127,7 @@ describe('the keys of a workspace', () => {
         await credits.close();
     });
 
-    it('have the database give up a charge that waits to keep its answer, so that nothing is charged later', async () => {
+    it('make the database give up a charge that waits to store its response, so that nothing is charged later', async () => {
         const account = await books.user({ allowance: 10 });
         const hold = orderFor(account);
         const call = orderOf({ operation: hold.operation });
@@ -150,7 +150,7 @@ describe('the keys of a workspace', () => {
         expect((await books.credits.release(hold)).before).to.equal('held');
     });
 
-    it('keep nothing of a charge whose hold was released before', async () => {
+    it('store nothing of a charge whose hold was already released', async () => {
         const account = await books.user({ allowance: 10 });
         const hold = orderFor(account);
         const call = orderOf({ operation: hold.operation });
@@ -162,7 +162,7 @@ describe('the keys of a workspace', () => {
         expect(await keys.read(call)).to.equal(undefined);
     });
 
-    it('count what they keep exactly while calls begin, end and run out, and sweepers sweep', async () => {
+    it('count exactly what they store while calls start, end and expire, and sweepers run', async () => {
         const names = Array.from({ length: 12 }, (_, index) => `key-${index}`);
         const life = async (turn: number) => {
             const order = orderOf({ workspaceId: `wsp_${turn % 3}`, key: names[(turn * 7) % names.length] ?? '' });
@@ -186,7 +186,7 @@ describe('the keys of a workspace', () => {
     });
 });
 
-/** Workspaces whose sum is not the sum of their rows. */
+/** Workspaces whose total differs from the sum of their rows. */
 async function bytesOff(db: Db): Promise<unknown[]> {
     const { rows } = await db.raw(
         `select workspace_id, coalesce(sum(i.size), 0) as kept, coalesce(max(b.bytes), 0) as counted
@@ -196,7 +196,7 @@ async function bytesOff(db: Db): Promise<unknown[]> {
     return rows;
 }
 
-/** A pool whose next statement is committed, and its answer lost on the way. */
+/** A pool whose next statement is committed and whose reply is lost. */
 function losingItsNextAnswer(db: Db): Db {
     db.client.once('query-response', () => {
         throw Object.assign(new Error('the connection was lost'), { code: 'ECONNRESET' });

@@ -41,7 +41,7 @@ describe('the turn of a job', () => {
             sites: new Map(sites.map((site) => [site, 0])),
         });
 
-    it('that comes to nothing counts as no attempt: without time for another one the job expires', async () => {
+    it('without an outcome does not count as an attempt: without time for another one the job expires', async () => {
         const jobId = await order(SITE);
         const [job] = await claim();
         if (job?.jobId !== jobId) throw new Error('the only job is claimed');
@@ -54,7 +54,7 @@ describe('the turn of a job', () => {
         expect(row).to.deep.equal({ status: 'expired', attempts: 0, code: null });
     });
 
-    it('of a batch have their turn in their order, and batches one after the other', async () => {
+    it('of a batch comes in the order of items, and batches come one after the other', async () => {
         const eve = await join(world, { plan: 'pro' });
         const order = async (name: string) => {
             const items = Array.from({ length: 4 }, (_, at) => ({ params: { id: at + 1 }, custom_id: `${name}${at}` }));
@@ -78,7 +78,7 @@ describe('the turn of a job', () => {
         await world.app.db('batches').where({ workspace_id: eve.workspaceId }).delete();
     });
 
-    it('of items that failed is in one page of results, however many items ended between them', async () => {
+    it('of failed items is in one page of results, however many items ended in between', async () => {
         const eve = await join(world, { plan: 'pro' });
         const { db } = world.app;
         const items = Array.from({ length: 12 }, (_, at) => ({ params: { id: at + 1 }, custom_id: `r${at}` }));
@@ -104,7 +104,7 @@ describe('the turn of a job', () => {
         expect(dataOf<{ job_id: string }[]>(page).map(({ job_id: id }) => id)).to.deep.equal([claimed[0]?.jobId, claimed[11]?.jobId]);
     });
 
-    it('of a batch is read once by who reads while items end, and no end is passed over', async () => {
+    it('of a batch is read once by a reader while items end, and no end is skipped', async () => {
         const eve = await join(world, { plan: 'pro' });
         const { db } = world.app;
         const items = Array.from({ length: 200 }, (_, at) => ({ params: { id: at + 1 } }));
@@ -144,7 +144,7 @@ describe('the turn of a job', () => {
         expect(read).to.deep.equal(items.map((_, at) => at + 1));
     });
 
-    it('is given back by items together, each with its own wait, and not by one that was cancelled or claimed again', async () => {
+    it('is returned for several items together, each with its own wait, and not for one that was cancelled or claimed again', async () => {
         const eve = await join(world, { plan: 'pro' });
         const items = Array.from({ length: 4 }, (_, at) => ({ params: { id: at + 1 }, custom_id: `c${at}` }));
         const { batch_id: batchId } = dataOf<{ batch_id: string }>(
@@ -219,7 +219,7 @@ describe('the turn of a job', () => {
         await db('batches').where({ workspace_id: eve.workspaceId }).delete();
     });
 
-    it('of items shares a hold, of which max_credits, a cancel, a dead worker and an end take their parts', async () => {
+    it('of items shares a hold, from which max_credits, a cancel, a dead worker and an end take their parts', async () => {
         const eve = await join(world, { plan: 'pro' });
         const { db } = world.app;
         const items = Array.from({ length: 6 }, (_, at) => ({ params: { id: at + 1 } }));
@@ -282,7 +282,7 @@ describe('the turn of a job', () => {
         await db('batches').where({ batch_id: batchId }).delete();
     });
 
-    it('comes for everybody while a long order or change of one account is under way', async () => {
+    it('comes for everybody while a long order or change of one account runs', async () => {
         const [eve, bob] = [await join(world, { plan: 'pro' }), await join(world, { plan: 'pro' })];
         const items = [{ params: { id: 1 } }, { params: { id: 2 } }];
         const batch = dataOf<{ batch_id: string }>(
@@ -305,7 +305,7 @@ describe('the turn of a job', () => {
         await world.app.db('batches').where({ workspace_id: eve.workspaceId }).delete();
     });
 
-    it('passes over sites that have nothing free, however many of their jobs wait', async () => {
+    it('skips sites without a free slot, however many of their jobs wait', async () => {
         for (let one = 0; one < 3; one++) await order(SITE);
         const other = await order(OTHER);
         expect((await claim([SITE])).map(({ jobId }) => jobId)).to.deep.equal([other]);

@@ -13,7 +13,7 @@ describe('keys', () => {
     let database: OpenedDatabase;
     let db: Db;
     let elsewhereDb: Db;
-    /** As another process has it: its own pool, its own memory. */
+    /** The keys of another process: its own pool and cache. */
     let elsewhere: callers.Keys;
 
     before(async () => {
@@ -38,7 +38,7 @@ describe('keys', () => {
         expect(ms).to.be.below(patienceFor(1000));
     };
 
-    it('tell who calls, and who pays: on Free the user, on a paid plan the workspace', async () => {
+    it('name the caller and the payer: on Free the user, on a paid plan the workspace', async () => {
         const free = await join();
         expect(await elsewhere.find(keyHash(free.apiKey))).to.deep.include({
             keyId: free.keyId,
@@ -59,7 +59,7 @@ describe('keys', () => {
         expect(caller?.figures).to.include({ perMinute: 7, perHour: 5000, concurrency: 900 });
     });
 
-    it('are asked for together, once a turn, and then remembered', async () => {
+    it('are looked up together, once a turn, and then cached', async () => {
         const people = await Promise.all(Array.from({ length: 20 }, () => join()));
         let queries = 0;
         const count = () => queries++;
@@ -71,7 +71,7 @@ describe('keys', () => {
         expect(callers.map((caller) => caller?.keyId)).to.deep.equal([...people, ...people].map(({ keyId }) => keyId));
     });
 
-    it('are unknown where nobody made them', async () => {
+    it('are unknown if nobody created them', async () => {
         expect(await elsewhere.find(keyHash(newApiKey()))).to.equal(undefined);
     });
 
@@ -83,7 +83,7 @@ describe('keys', () => {
         await isSeen(apiKey, (caller) => caller === undefined);
     });
 
-    it('are no guesses once they were found, also in the moment in which they are looked up again, until they are revoked', async () => {
+    it('are never treated as guesses once they were found, also while they are looked up again, until they are revoked', async () => {
         const { apiKey, keyId } = await join();
         const hash = keyHash(apiKey);
         expect(elsewhere.isFamiliar(hash)).to.equal(false);
@@ -108,7 +108,7 @@ describe('keys', () => {
         expect(elsewhere.isFamiliar(hash)).to.equal(false);
     });
 
-    it('know within a second that their user was suspended, and is back', async () => {
+    it('notice within a second that their user was suspended, and that it is active again', async () => {
         const { apiKey, userId } = await join();
         await isSeen(apiKey, (caller) => caller?.suspended === false);
         await setSuspended(db, userId, true);
@@ -117,7 +117,7 @@ describe('keys', () => {
         await isSeen(apiKey, (caller) => caller?.suspended === false);
     });
 
-    it('know within a second that their workspace has another plan', async () => {
+    it('notice within a second that their workspace has another plan', async () => {
         const { apiKey, workspaceId, userId } = await join();
         await isSeen(apiKey, (caller) => caller?.accountId === userId);
         await accounts.setPlan(db, workspaceId, 'enterprise', { perDay: 5 });
@@ -126,7 +126,7 @@ describe('keys', () => {
         await isSeen(apiKey, (caller) => caller?.figures.perDay === 15_000);
     });
 
-    it('end with their time, though they are remembered', async () => {
+    it('end with their time, even if they are cached', async () => {
         const { workspaceId, userId } = await join();
         const { apiKey } = await keys.createKey(db, { workspaceId, userId, name: 'short', expiresIn: 1 });
         await isSeen(apiKey, (caller) => caller !== undefined);
@@ -138,7 +138,7 @@ describe('keys', () => {
         expect(ms).to.be.below(patienceFor(1200));
     });
 
-    it('are lost at once by who leaves the workspace', async () => {
+    it('are lost at once by a user who leaves the workspace', async () => {
         const { apiKey, workspaceId, userId } = await join();
         await isSeen(apiKey, (caller) => caller !== undefined);
         await db.raw('delete from memberships where workspace_id = ? and user_id = ?', [workspaceId, userId]);
@@ -159,7 +159,7 @@ describe('keys', () => {
         expect(JSON.stringify(rows)).not.to.include(apiKey.slice(12));
     });
 
-    it('keep nobody waiting for a look-up that is stuck, and are found once it is through (R9)', async () => {
+    it('delay nobody for a look-up that is stuck, and are found once it succeeds (R9)', async () => {
         const { apiKey } = await join();
         const refused = await db.transaction(async (transaction) => {
             await transaction.raw('lock table api_keys in access exclusive mode');

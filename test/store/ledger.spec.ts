@@ -11,7 +11,7 @@ describe('the ledger', () => {
     });
     afterEach(() => books.close());
 
-    it('agrees with the rules as they are told, whatever happens to three accounts', async function () {
+    it('matches the documented rules, whatever happens to three accounts', async function () {
         this.timeout(240_000);
         await fc.assert(
             fc.asyncProperty(LIFE, async (steps) => {
@@ -35,7 +35,7 @@ describe('the ledger', () => {
         }
     });
 
-    it('holds one end of an operation, even against our own code', async () => {
+    it('has one end of an operation, even against our own code', async () => {
         const account = await books.user({ allowance: 10 });
         const order = orderFor(account);
         await books.credits.hold(order);

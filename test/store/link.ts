@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import pg from 'pg';
 
-/** A link to the database that can lose an answer, or be down. */
+/** A connection to the database that can lose a reply, or be down. */
 export interface Link {
     url: string;
     /**
-     * The next answer of the database is lost, and the connection with it: whatever was asked has been committed. Tells 1, or
-     * 0 where one was to be lost already.
+     * Loses the next reply of the database, and the connection with it. The statement was committed. Returns 1, or 0 if a reply was already
+     * marked to be lost.
      */
     loseNextAnswer(): number;
-    /** The next answer is lost, and the connection stays open: nothing says that it will not come. */
+    /** Loses the next reply and keeps the connection open: nothing shows that the reply will not come. */
     swallowNextAnswer(): void;
     /** Cuts every connection and refuses new ones. */
     cut(): void;
@@ -20,7 +20,7 @@ export interface Link {
 
 /** A link to the server of this URL, on loopback. */
 export async function openLink(databaseUrl: string): Promise<Link> {
-    // Read by the driver itself: the server may listen on a unix socket.
+    // Parsed by the driver, since the server may listen on a unix socket.
     const { host, port, user, password, database } = new pg.Client({ connectionString: databaseUrl });
     const target = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port };
     const sockets = new Set<Socket>();
@@ -43,7 +43,7 @@ export async function openLink(databaseUrl: string): Promise<Link> {
         }
         near.on('data', (bytes) => far.write(bytes));
         far.on('data', (bytes) => {
-            // A last message of 'Z' says: the statement is over, and what it did is committed.
+            // A final message 'Z' means that the statement is over and committed.
             const isOver = bytes.at(-6) === 0x5a;
             if ((!isLosing && !isSwallowing) || !isOver) return void near.write(bytes);
             if (isLosing) near.destroy();

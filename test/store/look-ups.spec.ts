@@ -6,7 +6,7 @@ import * as schemas from '../../shared/store/registry/schemas.ts';
 import { blockDomain, setDomain, unblockDomain } from '../../shared/store/registry/sites.ts';
 import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf, registrableOf } from './registry.ts';
 
-describe('what the catalog looks up', () => {
+describe('look-ups of the catalog', () => {
     let database: OpenedDatabase;
     let db: Db;
     let lookUps: LookUps;
@@ -19,11 +19,11 @@ describe('what the catalog looks up', () => {
     after(() => database.close());
 
     const find = (site: string, ...words: string[]) => lookUps.find({ site, registrable: registrableOf(site), words });
-    /** By somebody of the site's own; a maintainer publishes its next version. */
+    /** Publishes as a publisher of the site's own; a maintainer publishes the next version. */
     const publish = async (site: string, text: string, publisher?: schemas.Publisher) =>
         accepted(await schemas.publish(db, orderOf(packageOf(site, text, { description: text }), publisher ?? (await contributor(db)))));
 
-    it('is the latest version at once after a publish and a yank, however often it was looked up before', async () => {
+    it('have the latest version at once after a publish and a yank, however often it was read before', async () => {
         const site = 'fresh.example';
         const latest = async () => {
             const { latest: found } = await find(site);
@@ -43,7 +43,7 @@ describe('what the catalog looks up', () => {
         expect(await latest()).to.equal(undefined);
     });
 
-    it('knows prices and blocks of the registrable domain at once', async () => {
+    it('have prices and blocks of the registrable domain at once', async () => {
         await publish('shop.dear.example', 'one');
         expect(await find('shop.dear.example')).to.include({ siteCredits: 1, isBlocked: false });
         await db.transaction((trx) => setDomain(trx, 'dear.example', { credits: 5 }));
@@ -53,7 +53,7 @@ describe('what the catalog looks up', () => {
         expect(await find('shop.dear.example')).to.include({ isBlocked: false });
     });
 
-    it('is asked in one query for all callers of one turn, each with the words of its own', async () => {
+    it('are one query for all callers of a turn, each with its own words', async () => {
         await publish('crowd.example', 'one');
         const learnt = [
             { site: 'crowd.example', word: 'price', endpoint: 'front', callers: 3 },
@@ -77,7 +77,7 @@ describe('what the catalog looks up', () => {
         expect(found[2]?.outcomes.size).to.equal(0);
     });
 
-    it('keeps what a version says once it is wanted a second time', async () => {
+    it('cache a version when it is read for the second time', async () => {
         await publish('kept.example', 'one');
         const load = async () => (await find('kept.example')).latest?.load();
         const first = await load();
@@ -87,8 +87,8 @@ describe('what the catalog looks up', () => {
         expect(await load()).to.equal(second);
     });
 
-    it('reads a large package only for those who load it', async () => {
-        // Random, since the same words over and over are stored in little room.
+    it('load a large package only if it is requested', async () => {
+        // Random texts, since repeated words compress well.
         const endpoints = Array.from({ length: 200 }, (_, place) => ({
             ...{ name: `part_${place}`, method: 'GET' as const, url: `https://large.example/${place}` },
             description: randomBytes(90).toString('base64'),

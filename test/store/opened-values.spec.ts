@@ -26,7 +26,7 @@ const TERMS = {
 const ENDPOINT = { url: 'https://shop.test/items' } as Endpoint;
 const REQUEST: UpstreamRequest = { method: 'GET', url: 'https://shop.test/items', headers: {}, bodyShown: null };
 
-/** A row as a process remembers it for half a second. */
+/** A row as a process caches it for half a second. */
 function sealedRow(value: string) {
     const keys = parseSecretKeys(newSecretKey('data'));
     if (!keys.ok) throw new Error(keys.problem);
@@ -46,7 +46,7 @@ function call(open: () => Opened['secret']) {
     });
 }
 
-describe('the opened value of a connection', () => {
+describe('the decrypted value of a connection', () => {
     const openRow = sealedRow('sk-live-0123456789');
     const opened: WeakRef<object>[] = [];
     const open = () => {
@@ -55,7 +55,7 @@ describe('the opened value of a connection', () => {
         return secret;
     };
 
-    /** Two calls, which are under way until they are let go. */
+    /** Two calls that run until they are released. */
     async function together() {
         const calls = [call(open), call(open)];
         for (const one of calls) {
@@ -66,7 +66,7 @@ describe('the opened value of a connection', () => {
         return calls;
     }
 
-    it('is shared by calls under way, and kept by nothing when they have ended', async () => {
+    it('is shared by running calls, and kept by nothing when they have ended', async () => {
         const underWay = { calls: await together() };
         await nextTurn();
         collect();

@@ -12,7 +12,7 @@ import { orderFor } from './books.ts';
 import { openLink } from './link.ts';
 import { accepted, contributor, eventually, type OpenedDatabase, openDatabase, orderOf, packageOf } from './registry.ts';
 
-describe('the bonus for a schema that waits', () => {
+describe('the pending bonus for a schema', () => {
     let database: OpenedDatabase;
     let db: Db;
     let credits: Credits;
@@ -34,13 +34,13 @@ describe('the bonus for a schema that waits', () => {
         accepted(await schemas.publish(db, orderOf(document, publisher)));
     const bonusOf = async (accountId: string) => (await readBalance(db, accountId))?.bonus;
 
-    /** A package of which a verification run calls something, where `packageOf` has nothing to verify. */
+    /** A package whose verification run calls something. `packageOf` has nothing to verify. */
     function verifiable(site: string, text = 'One'): PackageDocument {
         const endpoints = [{ name: 'front', method: 'GET' as const, url: `https://${site}/`, examples: [{ params: {} }] }];
         return packageOf(site, text, { endpoints });
     }
 
-    /** Somebody whose first two domains are paid already. */
+    /** A user whose first two domains are already paid. */
     async function author(): Promise<schemas.Publisher> {
         const publisher = await contributor(db);
         for (const site of [newDomain(), newDomain()]) expect(await publish(packageOf(site), publisher)).to.include({ creditsEarned: 50 });
@@ -62,7 +62,7 @@ describe('the bonus for a schema that waits', () => {
         if (run) await endRun(db, run, outcome, []);
     }
 
-    it('is paid with the first charged call by another account where nothing can be verified', async () => {
+    it('is paid with the first charged call of another account if nothing can be verified', async () => {
         const [ada, bob] = [await author(), await contributor(db)];
         const site = newDomain();
         expect(await publish(packageOf(site), ada)).to.include({ creditsEarned: 0, bonusOwed: 'call' });
@@ -70,7 +70,7 @@ describe('the bonus for a schema that waits', () => {
         await call(site, bob, null);
         await call(site, bob, 0);
         await verify(site, 'nothing');
-        // Of her own first call.
+        // The bonus of her own first call.
         expect(await bonusOf(ada.accountId)).to.equal(150);
         await call(site, bob);
         expect(await bonusOf(ada.accountId)).to.equal(200);
@@ -79,7 +79,7 @@ describe('the bonus for a schema that waits', () => {
         expect(await bonusOf(ada.accountId)).to.equal(200);
     });
 
-    it('is not paid by calls where something can be verified, before or after its verification', async () => {
+    it('is not paid by calls if something can be verified, before or after its verification', async () => {
         const [ada, bob] = [await author(), await contributor(db)];
         const site = newDomain();
         expect(await publish(verifiable(site), ada)).to.include({ bonusOwed: 'verification' });
@@ -92,7 +92,7 @@ describe('the bonus for a schema that waits', () => {
         expect(await bonusOf(ada.accountId)).to.equal(150);
     });
 
-    it('goes by the latest version, on whichever site of the domain', async () => {
+    it('depends on the latest version, on any site of the domain', async () => {
         const [ada, bob] = [await author(), await contributor(db)];
         const domain = newDomain();
         await publish(packageOf(domain), ada);
@@ -106,7 +106,7 @@ describe('the bonus for a schema that waits', () => {
         expect(await bonusOf(ada.accountId)).to.equal(150);
     });
 
-    it('goes by the version that is the latest after a yank, once a run looked at it', async () => {
+    it('depends on the version that is the latest after a yank, after its next run', async () => {
         const [ada, bob] = [await author(), await contributor(db)];
         const site = newDomain();
         await publish(packageOf(site), ada);
@@ -117,16 +117,16 @@ describe('the bonus for a schema that waits', () => {
         expect(await bonusOf(ada.accountId)).to.equal(150);
     });
 
-    it('is not paid by calls of the author in another workspace, no matter who pays for that', async () => {
+    it('is not paid by calls of the author in another workspace, whoever pays for them', async () => {
         const [ada, other] = [await author(), await contributor(db)];
         const site = newDomain();
         await publish(packageOf(site), ada);
         await call(site, { userId: ada.userId, accountId: other.accountId });
-        // The first call of the author's, which the other account keeps.
+        // The author's first call earned this bonus, which the other account keeps.
         expect(await Promise.all([ada, other].map(({ accountId }) => bonusOf(accountId)))).to.deep.equal([100, 50]);
     });
 
-    it('is counted in the month in which it is paid, and ends at ten', async () => {
+    it('is counted in the month in which it is paid, and limited to ten', async () => {
         const [ada, bob] = [await author(), await contributor(db)];
         const sites = Array.from({ length: 12 }, newDomain);
         for (const site of sites) await publish(packageOf(site), ada);
@@ -155,7 +155,7 @@ describe('the bonus for a schema that waits', () => {
         expect(await bonusOf(ada.accountId)).to.equal(150);
     });
 
-    it('is paid once though the answer of the call that paid it was lost, and leaves nothing to look at', async () => {
+    it('is paid once even if the reply to the paying call was lost, and leaves nothing pending', async () => {
         const [ada, bob] = [await author(), await contributor(db)];
         const site = newDomain();
         await publish(packageOf(site), ada);
@@ -181,7 +181,7 @@ describe('the bonus for a schema that waits', () => {
         expect(rows).to.have.length(0);
     });
 
-    it('is paid once where the process that pays it is cut off half-way', async () => {
+    it('is paid once if the paying process is interrupted', async () => {
         const [ada, bob] = [await author(), await contributor(db)];
         const site = newDomain();
         await publish(packageOf(site), ada);
@@ -212,7 +212,7 @@ describe('the bonus for a schema that waits', () => {
         expect(await bonusOf(ada.accountId)).to.equal(150);
     });
 
-    it('follows its author to another plan and back, however the two meet', async () => {
+    it('follows its author to another plan and back, in whatever order payment and change come', async () => {
         const [ada, bob] = [await author(), await contributor(db)];
         const sites = Array.from({ length: 8 }, newDomain);
         for (const site of sites) await publish(packageOf(site), ada);
@@ -236,7 +236,7 @@ describe('the bonus for a schema that waits', () => {
         expect(await bonusOf(ada.workspaceId)).to.equal(150);
     });
 
-    it('harms no call of a site whose author is gone', async () => {
+    it('does not affect calls of a site whose author is deleted', async () => {
         const ada = await author();
         const site = newDomain();
         await publish(packageOf(site), ada);
@@ -260,7 +260,7 @@ describe('the bonus for a schema that waits', () => {
             expect(await bonusOf(ada.accountId)).to.equal(0);
         });
 
-        it('is at most what is left of the bonus, then and later', async () => {
+        it('is at most the remaining bonus, then and later', async () => {
             const ada = await contributor(db);
             const domain = newDomain();
             await publish(packageOf(domain), ada);
@@ -275,7 +275,7 @@ describe('the bonus for a schema that waits', () => {
             expect(await bonusOf(ada.accountId)).to.equal(50);
         });
 
-        it('is taken where the author spends from by then', async () => {
+        it('is taken from the account that the author pays with by then', async () => {
             const ada = await contributor(db);
             const domain = newDomain();
             await publish(packageOf(domain), ada);
@@ -284,7 +284,7 @@ describe('the bonus for a schema that waits', () => {
             expect(await bonusOf(ada.workspaceId)).to.equal(0);
         });
 
-        it('is never paid where it was owed, and counts among the first two', async () => {
+        it('is never paid if it was pending, and counts among the first two', async () => {
             const ada = await author();
             const domain = newDomain();
             await publish(packageOf(domain), ada);

@@ -4,7 +4,7 @@ import type { Db } from '../../shared/platform/db.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf, registrableOf } from './registry.ts';
 
-describe('the pace of a package', () => {
+describe('the request rate of a package', () => {
     let database: OpenedDatabase;
     let db: Db;
     let publisher: schemas.Publisher;
@@ -25,7 +25,7 @@ describe('the pace of a package', () => {
     };
     const stateOf = (site: string, version?: number) => schemas.findLatest(db, { site, registrable: registrableOf(site), version });
 
-    it('is kept for each host of it, by every site of the domain', async () => {
+    it('applies to each of its hosts, for every site of the domain', async () => {
         await publish('one.example', 20, 'api.one.example', 'www.one.example');
         await publish('shop.one.example', undefined, 'api.one.example');
         const paces = { 'api.one.example': 20, 'www.one.example': 20 };
@@ -34,14 +34,14 @@ describe('the pace of a package', () => {
         expect((await stateOf('other.example')).paces).to.deep.equal({});
     });
 
-    it('is the lowest where packages of a domain name the same host', async () => {
+    it('is the lowest if packages of a domain name the same host', async () => {
         await publish('two.example', 60, 'two.example', 'api.two.example');
         await publish('shop.two.example', 10, 'api.two.example', 'shop.two.example');
         const expected = { 'two.example': 60, 'api.two.example': 10, 'shop.two.example': 10 };
         expect((await stateOf('two.example')).paces).to.deep.equal(expected);
     });
 
-    it('is that of the latest versions, whichever version is called, and changes with them at once', async () => {
+    it('comes from the latest versions, whichever version is called, and changes with them at once', async () => {
         await publish('three.example', 30, 'three.example');
         const before = await stateOf('three.example');
         await publish('shop.three.example', 6, 'three.example');

@@ -9,9 +9,9 @@ import { type Books, openBooks, orderFor } from './books.ts';
 /** Tables that grow with each call. */
 const GROWING = ['holds', 'ledger_entries', 'idempotency'];
 
-describe('what a call does to its hold, its account and its key', () => {
+describe('the statements of a call on its hold, its account and its key', () => {
     let books: Books;
-    /** One connection, which keeps its plans for the whole test. */
+    /** One connection, which caches its query plans for the test. */
     let db: Db;
     let credits: Credits;
     let keys: Idempotency;
@@ -29,7 +29,7 @@ describe('what a call does to its hold, its account and its key', () => {
         await books.close();
     });
 
-    /** Calls of one tick, often enough that the connection has its plans. */
+    /** Calls of one tick, often enough that the connection caches its plans. */
     async function call(size: number): Promise<void> {
         for (let round = 0; round < 10; round++) {
             await Promise.all(
@@ -50,21 +50,21 @@ describe('what a call does to its hold, its account and its key', () => {
         }
     }
 
-    /** Rows that were read by walking through whole tables. */
-    async function walked(): Promise<number> {
-        // Where the connection has told its counts, others see them.
+    /** The number of rows read by sequential scans. */
+    async function rowsScanned(): Promise<number> {
+        // Other connections see the statistics once they were flushed.
         await db.raw('select pg_stat_force_next_flush()');
         const { rows } = await books.db.raw('select sum(seq_tup_read) as count from pg_stat_user_tables where relname = any(?)', [GROWING]);
         return rows[0].count;
     }
 
     async function walkedMeanwhile(work: () => Promise<void>): Promise<number> {
-        const before = await walked();
+        const before = await rowsScanned();
         await work();
-        return (await walked()) - before;
+        return (await rowsScanned()) - before;
     }
 
-    it('is looked up by key on an empty database, and goes on so while that fills', async () => {
+    it('use indexes on an empty database, and still do while it fills', async () => {
         expect(await walkedMeanwhile(() => call(1))).to.equal(0);
         expect(await walkedMeanwhile(() => call(20))).to.equal(0);
         await fill();
@@ -72,13 +72,13 @@ describe('what a call does to its hold, its account and its key', () => {
         expect(await walkedMeanwhile(() => call(20))).to.equal(0);
     });
 
-    it('is looked up by key where the tables are large and analysed', async () => {
+    it('use indexes on large and analysed tables', async () => {
         await books.db.raw('analyze');
         expect(await walkedMeanwhile(() => call(1))).to.equal(0);
         expect(await walkedMeanwhile(() => call(20))).to.equal(0);
     });
 
-    /** As many holds and keys of others as a busy minute brings, without statistics of them. */
+    /** As many holds and keys of others as a busy minute adds, without statistics about them. */
     async function fill(): Promise<void> {
         const other = await books.user({ allowance: 0 });
         await books.db.raw(

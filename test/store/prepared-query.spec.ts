@@ -27,14 +27,14 @@ describe('a prepared query', () => {
         return row?.pid;
     }
 
-    it('that fails leaves its connection to the next', async () => {
+    it('that fails leaves its connection usable', async () => {
         const first = await pidOf(db);
         const error = await runPrepared(db, DIVIDE, [0], TIMEOUT_MS).catch((failed: unknown) => failed);
         expect(String(error)).to.include('division by zero').and.to.include(DIVIDE.text);
         expect(await pidOf(db)).to.equal(first);
     });
 
-    it('that takes too long is an outage, and the next has a connection of its own', async () => {
+    it('that takes too long counts as an outage, and the next query uses another connection', async () => {
         const first = await pidOf(db);
         const error = await runPrepared(db, SLEEP, [60], SHORT_MS).catch((failed: unknown) => failed);
         expect(failureOf(error)).to.equal('unknown');
@@ -43,7 +43,7 @@ describe('a prepared query', () => {
             .and.not.to.equal(first);
     });
 
-    it('of a transaction runs on its connection, and not once the transaction has ended', async () => {
+    it('of a transaction runs on its connection, and not after the transaction has ended', async () => {
         const transaction = await db.transaction();
         const inside = await transaction.raw<{ rows: { pid: number }[] }>(PID.text);
         expect(await pidOf(transaction)).to.equal(inside.rows[0]?.pid);

@@ -13,7 +13,7 @@ export interface OpenedDatabase {
     close(): Promise<void>;
 }
 
-/** A migrated database of a spec's own, with a pool that waits for its turn. */
+/** A migrated database for one spec, with a pool that waits for a free connection. */
 export async function openDatabase(): Promise<OpenedDatabase> {
     const database = await createTestDatabase();
     const db = openDb({ url: database.url, acquireTimeoutMs: 10_000 });
@@ -29,7 +29,7 @@ export async function openDatabase(): Promise<OpenedDatabase> {
 
 let people = 0;
 
-/** Somebody with a free workspace, who may publish. */
+/** A user with a free workspace who may publish. */
 export async function contributor(db: Db, isGuarded = true): Promise<schemas.Publisher> {
     const { userId, workspaceId } = await createAccount(db, { email: `contributor${people++}@people.example`, plan: 'free' });
     return { userId, workspaceId, accountId: userId, isGuarded };
@@ -48,7 +48,7 @@ export function packageOf(site: string, text = 'One', more: Partial<PackageDocum
     };
 }
 
-/** In these specs the registrable domain is what the last two labels say: `shop.one.example` belongs to `one.example`. */
+/** In these specs the last two labels are the registrable domain: `shop.one.example` belongs to `one.example`. */
 export function registrableOf(site: string): string {
     return site.split('.').slice(-2).join('.');
 }
@@ -62,13 +62,13 @@ export function orderOf(
     return { document, content, versionHash: versionHash(document), registrable: registrableOf(document.site), publisher, ...more };
 }
 
-/** A publish that is expected to go through. */
+/** The result of a publish that must succeed. */
 export function accepted(published: schemas.Published): Extract<schemas.Published, { ok: true }> {
     if (!published.ok) throw new Error(published.code);
     return published;
 }
 
-/** Asks until the answer is right, or for long enough; then resolves with the last answer. */
+/** Polls until the result is right or the time is over. Resolves with the last result. */
 export async function eventually<T>(
     ask: () => Promise<T>,
     isRight: (answer: T) => boolean,

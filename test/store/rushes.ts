@@ -6,11 +6,11 @@ import { eventually } from '../support/eventually.ts';
 import { type Books, orderFor } from './books.ts';
 import type { Link } from './link.ts';
 
-/** Many at once, as many as it is said: each fails where money is not exact. */
+/** Concurrent movements of credits. Each function fails if an amount is not exact. */
 
 const MONTH = 31 * 86_400;
 
-/** R11: holds and charges of one credit each, of which every fifth loses an answer of the database right after its commit. */
+/** R11: holds and charges of one credit each. Every fifth loses the database's reply right after its commit. */
 export async function loseAnswers(
     { books, credits, link }: { books: Books; credits: Credits; link: Link },
     { callers, calls }: { callers: number; calls: number },
@@ -38,8 +38,8 @@ export async function loseAnswers(
 }
 
 /**
- * R12: processes that each send one movement at a time, to one account: every third call is given up, and every second charge is of half
- * of what was held. They end when nothing is left.
+ * R12: processes that each send one movement at a time, to one account. Every third call is cancelled, and every second charge is half of
+ * the hold. They end when nothing is left.
  */
 export async function spendOneByOne(
     books: Books,
@@ -64,7 +64,7 @@ export async function spendOneByOne(
         }
     };
     try {
-        // Who opens a connection waits for it at most a second, which is not what this is about.
+        // Opening a connection may take more than the second that calls wait, so it happens before the test.
         for (const db of pools) await eventually(() => db.raw('select').then(Boolean, () => false), Boolean, 20_000);
         const ends = await Promise.allSettled(
             pools.map(async (db) => {
@@ -78,14 +78,14 @@ export async function spendOneByOne(
         await Promise.all(pools.map((db) => db.destroy()));
     }
     const left = await books.credits.balance(account);
-    // Anyone who was refused may have been so while others still held what they gave back.
+    // A refused call may have failed while others still held credits that they returned.
     expect(spent + (left?.available ?? 0)).to.equal(allowance + bonus);
     expect(left).to.include({ held: 0 });
     const { rows } = await books.db.raw<{ rows: { from_bonus: number }[] }>('select from_bonus from holds where account_id = ?', [account]);
     expect(rows.some(({ from_bonus: credits }) => credits > 0)).to.equal(true);
 }
 
-/** R15: the first calls of a new month, all at once: it begins once, no matter who was first. */
+/** R15: the first calls of a new month come at once. It begins once, whichever is first. */
 export async function beginMonth(books: Books, { calls }: { calls: number }): Promise<void> {
     const allowance = calls / 2;
     const account = await books.user({ allowance });
@@ -105,7 +105,7 @@ export async function beginMonth(books: Books, { calls }: { calls: number }): Pr
     expect(turns).to.deep.equal([`grant +${allowance}`, `expire -${0.4 * allowance}`, `grant +${allowance}`]);
 }
 
-/** R15: months that end while calls are running: what each of them granted is charged, expired or lapsed, to the credit. */
+/** R15: months that end while calls run. Every credit that was granted is charged, expired or returned. */
 export async function passMonths(books: Books, { months, callers }: { months: number; callers: number }): Promise<void> {
     const allowance = 100;
     const account = await books.user({ allowance });
@@ -135,7 +135,7 @@ export async function passMonths(books: Books, { months, callers }: { months: nu
     expect(balance).to.include({ held: 0 });
     const used = await usedByMonth(books, account);
     expect(used).to.have.length.above(months / 2);
-    // Of the month that is not over, the rest is still there.
+    // The rest of the current month is still available.
     for (const { sum, isOver: hasEnded } of used) expect(hasEnded ? sum : sum + (balance?.available ?? 0)).to.equal(allowance);
     const { rows } = await books.db.raw<{ rows: { charged: number }[] }>(
         "select sum(charged)::bigint as charged from holds where account_id = ? and state = 'charged'",
@@ -144,7 +144,7 @@ export async function passMonths(books: Books, { months, callers }: { months: nu
     expect(rows).to.deep.equal([{ charged: told }]);
 }
 
-/** What was charged, expired and lapsed of each month in which something was. */
+/** The sum of charged, expired and returned credits of each month with any. */
 async function usedByMonth({ db }: Books, account: string): Promise<{ sum: number; isOver: boolean }[]> {
     const { rows } = await db.raw<{ rows: { sum: number; isOver: boolean }[] }>(
         `select sum(credits)::bigint as sum, month < (select period_number from credit_accounts where id = :account) as "isOver" from (
@@ -161,7 +161,7 @@ async function usedByMonth({ db }: Books, account: string): Promise<{ sum: numbe
     return rows;
 }
 
-/** R16: the bonus of a first fetch comes once. */
+/** R16: the bonus of a first fetch is paid once. */
 export async function fetchFirst(books: Books, { atOnce }: { atOnce: number }): Promise<void> {
     const user = await books.user({ allowance: atOnce });
     const bonuses = await Promise.all(Array.from({ length: atOnce }, (_, place) => fetchOnce(books, user, place)));
@@ -169,7 +169,7 @@ export async function fetchFirst(books: Books, { atOnce }: { atOnce: number }): 
     expect(await books.credits.balance(user)).to.include({ available: 50, bonus: 50 });
 }
 
-/** R16: so does the one for having invited somebody, on the second day. */
+/** R16: so is the bonus for an invitation, on the second day. */
 export async function fetchInvited(books: Books, { atOnce }: { atOnce: number }): Promise<void> {
     const inviter = await books.user({});
     const invited = await books.user({ allowance: atOnce + 1, invitedBy: inviter });
@@ -179,7 +179,7 @@ export async function fetchInvited(books: Books, { atOnce }: { atOnce: number })
     expect(await books.credits.balance(inviter)).to.include({ bonus: 100 });
 }
 
-/** R16: and the one for a domain, to one of those who publish it first. */
+/** R16: so is the bonus for a domain, to one of its first publishers. */
 export async function contribute(books: Books, { atOnce, domain }: { atOnce: number; domain: string }): Promise<void> {
     const accounts = await Promise.all(Array.from({ length: 5 }, () => books.user({})));
     const earned = await Promise.all(
@@ -189,7 +189,7 @@ export async function contribute(books: Books, { atOnce, domain }: { atOnce: num
     expect(earned.filter((credits) => credits === 0)).to.have.length(atOnce - 1);
 }
 
-/** A fetch of one credit, by one of two processes; resolves with the bonus that it earned. */
+/** A fetch of one credit, in one of two processes. Resolves with the bonus that it earned. */
 async function fetchOnce(books: Books, user: string, place: number): Promise<number> {
     const credits = place % 2 ? books.credits : books.others;
     const order = orderFor(user);

@@ -29,7 +29,7 @@ describe('requests for schemas', () => {
         return { id, ...made };
     };
 
-    it('count what is open for their domain', async () => {
+    it('count the open ones of their domain', async () => {
         expect((await request('wanted.example')).demand).to.equal(1);
         const second = await request('wanted.example');
         expect(second.demand).to.equal(2);
@@ -38,7 +38,7 @@ describe('requests for schemas', () => {
         expect((await schemaRequests.find(db, second.id))?.demand).to.equal(2);
     });
 
-    it('move forward only, and say when', async () => {
+    it('move forward only, with the time of each step', async () => {
         const { id, createdAt } = await request('moving.example');
         expect(await schemaRequests.move(db, id, 'in_progress')).to.deep.equal({ outcome: 'moved', before: 'open' });
         expect(await schemaRequests.move(db, id, 'in_progress')).to.deep.equal({ outcome: 'unchanged', before: 'in_progress' });
@@ -53,7 +53,7 @@ describe('requests for schemas', () => {
         expect(found?.history[2]?.at).to.deep.equal(found?.updatedAt);
     });
 
-    it('are fulfilled by the version that is published for their domain, and by no other site', async () => {
+    it('are fulfilled by the published version of their domain, and by no other site', async () => {
         const [open, begun, declined, elsewhere] = await Promise.all(
             ['filled.example', 'filled.example', 'filled.example', 'shop.filled.example'].map((domain) => request(domain)),
         );
@@ -90,7 +90,7 @@ describe('requests for schemas', () => {
         expect((await schemaRequests.find(db, id))?.status).to.equal('open');
     });
 
-    it('that an operator calls fulfilled name the latest version, where there is one', async () => {
+    it('that an operator marks as fulfilled name the latest version, if there is one', async () => {
         const { id: without } = await request('nobody.example');
         await schemaRequests.move(db, without, 'fulfilled');
         expect(await schemaRequests.find(db, without)).to.deep.include({ status: 'fulfilled', fulfilledBy: null });
@@ -100,7 +100,7 @@ describe('requests for schemas', () => {
         expect((await schemaRequests.find(db, id))?.fulfilledBy).to.deep.equal({ site: 'somebody.example', version: 1 });
     });
 
-    it('are ranked by how many are open, without those for blocked domains', async () => {
+    it('are ranked by the number of open ones, without those for blocked domains', async () => {
         for (const [domain, count] of [
             ['b.rank', 5],
             ['a.rank', 5],

@@ -22,7 +22,7 @@ describe('the registry', () => {
     const latestOf = (site: string) => schemas.findLatest(db, { site, registrable: registrableOf(site) });
 
     describe('publishing', () => {
-        it('gives sixteen packages that arrive at once the versions 1 to 16, without gaps', async () => {
+        it('gives sixteen concurrent packages the versions 1 to 16, without gaps', async () => {
             const publisher = await contributor(db);
             const results = await Promise.all(
                 Array.from({ length: 16 }, (_, i) => schemas.publish(db, orderOf(packageOf('sixteen.example', `No ${i}`), publisher))),
@@ -50,7 +50,7 @@ describe('the registry', () => {
             expect(JSON.stringify(await schemas.readPackage(db, versionId ?? 0))).to.equal(JSON.stringify(document));
         });
 
-        it('answers the same content as the latest with the version that there is', async () => {
+        it('returns the existing version for the content of the latest one', async () => {
             const publisher = await contributor(db);
             const first = accepted(await schemas.publish(db, orderOf(packageOf('same.example'), publisher)));
             const second = accepted(await schemas.publish(db, orderOf(packageOf('same.example'), publisher)));
@@ -60,7 +60,7 @@ describe('the registry', () => {
             expect(second).not.to.have.property('document');
         });
 
-        it('gives content that was yanked a new number', async () => {
+        it('gives yanked content a new number', async () => {
             const publisher = await contributor(db);
             await schemas.publish(db, orderOf(packageOf('again.example'), publisher));
             await schemas.yank(db, 'again.example', 1, 'broken');
@@ -81,7 +81,7 @@ describe('the registry', () => {
             expect(none).to.include({ code: 'VERSION_CONFLICT', latestHash: null });
         });
 
-        it('answers an update that is sent once more with the version it made, though If-Match names the one before', async () => {
+        it('returns the version of an update that is sent again, though If-Match names the one before', async () => {
             const publisher = await contributor(db);
             const first = accepted(await schemas.publish(db, orderOf(packageOf('twice.example', 'one'), publisher)));
             const update = orderOf(packageOf('twice.example', 'two'), publisher, { ifMatch: first.versionHash });
@@ -98,7 +98,7 @@ describe('the registry', () => {
             expect(await latestOf('www2.blocked.example')).to.include({ isBlocked: true, isKnown: false, version: undefined });
         });
 
-        it('tells a dry run what would happen, and stores nothing', async () => {
+        it('answers a dry run with what would happen, and stores nothing', async () => {
             const publisher = await contributor(db);
             const dry = accepted(await schemas.publish(db, orderOf(packageOf('dry.example'), publisher, { isDryRun: true })));
             expect(dry).to.include({ isCreated: false, version: 1, publishedAt: null, creditsEarned: 0 });
@@ -106,7 +106,7 @@ describe('the registry', () => {
             expect(accepted(await schemas.publish(db, orderOf(packageOf('dry.example'), await contributor(db)))).isCreated).to.equal(true);
         });
 
-        it('stops an account after 60 new versions in an hour, and says when the next one fits', async () => {
+        it('stops an account after 60 new versions in an hour, and says when the next one is accepted', async () => {
             const publisher = await contributor(db);
             for (let i = 0; i < 60; i++) accepted(await schemas.publish(db, orderOf(packageOf('busy.example', `${i}`), publisher)));
             const refused = await schemas.publish(db, orderOf(packageOf('busy.example', 'one too many'), publisher));
@@ -120,7 +120,7 @@ describe('the registry', () => {
             );
         });
 
-        it('stops an account after 20 new sites in a day, raced or not, and lets it update the old ones', async () => {
+        it('stops an account after 20 new sites in a day, also concurrent ones, and lets it update the old ones', async () => {
             const publisher = await contributor(db);
             const results = await Promise.all(
                 Array.from({ length: 24 }, (_, i) => schemas.publish(db, orderOf(packageOf(`s${i}.many.example`), publisher))),
@@ -154,14 +154,14 @@ describe('the registry', () => {
     });
 
     describe('the bonus for contributing', () => {
-        it('is paid once for a registrable domain, into the account that pays', async () => {
+        it('is paid once for a registrable domain, to the account that pays', async () => {
             const publisher = await contributor(db);
             expect(accepted(await schemas.publish(db, orderOf(packageOf('bonus.example'), publisher))).creditsEarned).to.equal(50);
             expect(accepted(await schemas.publish(db, orderOf(packageOf('b.bonus.example'), publisher))).creditsEarned).to.equal(0);
             expect((await readBalance(db, publisher.accountId))?.bonus).to.equal(50);
         });
 
-        it('is paid at publishing for two domains, for further ones when verified, ten times a month, raced or not', async () => {
+        it('is paid at publishing for two domains, for others when verified, ten times a month, also concurrently', async () => {
             const publisher = await contributor(db);
             const sites = Array.from({ length: 12 }, (_, i) => `ten${i}.test`);
             const results = await Promise.all(sites.map((site) => schemas.publish(db, orderOf(packageOf(site), publisher))));
@@ -181,7 +181,7 @@ describe('the registry', () => {
             expect(await checkLedger(db)).to.deep.equal([]);
         });
 
-        it('is not paid where the starter registry was first, for a workspace that an operator lets in either', async () => {
+        it('is not paid if the starter registry was first, nor to a workspace that an operator permits', async () => {
             await schemas.publishStarter(db, packageOf('starter.example'));
             const publisher = await contributor(db);
             const order = orderOf(packageOf('starter.example', 'mine'), publisher);
@@ -197,15 +197,15 @@ describe('the registry', () => {
             return (await latestOf(site)).version?.version;
         };
 
-        it('never comes again after newer content', async () => {
+        it('is never published again after newer content', async () => {
             expect(await publishInTurn('ours.example', ['a', 'b', 'a'])).to.equal(2);
         });
 
-        it('comes again where it may, once each time', async () => {
+        it('is published again if permitted, once each time', async () => {
             expect(await publishInTurn('demo.example', ['a', 'b', 'a', 'a'], { mayReturn: true })).to.equal(3);
         });
 
-        it('stays away where it was yanked, whether it may come again or not', async () => {
+        it('is not published again if it was yanked, whether or not it is permitted', async () => {
             for (const mayReturn of [true, false]) {
                 const site = `yanked-${mayReturn}.example`;
                 await publishInTurn(site, ['a', 'b']);

@@ -14,7 +14,7 @@ import { base64InTurns, bytesInTurns, nextTurn, textInTurns, toBase64InTurns } f
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { testSecretKeys } from '../support/secrets.ts';
 
-/** Longer texts take several turns. */
+/** Longer texts are encrypted in several pieces. */
 const PIECE = 512 * 1024;
 
 describe('the key ring', () => {
@@ -35,7 +35,7 @@ describe('the key ring', () => {
         await database.drop();
     });
 
-    it('opens what it sealed, for the same purpose only', async () => {
+    it('decrypts what it encrypted, for the same purpose only', async () => {
         const secrets = open(old);
         for (const plain of ['', 'ü', 'x'.repeat(100_000)]) {
             const sealed = await secrets.seal(plain, 'mail');
@@ -46,7 +46,7 @@ describe('the key ring', () => {
         expect((await secrets.open(await secrets.seal(bytes, 'mail'), 'mail'))?.equals(bytes)).to.equal(true);
     });
 
-    it('takes turns with others over long texts, which come back as they were', async () => {
+    it('yields to others during long texts, which are decrypted unchanged', async () => {
         const secrets = open(old);
         let turns = 0;
         let isDone = false;
@@ -70,13 +70,13 @@ describe('the key ring', () => {
         await others;
     });
 
-    it('seals the same text in another form each time', async () => {
+    it('encrypts the same text differently each time', async () => {
         const secrets = open(old);
         const forms = await Promise.all(Array.from({ length: 100 }, async () => (await secrets.seal('same', 'mail')).toString('hex')));
         expect(new Set(forms)).to.have.property('size', 100);
     });
 
-    it('opens nothing that was changed, cut or made up', async () => {
+    it('decrypts nothing that was changed, cut or invented', async () => {
         const secrets = open(old);
         const sealed = await secrets.seal('a text', 'mail');
         for (let place = 0; place < sealed.length; place++) {
@@ -90,7 +90,7 @@ describe('the key ring', () => {
         }
     });
 
-    it('seals with its first key and opens with all of them, so that keys can be rotated', async () => {
+    it('encrypts with its first key and decrypts with all of them, so that keys can be rotated', async () => {
         const [before, during, after] = [open(old), open(`${young},${old}`), open(young)];
         const sealed = await before.seal('a text', 'mail');
         expect((await during.open(sealed, 'mail'))?.toString()).to.equal('a text');
@@ -106,7 +106,7 @@ describe('the key ring', () => {
         expect((await during.hmac('lnk_1', 'link')).equals(await after.hmac('lnk_1', 'link'))).to.equal(true);
     });
 
-    it('is one in the database for all processes where SECRET_KEYS is not set, and each start warns of it', async () => {
+    it('is one in the database for all processes if SECRET_KEYS is not set, and each start warns of it', async () => {
         warned.length = 0;
         const [one, two] = [open(''), open('')];
         const [first, second] = await Promise.all([one.seal('first', 'mail'), two.seal('second', 'mail')]);
@@ -115,14 +115,14 @@ describe('the key ring', () => {
         expect([one.isConfigured, open(old).isConfigured]).to.deep.equal([false, true]);
         expect(warned).to.have.length(2);
         expect(warned[0]).to.include('SECRET_KEYS is not set');
-        // Once it is set, what the database's ring sealed is opened all the same.
+        // Once SECRET_KEYS is set, data of the database's ring can still be decrypted.
         const later = open(old);
         expect((await later.open(first, 'mail'))?.toString()).to.equal('first');
         expect(await later.isCurrent(first)).to.equal(false);
         expect(await later.isHmac(await one.hmac('lnk_1', 'link'), 'lnk_1', 'link')).to.equal(true);
     });
 
-    it('is asked of the database again where that was away', async () => {
+    it('is read from the database again if that was down', async () => {
         const nowhere = openDb({ url: 'postgresql://nobody@127.0.0.1:1/none', acquireTimeoutMs: 100 });
         const secrets = createSecrets({ db: nowhere, keys: [], log });
         for (let round = 0; round < 2; round++) {
@@ -136,7 +136,7 @@ describe('the key ring', () => {
 });
 
 describe('SECRET_KEYS', () => {
-    it('that cannot work is told at the start, without a key in the line', () => {
+    it('that are invalid are reported at the start, without a key in the line', () => {
         const secret = randomBytes(32).toString('base64');
         const wrong: Record<string, RegExp> = {
             [secret]: /entry 1 has not exactly one colon/,
@@ -153,14 +153,14 @@ describe('SECRET_KEYS', () => {
         }
     });
 
-    it('is never shown by what prints the settings', () => {
+    it('are never printed with the settings', () => {
         const secret = randomBytes(32);
         const config = readConfig({ SECRET_KEYS: `one:${secret.toString('base64')}` });
         expect(config.secretKeys.map(({ id }) => id)).to.deep.equal(['one']);
         expect(JSON.stringify(config)).not.to.include(secret.toString('base64'));
     });
 
-    it('is made by npm start, once, readable by its user alone', () => {
+    it('are created by npm start, once, readable by its user only', () => {
         const folder = mkdtempSync(join(tmpdir(), 'routebook-keys-'));
         try {
             expect(readSecretKeys(folder)).to.deep.equal([]);

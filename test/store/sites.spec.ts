@@ -22,7 +22,7 @@ describe('a registrable domain', () => {
         return (await schemas.publish(db, orderOf(packageOf(site, text), publisher))).ok;
     };
 
-    it('has the defaults before anybody touched it', async () => {
+    it('has the defaults before it is changed', async () => {
         expect(await sites.findDomain(db, 'untouched.example')).to.deep.equal({
             registrable: 'untouched.example',
             credits: 1,
@@ -35,7 +35,7 @@ describe('a registrable domain', () => {
         });
     });
 
-    it('keeps what is not set, and goes back to the default where told so', async () => {
+    it('keeps fields that are not set, and returns to the default on request', async () => {
         const set = (settings: sites.DomainSettings) => db.transaction((trx) => sites.setDomain(trx, 'set.example', settings));
         await set({ credits: 5, rate: 0.25 });
         expect(await set({ concurrency: 8 })).to.include({ credits: 5, concurrency: 8, rate: 0.25 });
@@ -55,7 +55,7 @@ describe('a registrable domain', () => {
         expect(await mayPublish(publisher, 'b.owner.example')).to.equal(true);
     });
 
-    it('passes to another workspace, and only that one publishes from then on', async () => {
+    it('is transferred to another workspace, and then only that one publishes', async () => {
         const [old, next] = [await contributor(db), await contributor(db)];
         expect(await mayPublish(old, 'moved.example')).to.equal(true);
         await db.transaction((trx) => transferDomain(trx, 'moved.example', next.workspaceId));
@@ -69,7 +69,7 @@ describe('a registrable domain', () => {
         ]);
     });
 
-    it('is shared with a workspace that was added, and never left without anybody', async () => {
+    it('is shared with a workspace that was added, and always has a maintainer', async () => {
         const [first, second] = [await contributor(db), await contributor(db)];
         expect(await mayPublish(first, 'shared.example')).to.equal(true);
         await db.transaction((trx) => maintainers.addMaintainer(trx, 'shared.example', second.workspaceId));

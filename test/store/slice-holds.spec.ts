@@ -18,7 +18,7 @@ describe('a slice of a batch', () => {
     afterEach(() => books.expectRightBooks());
     after(() => books.close());
 
-    /** A user who has had the bonus of a first call. */
+    /** A user who already had the bonus of a first call. */
     async function user(credits: { allowance?: number; bonus?: number }): Promise<string> {
         const id = await books.user(credits);
         await books.db.raw('update users set first_charged_at = app_now() where id = ?', [id]);
@@ -33,7 +33,7 @@ describe('a slice of a batch', () => {
         return orders.map(({ operation }) => held.get(operation));
     }
 
-    /** Ends items that are held; `charges` are in the order of `orders`. */
+    /** Ends items that are held. `charges` are in the order of `orders`. */
     async function end(orders: readonly HoldOrder[], held: readonly (Held | 'stale' | undefined)[], charges: readonly (number | null)[]) {
         const jobs = orders.map(({ operation }, at) => {
             const mine = held[at];
@@ -56,7 +56,7 @@ describe('a slice of a batch', () => {
         return balance && { allowance: balance.allowance.remaining, bonus: balance.bonus, held: balance.held };
     };
 
-    it('is one hold, charged in parts that name the batch and how many items they are of', async () => {
+    it('is one hold, charged in parts that name the batch and their number of items', async () => {
         const account = await user({ allowance: 100 });
         const orders = items(account, 5, { maxUnits: 3 });
         const held = await hold(orders);
@@ -85,7 +85,7 @@ describe('a slice of a batch', () => {
         expect(rows).to.deep.equal([{ state: 'charged', amount: 15, charged: 6, items: 5 }]);
     });
 
-    it('holds for as many whole items as the balance pays for; the others wait', async () => {
+    it('holds for as many complete items as the balance pays for; the others wait', async () => {
         const account = await user({ allowance: 5, bonus: 3 });
         const orders = items(account, 4, { unit: 1, maxUnits: 3 });
         const held = await hold(orders);
@@ -96,7 +96,7 @@ describe('a slice of a batch', () => {
         expect(await balanceOf(account), 'the allowance is spent first').to.deep.equal({ allowance: 4, bonus: 3, held: 0 });
     });
 
-    it('holds what there is for its first item where the account pays for none and holds nothing else', async () => {
+    it('holds the remaining credits for its first item if the account pays for none and holds nothing else', async () => {
         const account = await user({ allowance: 7 });
         const orders = items(account, 3, { unit: 2, maxUnits: 5 });
         const held = await hold(orders);
@@ -108,7 +108,7 @@ describe('a slice of a batch', () => {
         expect((await entriesOf(account)).map(({ items }) => items)).to.deep.equal([1, 1]);
     });
 
-    it('shares a hold only among items of one endpoint and cost, and a write has its own, with its mark', async () => {
+    it('shares a hold only among items of one endpoint and cost; a write has its own, with its mark', async () => {
         const account = await user({ allowance: 100 });
         const alike = items(account, 2);
         const [dear] = items(account, 1, { maxUnits: 2 });
@@ -127,7 +127,7 @@ describe('a slice of a batch', () => {
         expect((await balanceOf(account))?.allowance).to.equal(95);
     });
 
-    it('begins nothing where its site has changed, and leaves items of other sites alone', async () => {
+    it('starts nothing if its site has changed, and does not affect items of other sites', async () => {
         const account = await user({ allowance: 10 });
         const changed = items(account, 2, { siteState: { registrable: 'shop.example', revision: 'of before' } });
         const same = items(account, 1, { site: 'other.example' });
@@ -137,7 +137,7 @@ describe('a slice of a batch', () => {
         await end(same, held.slice(2), [1]);
     });
 
-    it('gives back the rest where its time is over, and what ends later is not charged', async () => {
+    it('returns the rest when its time is over, and charges nothing that ends later', async () => {
         const account = await user({ allowance: 10 });
         const orders = items(account, 3);
         const held = await hold(orders);
@@ -154,13 +154,13 @@ describe('a slice of a batch', () => {
         expect((await entriesOf(account)).at(-1)).to.include({ kind: 'release', held_delta: -2, items: 2 });
     });
 
-    it('keeps to a daily cap, one that is set while it runs too', async () => {
+    it('observes a daily cap, also one that is set while it runs', async () => {
         const account = await user({ allowance: 1000 });
         const before = items(account, 4, { maxUnits: 3 });
         const running = await hold(before);
         await end(before.slice(0, 2), running, [1, null]);
         await setAccountCap(books.db, account, 20);
-        // Until the slice is over its items count in full, but for what was charged less: 12 of 20.
+        // Until the slice ends, its items count with their full hold, except for what was charged less: 12 of 20.
         const orders = items(account, 5, { maxUnits: 2 });
         const held = await hold(orders);
         expect(held.filter((one) => one !== undefined)).to.have.length(4);
@@ -172,7 +172,7 @@ describe('a slice of a batch', () => {
         for (const open of await books.db('holds').where({ state: 'held' })) await books.credits.release({ operation: open.operation });
     });
 
-    it('returns the allowance of a period that ended to nobody', async () => {
+    it('returns the allowance of an ended period to nobody', async () => {
         const account = await user({ allowance: 2, bonus: 2 });
         const orders = items(account, 4, { expiresInMs: 90 * 86_400_000 });
         const held = await hold(orders);
@@ -184,7 +184,7 @@ describe('a slice of a batch', () => {
         expect((await entriesOf(account)).at(-1)).to.include({ kind: 'lapse', available_delta: -1 });
     });
 
-    it('sums to what its items were charged, however they end', async () => {
+    it('sums to the charges of its items, however they end', async () => {
         const lives = fc.record({
             allowance: fc.nat({ max: 30 }),
             bonus: fc.nat({ max: 30 }),

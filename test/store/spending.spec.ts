@@ -5,7 +5,7 @@ import { type Books, openBooks, orderFor } from './books.ts';
 
 const HOUR = 3600;
 
-describe('a cap that an account sets itself', () => {
+describe('a spending cap of an account', () => {
     let books: Books;
     before(async () => {
         books = await openBooks();
@@ -36,7 +36,7 @@ describe('a cap that an account sets itself', () => {
         return { id, keyId, hold, spend };
     }
 
-    it('lets calls spend up to it, and names cap, what is used and when it resets after that', async () => {
+    it('lets calls spend up to it, and then names the cap, what is used and when it resets', async () => {
         const { spend } = await account({ cap: 10 });
         expect(await spend(7)).to.include({ ok: true, amount: 7 });
         expect(await spend(5), 'fewer units where the cap leaves fewer').to.include({ ok: true, amount: 3 });
@@ -47,7 +47,7 @@ describe('a cap that an account sets itself', () => {
         });
     });
 
-    it('counts what is held, and gives back what was not charged', async () => {
+    it('counts what is held, and frees what was not charged', async () => {
         const { hold, spend } = await account({ cap: 10 });
         const { order } = await hold(8);
         expect((await hold(3)).verdict).to.include({ ok: true, amount: 2 });
@@ -59,7 +59,7 @@ describe('a cap that an account sets itself', () => {
         expect(await spend(20)).to.include({ ok: true, amount: 2 });
     });
 
-    it('gives back what a sweeper released', async () => {
+    it('frees what a sweeper released', async () => {
         const { hold, spend } = await account({ cap: 10 });
         await hold(10);
         await books.advance(60);
@@ -67,7 +67,7 @@ describe('a cap that an account sets itself', () => {
         expect(await spend(10)).to.include({ ok: true, amount: 10 });
     });
 
-    it('resets at midnight, UTC; what was held the day before is no part of the new day', async () => {
+    it('resets at midnight, UTC; holds of the day before do not count in the new day', async () => {
         const { hold, spend } = await account({ cap: 10 });
         const { order } = await hold(10);
         await books.advance(14 * HOUR);
@@ -76,7 +76,7 @@ describe('a cap that an account sets itself', () => {
         expect(await spend(9)).to.include({ ok: true, amount: 6 });
     });
 
-    it('counts what was spent today before it was set', async () => {
+    it('counts what was spent on the day before it was set', async () => {
         const { id, hold, spend } = await account();
         const { order } = await hold(30, { isCapped: false });
         await books.credits.charge({ operation: order.operation, amount: 25 });
@@ -88,7 +88,7 @@ describe('a cap that an account sets itself', () => {
         expect(await accountCap(books.db, id)).to.deep.equal({ cap: 50, spent: 50 });
     });
 
-    it('counts nothing of the day before', async () => {
+    it('counts nothing of the previous day', async () => {
         const { id, hold, spend } = await account();
         const { order } = await hold(30, { isCapped: false });
         await books.credits.charge({ operation: order.operation, amount: 25 });
@@ -97,7 +97,7 @@ describe('a cap that an account sets itself', () => {
         expect(await spend(10)).to.include({ ok: true, amount: 10 });
     });
 
-    it('of a key holds for this key alone, and the account’s for all of them', async () => {
+    it('of a key applies to this key only, and the account’s to all of them', async () => {
         const { id, keyId, hold, spend } = await account({ cap: 15 });
         await setKeyCap(books.db, keyId, 10);
         expect(await spend(20)).to.include({ ok: true, amount: 10 });
@@ -110,21 +110,21 @@ describe('a cap that an account sets itself', () => {
         expect(await accountCap(books.db, id)).to.deep.equal({ cap: 15, spent: 15 });
     });
 
-    it('below one unit leaves none, however many credits there are; without credits that is said first', async () => {
+    it('below one unit allows none, however many credits there are; missing credits are reported first', async () => {
         const rich = await account({ cap: 4 });
         expect((await rich.hold(1, { unit: 5 })).verdict).to.have.nested.property('reached.spent', 0);
         const poor = await account({ cap: 4, allowance: 3 });
         expect((await poor.hold(1, { unit: 5 })).verdict).to.deep.equal({ ok: false, available: 3 });
     });
 
-    it('of zero stops everything, and none lets everything pass', async () => {
+    it('of zero stops everything, and no cap stops nothing', async () => {
         const { id, spend } = await account({ cap: 0 });
         expect(await spend(1)).to.have.nested.property('reached.cap', 0);
         await setAccountCap(books.db, id, null);
         expect(await spend(500)).to.include({ ok: true, amount: 500 });
     });
 
-    it('is never passed by calls at the same time, of two processes', async () => {
+    it('is never exceeded by concurrent calls of two processes', async () => {
         const { id, hold } = await account({ cap: 50 });
         const verdicts = await Promise.all(
             Array.from({ length: 120 }, (_, place) => hold(1, { via: place % 2 === 0 ? books.credits : books.others })),
@@ -142,7 +142,7 @@ describe('a cap that an account sets itself', () => {
         expect(await accountCap(books.db, id)).to.deep.equal({ cap: 50, spent: 50 });
     });
 
-    it('holds and settles at the same time without standing in its own way', async () => {
+    it('holds and settles at the same time without a deadlock', async () => {
         const { id, spend } = await account({ cap: 400 });
         const verdicts = await Promise.all(Array.from({ length: 100 }, () => spend(3, 1)));
         expect(verdicts.filter(({ ok }) => ok).length).to.equal(100);
@@ -150,7 +150,7 @@ describe('a cap that an account sets itself', () => {
         expect((await accountCap(books.db, id)).spent).to.equal(101);
     });
 
-    it('holds at once, for processes too that do not know of it yet', async () => {
+    it('applies at once, also in processes that have not read it yet', async () => {
         const { id, hold } = await account({ cap: 1 });
         const { order, verdict } = await hold(5, { isCapped: false });
         expect(verdict).to.include({ ok: true, amount: 1 });

@@ -30,7 +30,7 @@ describe('starter packages in the daily runs (STARTER_VERIFY)', () => {
         expect((await claimRun(db))?.run).to.equal(2);
     });
 
-    it('wait for a new version where there is nothing to call, and packages of contributors are not concerned', async () => {
+    it('wait for a new version if there is nothing to call, and leave packages of contributors alone', async () => {
         accepted(await schemas.publish(db, orderOf(packageOf('empty.example'), undefined)));
         accepted(await schemas.publish(db, orderOf(packageOf('theirs.example'), await contributor(db))));
         expect(await scheduleStarters(db)).to.equal(1);

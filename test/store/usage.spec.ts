@@ -47,7 +47,7 @@ describe('the request log', () => {
     };
     const advance = (days: number) => advanceClock(db, days * 86_400_000);
 
-    it('has every call within a second, written together', async () => {
+    it('has every call within a second, written in batches', async () => {
         const log = usage.openUsage(db);
         let queries = 0;
         const count = () => queries++;
@@ -78,7 +78,7 @@ describe('the request log', () => {
         });
     });
 
-    it('keeps the last calls while the database is away, and writes them when it is back', async () => {
+    it('keeps the last calls while the database is down, and writes them when it is up', async () => {
         const faults: unknown[] = [];
         const log = usage.openUsage(db, { log: { warn: (fields) => faults.push(fields) } });
         await db.raw('alter table usage rename to usage_away');
@@ -91,7 +91,7 @@ describe('the request log', () => {
         expect(await countOf('away.example')).to.equal(2);
     });
 
-    it('loses a row that cannot be written rather than all that follow', async () => {
+    it('drops a row that cannot be written rather than all later ones', async () => {
         const log = usage.openUsage(db);
         log.record(fetched('bad.example', { credits: 1e15 }));
         await log.flush();
@@ -100,11 +100,11 @@ describe('the request log', () => {
         expect(await countOf('bad.example')).to.equal(1);
     });
 
-    it('loses no row of others beside one that cannot be written', async () => {
+    it('drops no other row beside one that cannot be written', async () => {
         const faults: unknown[] = [];
         const log = usage.openUsage(db, { log: { warn: (fields) => faults.push(fields) } });
         for (let row = 0; row < 30; row++) log.record(fetched('beside.example', row % 10 === 7 ? { credits: 1e15 } : {}));
-        // What repeats itself would be packed, and fit.
+        // Text without repetition, which cannot be compressed.
         const endless = Array.from({ length: 4000 }, (_, place) => String.fromCodePoint(0x4e00 + ((place * 7919) % 20_000))).join('');
         log.record(fetched('beside.example', { endpoint: endless }));
         await log.close();
@@ -112,7 +112,7 @@ describe('the request log', () => {
         expect(faults).to.have.length(4);
     });
 
-    it('tells how well an endpoint works from the calls that reached the site', async () => {
+    it('shows how well an endpoint works, by the calls that reached the site', async () => {
         const site = 'health.example';
         const slow = { upstream: { status: 200, attempts: 1, durationMs: 2000, bytes: 1 } };
         await write(
@@ -139,12 +139,12 @@ describe('the request log', () => {
         expect(shown.health?.successRate).to.be.closeTo(18 / 21, 1e-9);
     });
 
-    it('says nothing of a site that nobody called', async () => {
+    it('says nothing about a site that nobody called', async () => {
         expect(await trafficOf('silent.example')).to.deep.equal({ fetches7d: 0, health: undefined });
         expect((await traffic.endpointHealth(db, 'silent.example')).size).to.equal(0);
     });
 
-    it('adds up what several processes write of the same endpoints at once', async () => {
+    it('adds up the calls of the same endpoints from several processes', async () => {
         await Promise.all(
             Array.from({ length: 8 }, (_, i) =>
                 write(
@@ -168,7 +168,7 @@ describe('the request log', () => {
         expect(rows).to.have.length(1);
     });
 
-    it('has the calls of days that nobody made ahead, after a jump of the clock or a pause of all workers', async () => {
+    it('has the calls of days without a prepared partition, after a jump of the clock or a pause of all workers', async () => {
         const faults: unknown[] = [];
         const log = usage.openUsage(db, { log: { warn: (fields) => faults.push(fields) } });
         for (const days of [10, 60]) {
@@ -183,7 +183,7 @@ describe('the request log', () => {
         expect(rows).to.have.length(2);
     });
 
-    it('forgets the week after a week, and old rows when it is told to', async () => {
+    it('deletes the week’s figures after a week, and old rows on request', async () => {
         await write(fetched('old.example'));
         await advance(6);
         expect((await trafficOf('old.example')).fetches7d).to.equal(1);

@@ -5,7 +5,7 @@ import { claimRun, endRun, type VerificationRun } from '../../shared/store/regis
 import { advanceClock } from '../support/clock.ts';
 import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf } from './registry.ts';
 
-describe('whose verification run is next', () => {
+describe('the next verification run', () => {
     let database: OpenedDatabase;
     let db: Db;
 
@@ -15,7 +15,7 @@ describe('whose verification run is next', () => {
     });
     afterEach(() => database.close());
 
-    /** Each becomes due when it is published. */
+    /** Each site becomes due when it is published. */
     async function publish(publisher: schemas.Publisher, ...sites: string[]): Promise<void> {
         for (const site of sites) accepted(await schemas.publish(db, orderOf(packageOf(site), publisher)));
     }
@@ -29,7 +29,7 @@ describe('whose verification run is next', () => {
     const sitesOf = (runs: readonly VerificationRun[]) => runs.map(({ site }) => site);
     const many = (name: string) => Array.from({ length: 9 }, (_, number) => `${name}${number}.test`);
 
-    it('goes by turns of accounts: nobody waits for all the sites that another account published before', async () => {
+    it('alternates between accounts: nobody waits for all sites that another account published before', async () => {
         const [mallory, ada] = [await contributor(db), await contributor(db)];
         await publish(mallory, ...many('slow'));
         await publish(ada, 'first.test', 'second.test');
@@ -37,7 +37,7 @@ describe('whose verification run is next', () => {
         expect(sitesOf(await claim(20))).to.have.length(6);
     });
 
-    it('counts runs that go on, and neither those that ended nor those whose worker died', async () => {
+    it('counts active runs, but not those that ended or whose worker died', async () => {
         const [mallory, ada] = [await contributor(db), await contributor(db)];
         await publish(mallory, ...many('slow'));
         const runs = await claim(3);

@@ -25,7 +25,7 @@ describe('versions of a site', () => {
     };
     const advance = (days: number) => advanceClock(db, days * 86_400_000);
 
-    it('are effective at once, and any of them is found by its number', async () => {
+    it('are effective at once, and each is found by its number', async () => {
         const latest = schemas.createLatest(db);
         const publisher = await contributor(db);
         expect(await latest.find(ask('fresh.example'))).to.include({
@@ -42,7 +42,7 @@ describe('versions of a site', () => {
         expect(await latest.find(ask('fresh.example', 3))).to.include({ isKnown: true, version: undefined });
     });
 
-    it('are looked up in one query for all callers of one turn', async () => {
+    it('are one query for all callers of a turn', async () => {
         await publishAs(await contributor(db), 'crowd.example', 'one');
         let queries = 0;
         const count = () => queries++;
@@ -62,7 +62,7 @@ describe('versions of a site', () => {
         expect(await schemas.findLatest(db, ask('shop.dear.example'))).to.include({ siteCredits: 5, siteConcurrency: 3, siteRate: 0.5 });
     });
 
-    it('step down to the highest that is not yanked, and come back', async () => {
+    it('fall back to the highest that is not yanked, and return', async () => {
         const publisher = await contributor(db);
         await publishAs(publisher, 'yanked.example', 'one', 'two');
         const yanked = await schemas.yank(db, 'yanked.example', 2, 'security');
@@ -91,7 +91,7 @@ describe('versions of a site', () => {
         expect(second?.yankedAt).to.deep.equal(first?.yankedAt);
     });
 
-    it('bound the price by all that were the latest within 24 hours', async () => {
+    it('limit the price by all versions that were the latest within 24 hours', async () => {
         const endpoint = (max_results: number): PackageEndpoint => ({
             name: 'search',
             method: 'GET',
@@ -115,7 +115,7 @@ describe('versions of a site', () => {
         expect(await schemas.lowestMaxUnits(versions, tomorrow.latestOfDay, 'search')).to.equal(500);
     });
 
-    it('bound the price without being read again at every call, however large and many they are', async () => {
+    it('limit the price without being read at every call, however large and many they are', async () => {
         const publisher = await contributor(db);
         const versions = schemas.createVersions(db);
         for (const place of Array(10).keys()) {
@@ -133,7 +133,7 @@ describe('versions of a site', () => {
         expect(asked).to.deep.equal([]);
     });
 
-    it('are loaded once, with every default filled in and without tricks of names', async () => {
+    it('are loaded once, with every default filled in and safe from prototype names', async () => {
         const [published] = await publishAs(await contributor(db), 'loaded.example', 'one');
         const versions = schemas.createVersions(db);
         const id = published?.versionId ?? 0;
@@ -145,7 +145,7 @@ describe('versions of a site', () => {
         expect(await versions.load(2_000_000_000)).to.equal(undefined);
     });
 
-    it('are listed newest first with what changed, by whom, and found by hash', async () => {
+    it('are listed newest first with their change and publisher, and found by hash', async () => {
         const publisher = await contributor(db);
         await publishAs(publisher, 'listed.example', 'one', 'two', 'three');
         const page = await schemas.history(db, 'listed.example', { limit: 2 });
@@ -164,7 +164,7 @@ describe('versions of a site', () => {
         expect(await schemas.findVersion(db, 'listed.example', 'f'.repeat(64))).to.equal(undefined);
     });
 
-    it('show on the card who maintains the domain, never by an address', async () => {
+    it('show the maintainers of the domain on the card, never by an address', async () => {
         const publisher = await contributor(db);
         await publishAs(publisher, 'card.example', 'one');
         const card = await schemas.card(db, 'card.example');
