@@ -27,7 +27,7 @@ describe('logging in on the command line', function () {
 
     afterEach(() => shell.close());
 
-    it('tries the key, then stores it in a file that nobody else can read, and never shows it', async () => {
+    it('tries the key, then stores it in a file that only its user can read, and never shows it', async () => {
         const login = await shell.run(['login', '--server', world.base], { input: `${key()}\n` });
         expect(login.code, login.stderr).to.equal(0);
         expect(statSync(shell.credentials).mode & 0o777).to.equal(0o600);
@@ -42,7 +42,7 @@ describe('logging in on the command line', function () {
         for (const { stdout, stderr } of [login, whoami, shown]) expect(stdout + stderr).not.to.include(key());
     });
 
-    it('stores nothing where the server does not know the key', async () => {
+    it('stores nothing if the server does not know the key', async () => {
         const stranger = newApiKey();
         const login = await shell.run(['login', '--server', world.base, '--json'], { input: stranger });
         expect(login.code).to.equal(1);
@@ -51,7 +51,7 @@ describe('logging in on the command line', function () {
         expect(login.stdout + login.stderr).not.to.include(stranger);
     });
 
-    it('knows a mistyped key before it is sent anywhere', async () => {
+    it('recognises a mistyped key before it is sent', async () => {
         const site = await openSite((_request, response) => response.end());
         const wrong = `${key().slice(0, -1)}${key().endsWith('a') ? 'b' : 'a'}`;
         const login = await shell.run(['login', '--server', `http://127.0.0.1:${site.port}`, '--json'], { input: wrong });
@@ -62,13 +62,13 @@ describe('logging in on the command line', function () {
         expect(site.seen).to.deep.equal([]);
     });
 
-    it('says what is missing where nothing is piped in', async () => {
+    it('says what is missing if stdin is empty', async () => {
         const login = await shell.run(['login', '--server', world.base, '--json']);
         expect(login.code).to.equal(1);
         expect(login.error['code']).to.equal('API_KEY_REQUIRED');
     });
 
-    it('sends a stored key to its own server alone', async () => {
+    it('sends a stored key to its own server only', async () => {
         await shell.run(['login', '--server', world.base], { input: key() });
         const other = await openSite((_request, response) => response.writeHead(404).end('{}'));
         await shell.run(['whoami', '--server', `http://127.0.0.1:${other.port}`]);
@@ -77,14 +77,14 @@ describe('logging in on the command line', function () {
         expect(JSON.stringify(other.seen)).not.to.include('rb_live_');
     });
 
-    it('takes the key of the environment before the stored one', async () => {
+    it('prefers the key of the environment to the stored one', async () => {
         const bob = await join(world);
         await shell.run(['login', '--server', world.base], { input: key() });
         const whoami = await shell.run(['whoami', '--json'], { env: { ROUTEBOOK_API_KEY: bob.apiKey ?? '' } });
         expect(whoami.json['workspace_id']).to.equal(bob.workspaceId);
     });
 
-    it('forgets the key on logout', async () => {
+    it('deletes the key on logout', async () => {
         await shell.run(['login', '--server', world.base], { input: key() });
         const logout = await shell.run(['logout', '--json']);
         expect(logout.json).to.deep.include({ server: world.base, removed: true });
@@ -94,7 +94,7 @@ describe('logging in on the command line', function () {
         expect(whoami.error['code']).to.equal('API_KEY_REQUIRED');
     });
 
-    it('says so where the file of keys is damaged, and leaves it alone', async () => {
+    it('reports a damaged file of keys, and leaves it unchanged', async () => {
         await shell.run(['login', '--server', world.base], { input: key() });
         writeFileSync(shell.credentials, '{"servers":');
         const whoami = await shell.run(['whoami', '--json']);

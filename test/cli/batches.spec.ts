@@ -55,7 +55,7 @@ describe('batches and jobs on the command line and in the client', function () {
     };
     const idOf = (text: string) => /bat_\w+/.exec(text)?.[0] ?? '';
 
-    it('run a call for each row of CSV, and write what they came to', async () => {
+    it('run a call for each row of CSV, and write the results', async () => {
         const csv = write('products.csv', 'sku,custom_id,note\n1,a,first\n2,b,"second, third"\n3,c,\n');
         const ran = await run('batch', 'run', csv, ...PRODUCT, '--map', 'sku=id', '--out', 'results.ndjson');
         const lines = linesOf(readFileSync(joinPath(shell.folder, 'results.ndjson'), 'utf8'));
@@ -76,19 +76,19 @@ describe('batches and jobs on the command line and in the client', function () {
         ['a JSON array', '[{"id": 1}, {"params": {"id": 2}, "custom_id": "two"}]'],
         ['lines of JSON', '{"id": 1}\n\n{"params": {"id": 2}, "custom_id": "two"}\n'],
     ] as const) {
-        it(`take ${form}, piped in too`, async () => {
+        it(`accept ${form}, piped in too`, async () => {
             const ran = await shell.run(['batch', 'run', '-', ...PRODUCT], { input: text });
             expect(ran.code, ran.stderr).to.equal(0);
             expect(linesOf(ran.stdout).map(({ custom_id: name }) => name)).to.have.members([null, 'two']);
         });
     }
 
-    it('say what a file would cost before anything runs', async () => {
+    it('show the price of a file before anything runs', async () => {
         const ran = await run('batch', 'run', write('two.csv', 'id\n1\n2\n'), ...PRODUCT, '--dry-run');
         expect(ran.stdout).to.include('2 items would cost at most 2 credits');
     });
 
-    it('name each wrong item, and end with 1', async () => {
+    it('name each wrong item, and exit with 1', async () => {
         const ran = await shell.run(['batch', 'run', write('wrong.csv', 'id\n1\n0\n'), ...PRODUCT]);
         expect(ran.code).to.equal(1);
         expect(ran.stderr).to.include('/items/1/params/id');
@@ -105,7 +105,7 @@ describe('batches and jobs on the command line and in the client', function () {
         expect(quotes.stderr).to.include('Row 2 of quotes.csv has quotes that do not end.');
     });
 
-    it('order nothing where the results cannot be written', async () => {
+    it('create nothing if the results cannot be written', async () => {
         const known = await world.app.db('batches').count();
         const rows = write('rows.csv', 'id\n1\n');
         const ran = await shell.run(['batch', 'run', rows, ...PRODUCT, '--out', 'no-such-folder/results.ndjson', '--json']);
@@ -137,7 +137,7 @@ describe('batches and jobs on the command line and in the client', function () {
         expect(linesOf((await run('batch', 'follow', id)).stdout)).to.have.length(2);
     });
 
-    it('of one call are added, with its result where one waits', async () => {
+    it('create a job for one call, with its result if one waits', async () => {
         const added = await run('job', 'add', SHOP, 'product', '-p', 'id=4');
         const id = /job_\w+/.exec(added.stdout)?.[0] ?? '';
         expect((await run('job', 'show', id, '--wait', '--json')).json).to.deep.include({ status: 'succeeded', params: { id: 4 } });
@@ -158,7 +158,7 @@ describe('batches and jobs on the command line and in the client', function () {
         expect(waited.json).to.deep.include({ status: 'succeeded', params: { id: 5 } });
     });
 
-    it('go on after Ctrl-C, which says how to come back', async () => {
+    it('continue after Ctrl-C, which says how to return', async () => {
         const held = write('held.ndjson', '{"params": {}}\n{"params": {}}\n');
         const waiting = shop.waiting(1);
         const ran = await shell.run(['batch', 'run', held, '--site', SHOP, '--endpoint', 'held'], { interrupt: waiting });
@@ -169,7 +169,7 @@ describe('batches and jobs on the command line and in the client', function () {
         expect(linesOf(followed.stdout)).to.have.length(2);
     });
 
-    it('are ordered without waiting, cancelled and retried', async () => {
+    it('are created without waiting, cancelled and retried', async () => {
         const many = write('many.csv', `id\n${Array.from({ length: 500 }, (_, at) => at + 1).join('\n')}\n`);
         const id = idOf((await run('batch', 'run', many, ...PRODUCT, '--detach')).stdout);
         expect((await run('batch', 'cancel', id)).stdout).to.include('cancelled');
@@ -179,14 +179,14 @@ describe('batches and jobs on the command line and in the client', function () {
         await run('batch', 'follow', id, '--out', 'again.ndjson');
     });
 
-    it('end with 1 where items failed, and show how to run them again', async () => {
+    it('exit with 1 if items failed, and show how to run them again', async () => {
         const file = write('status.csv', 'code\n404\n');
         const ran = await shell.run(['batch', 'run', file, '--site', SHOP, '--endpoint', 'status']);
         expect(ran.code).to.equal(1);
         expect(ran.stderr).to.include('1 failed').and.include('routebook batch retry');
     });
 
-    it('of the client give the result of one call, or what it failed with', async () => {
+    it('of the client return the result of one call, or its error', async () => {
         const { data } = await client.jobs.create<{ id: number }>({ site: SHOP, endpoint: 'product', params: { id: 7 } }).result();
         expect(data.id).to.equal(7);
         const failed = client.jobs.create({ site: SHOP, endpoint: 'status', params: { code: 404 } });
@@ -200,7 +200,7 @@ describe('batches and jobs on the command line and in the client', function () {
         expect(shown.json['status']).to.equal('failed');
     });
 
-    it('have no time left to tell while they wait for a site or for credits', () => {
+    it('show no remaining time while they wait for a site or for credits', () => {
         const known = ([null, 'limits', 'site', 'credits', 'storage', 'operator'] as const).filter((waiting) =>
             isTimeKnown({ eta_seconds: 7, waiting_for: waiting }),
         );
@@ -215,7 +215,7 @@ describe('batches and jobs on the command line and in the client', function () {
         expect(seen).to.have.members(items.map(({ custom_id: name }) => name));
     });
 
-    it('of the client say where a batch waits for its owner', async () => {
+    it('of the client report that a batch waits for its owner', async () => {
         const items = [1, 2, 3].map((id) => ({ params: { id } }));
         const order = { defaults: { site: SHOP, endpoint: 'product' }, items, max_credits: 1 };
         const seen: string[] = [];

@@ -30,14 +30,14 @@ describe('calling sites from the command line', function () {
         await shop.close();
     });
 
-    it('prints the result on stdout alone, so that it can be piped on, and the cost on stderr', async () => {
+    it('prints only the result on stdout, so that it can be piped on, and the cost on stderr', async () => {
         const ran = await shell.run(['fetch', SHOP, 'product', '--param', 'id=7']);
         expect(ran.code, ran.stderr).to.equal(0);
         expect(JSON.parse(ran.stdout)).to.deep.equal({ id: 7, title: 'Product 7', price: { amount: 10 } });
         expect(ran.stderr).to.include('1 credit used').and.include('version 1').and.include('req_');
     });
 
-    it('finds an endpoint by its task, with the command that calls it, and where nothing fits the command that asks for it', async () => {
+    it('finds an endpoint by its task, with the command that calls it; without a match, the command that requests one', async () => {
         const task = 'place an order for a product';
         await eventually(
             async () => (await shell.run(['find', task, '--json'])).json['total'],
@@ -70,20 +70,20 @@ describe('calling sites from the command line', function () {
         }
     });
 
-    it('prints the whole answer as one line with --json', async () => {
+    it('prints the complete response as one line with --json', async () => {
         const ran = await shell.run(['fetch', SHOP, 'search', '--params', '{"n": 4}', '--max-results', '2', '--json']);
         expect(ran.stdout.trimEnd().split('\n')).to.have.length(1);
         expect(ran.json['data']).to.deep.equal({ items: [{ id: 1 }, { id: 2 }] });
         expect(ran.json['meta']).to.include({ credits_used: 2, results: 2, truncated: true, endpoint: 'search' });
     });
 
-    it('reads name=value by the schema of the endpoint, and name:=json as it stands', async () => {
+    it('parses name=value by the schema of the endpoint, and takes name:=json as JSON', async () => {
         const ran = await shell.run(['fetch', SHOP, 'echo', '-p', 'name=12', '-p', 'tag:=["x","y z"]', '--json']);
         expect(ran.code, ran.stdout).to.equal(0);
         expect((ran.json['data'] as Record<string, unknown>)['path']).to.equal('/echo/12?fixed=1&tag=x&tag=y%20z');
     });
 
-    it('sends a file of this machine, and says which one it cannot', async () => {
+    it('sends a file of this machine, and names one that it cannot send', async () => {
         writeFileSync(joinPath(shell.folder, 'cat.PNG'), Buffer.from([0, 255, 13, 10]));
         writeFileSync(joinPath(shell.folder, 'large.bin'), Buffer.alloc(1024 * 1024 + 1));
         const ran = await shell.run(['fetch', SHOP, 'upload', '-p', 'photo=@cat.PNG', '-p', 'title=A cat']);
@@ -115,7 +115,7 @@ describe('calling sites from the command line', function () {
         }
     });
 
-    it('shows with --dry-run what would be sent and what it would cost', async () => {
+    it('shows with --dry-run the request and its price', async () => {
         const before = shop.seen.length;
         const ran = await shell.run(['fetch', SHOP, 'order', '--params', '{"product": 3}', '--dry-run']);
         expect(ran.code, ran.stderr).to.equal(0);
@@ -143,7 +143,7 @@ describe('calling sites from the command line', function () {
         expect(mistyped.error).to.deep.include({ code: 'SITE_NOT_FOUND', did_you_mean: [SHOP] });
     });
 
-    it('tells the way to more credits', async () => {
+    it('says how to get more credits', async () => {
         const poor = await join(world, { overrides: { allowance: 0 } });
         const env = { ROUTEBOOK_API_KEY: poor.apiKey ?? '' };
         const ran = await shell.run(['fetch', SHOP, 'product', '-p', 'id=1', '--json'], { env });

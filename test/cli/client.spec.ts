@@ -12,7 +12,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 type Answering = (request: IncomingMessage & { text: string }, response: ServerResponse) => void;
 
-/** The error that a call ends in. */
+/** The error of a call. */
 async function errorOf(call: Promise<unknown>): Promise<RoutebookError> {
     const error = await call.then(
         () => undefined,
@@ -30,7 +30,7 @@ function answer(response: ServerResponse, status: number, body: unknown, headers
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
-describe('the client, whatever a server does', function () {
+describe('the client, with any behaviour of a server', function () {
     this.timeout(240_000);
     const servers: Site[] = [];
 
@@ -38,7 +38,7 @@ describe('the client, whatever a server does', function () {
         for (const server of servers.splice(0)) await server.close();
     });
 
-    /** A server that answers one after the other; the last answer goes on. */
+    /** A server with these responses, one after the other. The last one is repeated. */
     async function serverSaying(...answers: Answering[]): Promise<Site & { client(options?: Partial<RoutebookOptions>): Routebook }> {
         let turn = 0;
         const site = await openSite((request, response) => answers[Math.min(turn++, answers.length - 1)]?.(request, response));
@@ -78,7 +78,7 @@ describe('the client, whatever a server does', function () {
         expect(data['n']).to.equal(7);
     });
 
-    it('tries again what the server calls retryable, with the same body and the same Idempotency-Key', async () => {
+    it('retries what the server calls retryable, with the same body and the same Idempotency-Key', async () => {
         const server = await serverSaying(busy, busy, ok);
         const waits: number[] = [];
         const client = server.client({ onRetry: ({ code }, waitMs) => waits.push(code === 'SERVICE_UNAVAILABLE' ? waitMs : Number.NaN) });
@@ -95,7 +95,7 @@ describe('the client, whatever a server does', function () {
         expect(server.seen[3]?.headers['idempotency-key']).not.to.equal([...keys][0]);
     });
 
-    it('sends a publish again whose answer was lost, also one that follows a named version', async () => {
+    it('repeats a publish whose response was lost, also one that follows a named version', async () => {
         const server = await serverSaying(cut, ok);
         await server.client().schemas.publish({}, { ifMatch: 'a'.repeat(64) });
         expect(server.seen.map(({ headers }) => headers['if-match'])).to.deep.equal(Array(2).fill(`"${'a'.repeat(64)}"`));
@@ -112,7 +112,7 @@ describe('the client, whatever a server does', function () {
         expect(performance.now() - began).to.be.greaterThan(950);
     });
 
-    it('gives up at once where the wait would last longer than its time', async () => {
+    it('gives up at once if the wait would be longer than its timeout', async () => {
         const limited: Answering = (_request, response) =>
             answer(response, 429, refusal('RATE_LIMITED', { retryable: true }), { 'retry-after': '3600' });
         const server = await serverSaying(limited);
@@ -123,7 +123,7 @@ describe('the client, whatever a server does', function () {
         expect(performance.now() - began).to.be.lessThan(patienceFor(5000));
     });
 
-    it('carries everything that the server says of a failure', async () => {
+    it('returns all details of a server’s error', async () => {
         const said = refusal('INSUFFICIENT_CREDITS', {
             status: 402,
             fault: 'caller',
@@ -160,7 +160,7 @@ describe('the client, whatever a server does', function () {
         expect(server.seen[0]?.headers['idempotency-key']).to.equal('my-own');
     });
 
-    it('ends with its time, and says with which key the answer can still be had', async () => {
+    it('ends at its timeout, and names the key that still gets the response', async () => {
         const server = await serverSaying(() => {});
         const error = await errorOf(server.client().fetch(order, { timeoutMs: 200 }));
         expect(error).to.include({ code: 'TIMEOUT', status: 0 });
@@ -193,7 +193,7 @@ describe('the client, whatever a server does', function () {
         expect(already.seen).to.have.length(0);
     });
 
-    it('takes nothing for an answer that is none: a page of a proxy, half a body, a redirect', async () => {
+    it('rejects invalid responses: a page of a proxy, half a body, a redirect', async () => {
         const page: Answering = (_request, response) =>
             response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
         const behind = await serverSaying(page, ok);
@@ -207,7 +207,7 @@ describe('the client, whatever a server does', function () {
         expect(away.seen).to.deep.equal([]);
     });
 
-    it('walks through a list page by page, and reads no further than somebody looks', async () => {
+    it('reads a list page by page, and no further than its caller', async () => {
         const pages: Answering = (request, response) => {
             const cursor = new URL(request.url ?? '', 'http://server').searchParams.get('cursor');
             const first = Number(cursor ?? 0);
@@ -227,7 +227,7 @@ describe('the client, whatever a server does', function () {
         expect(await list.page('4')).to.deep.include({ total: 6, nextCursor: null });
     });
 
-    it('answers how a server stands that cannot serve fetches', async () => {
+    it('reports the health of a server that cannot serve fetches', async () => {
         const data = { status: 'unavailable', version: '1', checks: { database: 'ok', queue: 'ok', workers: 'down' } };
         const ill: Answering = (_request, response) =>
             answer(response, 503, { ...refusal('SERVICE_UNAVAILABLE', { retryable: true }), data });
@@ -235,7 +235,7 @@ describe('the client, whatever a server does', function () {
         expect(await server.client().health()).to.deep.equal(data);
     });
 
-    it('puts what names a thing into the path as one segment', async () => {
+    it('encodes each id in a path as one segment', async () => {
         const server = await serverSaying(ok);
         const client = server.client();
         await client.schemas.get('a/../b?c');
@@ -254,7 +254,7 @@ describe('the client, whatever a server does', function () {
         ]);
     });
 
-    it('wants the address of a server', () => {
+    it('needs the address of a server', () => {
         for (const baseUrl of ['', 'localhost:8080', 'ftp://localhost', 'http://key@localhost', 'http://localhost?a=1']) {
             expect(() => new Routebook({ baseUrl }), baseUrl).to.throw(TypeError);
         }
@@ -282,13 +282,13 @@ describe('the client against a running server', function () {
         await shop.close();
     });
 
-    it('calls an endpoint, and is told exactly what it cost', async () => {
+    it('calls an endpoint, and reports its exact cost', async () => {
         const { data, meta } = await client.fetch<{ id: number; title: string }>({ site: SHOP, endpoint: 'product', params: { id: 7 } });
         expect(data.title).to.equal('Product 7');
         expect(meta).to.include({ credits_used: 1, site: SHOP, endpoint: 'product', version: 1 });
     });
 
-    it('is charged once, and the site called once, where the answer of a write was lost on the way', async () => {
+    it('is charged once, and the site called once, if the response of a write was lost', async () => {
         const before = (await client.account()).credits.balance;
         const asked = shop.seen.length;
         let lost = 0;
@@ -340,7 +340,7 @@ describe('the client against a running server', function () {
         expect((await client.trending({ window: '30d' })).window).to.equal('30d');
     });
 
-    it('publishes, yanks and puts back, shares a site, and asks for one that is missing', async () => {
+    it('publishes, yanks and restores, shares a site, and requests one that is missing', async () => {
         const site = 'shared.test';
         const bob = await join(world);
         await client.schemas.publish(aPackage(site));
@@ -357,7 +357,7 @@ describe('the client against a running server', function () {
         expect(await client.requests.get(request_id)).to.include({ domain: 'missing.test', status: 'open', demand: 1 });
     });
 
-    it('claims a domain, says what is allowed there, and reads who did what', async () => {
+    it('claims a domain, sets its policy, and reads the audit', async () => {
         const claim = await client.claims.create('www.claimed.test');
         expect(claim).to.include({ domain: 'claimed.test', status: 'pending' });
         const listed = [];
@@ -374,7 +374,7 @@ describe('the client against a running server', function () {
         expect(act).to.include({ action: 'policy.changed', target: 'claimed.test' });
     });
 
-    it('sends the same claim once, however its answer is lost', async () => {
+    it('sends the same claim once, even if its response is lost', async () => {
         const broken: typeof fetch = async (input, init) => {
             await (await fetch(input, init)).text();
             throw new TypeError('fetch failed');
@@ -384,7 +384,7 @@ describe('the client against a running server', function () {
         expect((await client.claims.list('lost.test').page()).items).to.have.length(1);
     });
 
-    it('reports a key that leaked, which works no longer', async () => {
+    it('reports a leaked key, which stops working', async () => {
         const eve = await join(world);
         const [entry] = await client.keys.report({ keys: [eve.apiKey ?? ''] });
         expect(entry).to.include({ label: 'true_positive' });

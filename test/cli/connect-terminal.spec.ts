@@ -44,7 +44,7 @@ describe('routebook connect on a terminal', function () {
         await site?.close();
     });
 
-    /** Runs a command on a terminal of its own. @param typed once the terminal shows a text */
+    /** Runs a command on a terminal of its own. @param typed is typed once the terminal shows a text */
     async function onTerminal(args: string, env: Record<string, string> = {}, typed?: { after: RegExp; text: string }): Promise<string> {
         const command = `"${process.execPath}" "${PROGRAM}" ${args}`;
         const child = spawn('script', ['-qec', command, '/dev/null'], {
@@ -69,7 +69,7 @@ describe('routebook connect on a terminal', function () {
         return shown;
     }
 
-    it('takes a secret without showing it, fetches with it, and forgets it', async () => {
+    it('reads a secret without echo, fetches with it, and deletes it', async () => {
         const shown = await onTerminal(`connect ${SITE}`, {}, { after: /hidden\):/, text: `${KEY}\r` });
         expect(shown).to.include(`connects ${SITE} (active)`).and.not.include(KEY);
         expect(shown).to.include(API_KEY.obtain_url);
@@ -82,7 +82,7 @@ describe('routebook connect on a terminal', function () {
         );
     });
 
-    it('opens the browser where the site asks for a consent', async () => {
+    it('opens the browser if the site needs a consent', async () => {
         const opened = joinPath(shell.folder, 'opened');
         const browser = joinPath(shell.folder, 'browser');
         writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > "${opened}"\n`, { mode: 0o755 });

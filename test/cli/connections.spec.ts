@@ -32,7 +32,7 @@ describe('connections on the command line', function () {
         await site.close();
     });
 
-    it('are asked for by a fetch without one, with the pages where to connect the site and where to get a credential', async () => {
+    it('are requested by a fetch without one, with the pages for connecting the site and for getting a credential', async () => {
         const obtainUrl = API_KEY.obtain_url ?? '';
         const missing = await shell.run(['fetch', SITE, 'mine']);
         expect(missing.code).to.equal(1);
@@ -42,7 +42,7 @@ describe('connections on the command line', function () {
         expect(JSON.parse(told.stdout).error).to.include({ connect_url: connectUrl, obtain_url: obtainUrl });
     });
 
-    it('are made from a pipe, listed, shown, tested and removed, and never printed', async () => {
+    it('are created from a pipe, listed, shown, tested and removed, and never printed', async () => {
         const wrong = await shell.run(['connect', SITE], { input: 'a-wrong-key-of-mine\n' });
         expect(wrong.code).to.equal(1);
         expect(wrong.stderr).to.include('rejects this credential').and.not.include('a-wrong-key-of-mine');
@@ -60,7 +60,7 @@ describe('connections on the command line', function () {
         expect((await shell.run(['connections', 'list'])).stdout).to.include('routebook connect SITE');
     });
 
-    it('are named, where there are several, for a fetch and for a monitor', async () => {
+    it('are named, if there are several, for a fetch and for a monitor', async () => {
         const ids: string[] = [];
         for (const name of ['One', 'Two']) {
             const { stdout } = await shell.run(['connect', SITE, '--name', name], { input: `${KEY}\n` });

@@ -26,7 +26,7 @@ describe('every command of routebook', () => {
 
     after(() => shell.close());
 
-    it('is listed by the help', () => {
+    it('is in the help', () => {
         const promised =
             'inspect import init lint test diff push list search pull add versions yank catalog fetch request batch job claim policy login logout whoami mcp';
         expect(commands).to.include.members(promised.split(' '));
@@ -42,7 +42,7 @@ describe('every command of routebook', () => {
         expect((await shell.run([])).code).to.equal(0);
     });
 
-    it('exits with 2 where it was used wrongly, and says how it is used', async () => {
+    it('exits with 2 if it was used wrongly, and shows its usage', async () => {
         const wrong = [
             ['nope'],
             ['fetch'],
@@ -82,8 +82,8 @@ describe('every command of routebook', () => {
         }
     });
 
-    it('says in one line of JSON, and with exit code 1, that the server cannot be reached', async () => {
-        // One of each kind: all commands ask the API by one function.
+    it('reports in one line of JSON, and with exit code 1, that the server is unreachable', async () => {
+        // One command of each kind, since all commands call the API through one function.
         const calls = [
             ['whoami'],
             ['pull', 'shop.example'],
@@ -96,7 +96,7 @@ describe('every command of routebook', () => {
             ['push', 'shop.json'],
         ];
         for (const [index, args] of calls.entries()) {
-            // The first as the program itself.
+            // The first one runs as a process.
             const ran = await shell.run([...args, '--json'], { isProcess: index === 0 });
             expect(ran.code, args.join(' ')).to.equal(1);
             expect(ran.stdout.trimEnd().split('\n'), args.join(' ')).to.have.length(1);
@@ -105,20 +105,20 @@ describe('every command of routebook', () => {
         }
     });
 
-    it('takes its common options before the command too', async () => {
+    it('accepts its common options before the command too', async () => {
         const ran = await shell.run(['--json', '--server', NOWHERE, 'whoami']);
         expect(ran.error).to.include({ code: 'NETWORK_ERROR' });
         expect((await shell.run(['--version'])).stdout).to.match(/^\d+\.\d+\.\d+$/m);
     });
 
-    it('names the setting of the environment that is wrong', async () => {
+    it('names an invalid environment variable', async () => {
         const ran = await shell.run(['lint', 'shop.json', '--json'], { env: { EGRESS_ALLOW: 'everything' } });
         expect(ran.code).to.equal(1);
         expect(ran.error).to.include({ code: 'INVALID_SETTING' });
         expect(String(ran.error['message'])).to.include('EGRESS_ALLOW');
     });
 
-    it('has no colours in a pipe, colours on a terminal, and none there under NO_COLOR', async function () {
+    it('has no colours in a pipe, colours on a terminal, and none there with NO_COLOR', async function () {
         needs(this, 'script');
         for (const args of [['--help'], ['lint', 'shop.json'], ['whoami']]) {
             const piped = await shell.run(args, { isProcess: true });
@@ -129,7 +129,7 @@ describe('every command of routebook', () => {
         expect(plain).to.include('✓ shop.json').and.not.include(ESCAPE);
     });
 
-    /** What `lint` writes where its output is a terminal. */
+    /** The output of `lint` on a terminal. */
     async function onTerminal(env: Record<string, string>): Promise<string> {
         const command = `"${process.execPath}" "${PROGRAM}" lint shop.json`;
         const args = process.platform === 'darwin' ? ['-q', '/dev/null', 'sh', '-c', command] : ['-qec', command, '/dev/null'];
@@ -140,7 +140,7 @@ describe('every command of routebook', () => {
         return stdout;
     }
 
-    it('ends quietly where the reader of its output has enough', async () => {
+    it('ends silently if the reader of its output closes it', async () => {
         const command = `"${process.execPath}" "${PROGRAM}" --help | head -n 1`;
         const { stdout, stderr } = await promisify(execFile)('sh', ['-c', command]);
         expect(stdout).to.include('Usage');

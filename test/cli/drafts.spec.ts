@@ -10,7 +10,7 @@ import { needs } from '../support/system-programs.ts';
 const SECRET = `sk_live_${'a1B2c3D4'.repeat(4)}`;
 const MAIL = 'grace.hopper@people.example';
 
-/** One exchange as a browser's HAR has it. */
+/** One exchange in the form of a browser's HAR. */
 function exchange(path: string, answer: unknown): object {
     const content = { mimeType: 'application/json', text: JSON.stringify(answer) };
     const headers = [{ name: 'authorization', value: `Bearer ${SECRET}` }];
@@ -48,7 +48,7 @@ const DOCUMENT = {
     },
 };
 
-describe('drafts from what there is already', function () {
+describe('drafts from existing files', function () {
     this.timeout(240_000);
     let shell: CommandLine;
 
@@ -62,7 +62,7 @@ describe('drafts from what there is already', function () {
 
     const read = (name: string) => readFileSync(joinPath(shell.folder, name), 'utf8');
 
-    it('makes a package of a recording that keeps the rules, without what was secret or personal in it', async () => {
+    it('makes a valid package from a recording, without its secret or personal data', async () => {
         const ran = await shell.run(['inspect', 'session.har', '--category', 'knowledge/books', '--json']);
         expect(ran.code, ran.stderr).to.equal(0);
         expect(ran.json['file']).to.equal('books.example.json');
@@ -78,7 +78,7 @@ describe('drafts from what there is already', function () {
         expect((await shell.run(['lint', 'books.example.json'])).code).to.equal(0);
     });
 
-    it('takes examples only where it was told to, and says which', async () => {
+    it('adds examples only on request, and names them', async () => {
         const ran = await shell.run(['inspect', 'session.har', '--examples', 'all', '--json']);
         expect(ran.code, ran.stderr).to.equal(0);
         const [endpoint] = JSON.parse(read('books.example.json')).endpoints;
@@ -86,7 +86,7 @@ describe('drafts from what there is already', function () {
         expect(ran.stderr).to.include(`published as an example: ${endpoint.name}`);
     });
 
-    it('reads a recording from stdin, and an OpenAPI document by what it says', async () => {
+    it('reads a recording from stdin, and an OpenAPI document by its content', async () => {
         const piped = await shell.run(['inspect', '-', '--out', '-'], { input: JSON.stringify(RECORDING) });
         expect(JSON.parse(piped.stdout)).to.include({ format: 'routebook/1', site: 'books.example' });
         const document = await shell.run(['inspect', 'pets.json', '--out', 'draft.json', '--json']);
@@ -114,7 +114,7 @@ describe('drafts from what there is already', function () {
         expect((await shell.run(['import', 'words.txt', '--json'])).error['message']).to.match(/^words\.txt: This is no document/);
     });
 
-    it('opens a site in a browser, records what is done there, and drafts when it is closed', async function () {
+    it('opens a site in a browser, records the visit, and drafts when the window is closed', async function () {
         needs(this, 'chromium');
         const asked = new EventEmitter();
         const site = await openSite((request, response) => {
@@ -128,7 +128,7 @@ describe('drafts from what there is already', function () {
                 if (request.url === '/done') response.on('close', () => asked.emit('all'));
             }
         });
-        // A browser without a window, which knows the way to the site.
+        // A headless browser that can resolve the site's name.
         const browser = joinPath(shell.folder, 'browser.sh');
         const flags = '--headless=new --no-sandbox --host-resolver-rules="MAP *.test 127.0.0.1"';
         writeFileSync(browser, `#!/bin/sh\nexec ${findBrowser()} ${flags} "$@"\n`, { mode: 0o755 });
@@ -147,7 +147,7 @@ describe('drafts from what there is already', function () {
         expect(none.error).to.include({ code: 'NO_BROWSER' });
     });
 
-    it('imports a document, counts what was carried over, and replaces no file by itself', async () => {
+    it('imports a document, counts what was imported, and replaces no file on its own', async () => {
         const ran = await shell.run(['import', 'pets.json', '--json']);
         expect(ran.code, ran.stderr).to.equal(0);
         expect(ran.json['counts']).to.deep.equal({ operations: 1, carried: 1, notCarried: 0 });
@@ -169,7 +169,7 @@ describe('drafts from what there is already', function () {
         expect(existsSync(joinPath(shell.folder, 'a.example.json'))).to.equal(false);
     });
 
-    it('writes nothing for a site or a category that no package may have, or a source that is no file', async () => {
+    it('writes nothing for an invalid site or category, or a missing source', async () => {
         for (const command of ['import', 'inspect']) {
             const site = await shell.run([command, 'pets.json', '--site', 'not/a/site', '--json']);
             expect(site.code).to.equal(2);

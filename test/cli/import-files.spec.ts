@@ -87,7 +87,7 @@ describe('routebook import, of files', function () {
             },
         };
 
-        it('is imported as OpenAPI 3 is: bodies, forms, files, shared parameters and lists', async () => {
+        it('is imported like OpenAPI 3: bodies, forms, files, shared parameters and lists', async () => {
             const { package: made, counts } = await imported('pets.json', swagger);
             expect(counts).to.deep.equal({ operations: 4, carried: 4, notCarried: 0 });
             expect(faultsOf(made)).to.deep.equal([]);
@@ -106,7 +106,7 @@ describe('routebook import, of files', function () {
             });
         });
 
-        it('is imported from YAML, and although some of it is broken', async () => {
+        it('is imported from YAML, even if some of it is broken', async () => {
             const { counts, notCarried } = await imported(
                 'pets.yaml',
                 [
@@ -129,7 +129,7 @@ describe('routebook import, of files', function () {
             ]);
         });
 
-        it('gives the examples of parameters to params and to the example of the endpoint', async () => {
+        it('adds the examples of parameters to params and to the example of the endpoint', async () => {
             const id = { name: 'id', in: 'path', type: 'integer', required: true, 'x-example': 7 };
             const found = await imported('pets.json', {
                 ...swagger,
@@ -159,7 +159,7 @@ describe('routebook import, of files', function () {
             components: { schemas: { Name: { type: 'string', maxLength: 40 } } },
         };
 
-        it('takes the files that references name into the document, each once, and circles too', async () => {
+        it('includes the files that references name, each once, and with circular ones', async () => {
             put(
                 'paths/pets.yaml',
                 'post:\n  operationId: addPet\n  requestBody:\n    required: true\n    content: {application/json: {schema: {$ref: ../schemas/pet.json}}}\n',
@@ -205,7 +205,7 @@ describe('routebook import, of files', function () {
             );
         });
 
-        it('says which file of it is broken', async () => {
+        it('names its broken file', async () => {
             put('schemas/pet.json', '{"type": ');
             put('paths/pets.yaml', 'post: {}');
             put('common.json', {});
@@ -218,7 +218,7 @@ describe('routebook import, of files', function () {
     });
 
     describe('that are hostile', () => {
-        it('ends with what is wrong where a document is nested too deeply, holds too much, or is none', async () => {
+        it('get an error if a document is nested too deeply, too large, or no document', async () => {
             expect(await failure(`{"openapi":"3.1.0","paths":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}`)).to.match(
                 /nested more than 200 levels deep/,
             );
@@ -227,12 +227,12 @@ describe('routebook import, of files', function () {
             expect(await failure('{"swagger":"1.2","paths":{}}')).to.match(/Only OpenAPI 3.x and Swagger 2.0/);
         });
 
-        it('bounds what aliases of YAML multiply', async () => {
+        it('are limited in what YAML aliases multiply', async () => {
             const levels = Array.from({ length: 12 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at},`.repeat(9)}]`);
             expect(await failure(`openapi: 3.1.0\na0: &a0 [x,x,x,x,x,x,x,x,x]\n${levels.join('\n')}\n`)).to.match(/neither JSON nor YAML/);
         });
 
-        it('follows references in circles, to themselves and to nothing once', async () => {
+        it('are followed once for references in circles, to themselves and to nothing', async () => {
             const schemas = {
                 A: { $ref: '#/components/schemas/B' },
                 B: { $ref: '#/components/schemas/A' },

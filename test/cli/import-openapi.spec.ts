@@ -12,7 +12,7 @@ import { faultsOf, requestFor } from './import/requests.ts';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
 
-/** Documents that public services publish of themselves, and of two programs that people run on their own; by the package that brings them. */
+/** Documents that public services publish, and those of two self-hosted programs, by the npm package that contains them. */
 const REAL: readonly { name: string; file: string; site: string; given?: string }[] = [
     { name: 'Figma', file: '@figma/rest-api-spec/openapi/openapi.yaml', site: 'figma.com' },
     { name: 'GitBook', file: '@gitbook/api/spec/openapi.json', site: 'gitbook.com' },
@@ -33,7 +33,7 @@ describe('routebook import, of OpenAPI documents', function () {
 
     describe('that public services publish', () => {
         for (const { name, file, site, given } of REAL) {
-            it(`takes each operation of ${name} over or says why not, and passes the rules of publishing`, async () => {
+            it(`imports each operation of ${name} or says why not, and passes the rules of publishing`, async () => {
                 const document = await readDocument(installed(file));
                 const imported = importDocument(document, given === undefined ? {} : { site: given });
                 const operations = operationsOf(document);
@@ -54,7 +54,7 @@ describe('routebook import, of OpenAPI documents', function () {
             });
         }
 
-        it('builds the requests that their documents describe', async () => {
+        it('builds the requests that the documents describe', async () => {
             const postcodes = importDocument(await readDocument(installed('@ideal-postcodes/openapi/dist/openapi.json'))).package;
             expect(requestFor(postcodes, 'postcodes', { postcode: 'SW1A 2AA', api_key: 'ak_test' })).to.deep.include({
                 method: 'GET',
@@ -64,7 +64,7 @@ describe('routebook import, of OpenAPI documents', function () {
             expect(requestFor(patents, 'perform_search', { dataset: 'oa_citations', version: 'v1', criteria: '*:*' })).to.deep.include({
                 method: 'POST',
                 url: 'https://developer.uspto.gov/ds-api/oa_citations/v1/records',
-                // Defaults stay the server's: sent with a change, they would overwrite what is there.
+                // The server applies defaults. Sent with a change, they would overwrite existing data.
                 body: 'criteria=*%3A*',
             });
         });
@@ -78,7 +78,7 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(found.report.found).to.have.length(found.package.endpoints.length);
     });
 
-    it('refuses what is no OpenAPI 3 document, and says what to do', () => {
+    it('refuses other documents than OpenAPI 3, and says what to do', () => {
         for (const [document, message] of [
             [{ swagger: '1.2', paths: {} }, /Only OpenAPI 3.x and Swagger 2.0/],
             [{ swaggerVersion: '1.2', apis: [] }, /Only OpenAPI 3.x and Swagger 2.0/],
@@ -92,12 +92,12 @@ describe('routebook import, of OpenAPI documents', function () {
         }
     });
 
-    it('reads a version that YAML takes for a number', () => {
+    it('reads a version that YAML parses as a number', () => {
         for (const openapi of [3, 3.1])
             expect(importDocument({ ...whole({ paths: { '/a': { get: operation('a') } } }), openapi }).counts.carried).to.equal(1);
     });
 
-    it('takes the server of the operation, of its path, then of the document, with the defaults of its variables', () => {
+    it('uses the server of the operation, of its path, then of the document, with the defaults of its variables', () => {
         const imported = importWhole({
             servers: [
                 { url: 'http://api.shop.example/v1' },
@@ -126,7 +126,7 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(imported.package.site).to.equal('shop.example');
     });
 
-    it('shortens schemas that are more than a package takes, and lists which', () => {
+    it('shortens schemas that exceed the limits of a package, and lists which', () => {
         const object = (count: number): JsonSchema => ({
             type: 'object',
             properties: Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, { type: 'string' }])),
@@ -161,7 +161,7 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(left.filter(({ where }) => where.endsWith('schema of the response'))).to.have.length.above(50);
     });
 
-    it('needs a site for a document that names no host, and puts it in the place of this machine', () => {
+    it('needs a site for a document without a host, and uses it in place of localhost', () => {
         const relative = { servers: [{ url: '/v1' }], paths: { '/a': { get: operation('a') } } };
         expect(whys(importWhole(relative), 'operation')).to.deep.equal({ 'GET /a': 'The server is given without a host; name the site.' });
         expect(urls(importDocument(whole(relative), { site: 'shop.example' }))).to.deep.equal({ a: 'https://shop.example/v1/a' });
@@ -169,7 +169,7 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(urls(importDocument(whole(local), { site: 'shop.example' }))).to.deep.equal({ a: 'https://shop.example/api/a' });
     });
 
-    it('takes over what can be said in a path and a query, and lists the rest', () => {
+    it('imports path and query parameters as far as a package has them, and lists the others', () => {
         const param = (name: string, place: string, more: object = {}) => ({ name, in: place, schema: { type: 'string' }, ...more });
         const imported = importWhole({
             paths: {
@@ -253,7 +253,7 @@ describe('routebook import, of OpenAPI documents', function () {
         ]);
     });
 
-    it('sends bodies as JSON and as forms, in the shape that the document says', () => {
+    it('sends bodies as JSON and as forms, in the shape of the document', () => {
         const body = (type: string, schema: object, required = true, encoding = {}) => ({
             required,
             content: { [type]: { schema, encoding } },
@@ -396,7 +396,7 @@ describe('routebook import, of OpenAPI documents', function () {
             expect(requestFor(imported.package, name, { body: 'a: 1' })).to.deep.include({ body: 'a: 1', type });
     });
 
-    it('asks for the kind of answer that the document has', () => {
+    it('requests the response type of the document', () => {
         const answers = (...types: string[]) => ({
             get: { responses: { 200: { description: '', content: Object.fromEntries(types.map((type) => [type, {}])) } } },
         });
@@ -418,7 +418,7 @@ describe('routebook import, of OpenAPI documents', function () {
         ]);
     });
 
-    it('gives answers the types that they are read as', () => {
+    it('gives response fields the types that they are read as', () => {
         const answers = (type: string) => ({ get: { responses: { 200: { description: '', content: { [type]: {} } } } } });
         const types = {
             '/rows': 'text/csv; charset=utf-8',
@@ -445,7 +445,7 @@ describe('routebook import, of OpenAPI documents', function () {
         ]);
     });
 
-    it('says which endpoints need a credential, and lists what has no place', () => {
+    it('says which endpoints need a credential, and lists unsupported ones', () => {
         const imported = importWhole({
             security: [{ key: [] }],
             components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
@@ -479,7 +479,7 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(whys(imported, 'document')['webhooks']).to.match(/1 webhooks/);
     });
 
-    it('leaves out descriptions that nobody wrote, which lint refuses, and keeps texts that only mention such words', () => {
+    it('leaves out placeholder descriptions, which lint refuses, and keeps texts that only mention such words', () => {
         const bare = importWhole({ info: { title: 'Boats', description: '<p/>' }, paths: { '/boats': { get: operation('boats') } } });
         expect(bare.package.description).to.equal(undefined);
         expect(faultsOf(bare.package)).to.deep.equal([]);
@@ -489,7 +489,7 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(faultsOf(kept.package)).to.deep.equal([]);
     });
 
-    it('bounds schemas: cycles end, 3.0 and 3.1 mean the same, lists stand in items', () => {
+    it('limits schemas: cycles end, 3.0 and 3.1 mean the same, lists are in items', () => {
         const node = {
             type: 'object',
             required: ['id', 'gone', 'kind'],
@@ -542,7 +542,7 @@ describe('routebook import, of OpenAPI documents', function () {
         });
     });
 
-    it('imports any graph of schemas into sound ones', () => {
+    it('imports any graph of schemas into valid ones', () => {
         const name = fc.constantFrom('A', 'B', 'C', 'D');
         const schema = fc.letrec((tie) => ({
             any: fc.oneof(
@@ -601,7 +601,7 @@ describe('routebook import, of OpenAPI documents', function () {
         );
     });
 
-    it('divides what is more than a package takes by tag, and carries all of it', () => {
+    it('splits a document beyond the limits of a package by tag, and imports all of it', () => {
         const paths = Object.fromEntries(
             Array.from({ length: 900 }, (_, index) => [
                 `/things${index}`,
@@ -628,7 +628,7 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(wide.packages.map(({ endpoints }) => endpoints.length)).to.deep.equal([22, 8]);
     });
 
-    it('chooses the most useful operations where one package is wanted, and lists the rest', () => {
+    it('chooses the most useful operations if one package is wanted, and lists the others', () => {
         const paths = Object.fromEntries(
             Array.from({ length: 620 }, (_, index) => [
                 `/things${index}`,
@@ -642,7 +642,7 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(faultsOf(one.package)).to.deep.equal([]);
     });
 
-    it('takes the operations of a tag, a path or a method alone where it is told to', () => {
+    it('imports only the operations of a tag, a path or a method on request', () => {
         const tagged = (name: string, ...tags: string[]) => ({ ...operation(name), tags });
         const document = whole({
             paths: {
@@ -663,7 +663,7 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(whys(importDocument(document, { only: ['GET'] }), 'document')).to.deep.equal({ '--only': 'Left 1 of 5 operations out.' });
     });
 
-    it('lists operations that are none, and names the parameter that is missing', () => {
+    it('lists invalid operations, and names the missing parameter', () => {
         const lost = { ...operation('b'), parameters: [{ $ref: '#/components/parameters/Lost' }] };
         const found = importWhole({ paths: { '/a': { get: operation('a'), post: 'nonsense' }, '/b': { get: lost } } });
         expect(found.counts).to.deep.equal({ operations: 3, carried: 1, notCarried: 2 });
@@ -673,7 +673,7 @@ describe('routebook import, of OpenAPI documents', function () {
         ]);
     });
 
-    it('reads operations that stand behind a # of one path, as those of AWS do', () => {
+    it('reads operations behind the # of one path, like those of AWS', () => {
         const imported = importWhole({
             paths: {
                 '/{bucket}#acl': {
@@ -699,7 +699,7 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(requestFor(imported.package, 'list').headers).to.include({ 'x-target': 'Shop.List' });
     });
 
-    it('carries descriptions, defaults, examples and choices of params, wherever they stand', () => {
+    it('imports descriptions, defaults, examples and choices of params, wherever they are', () => {
         const imported = importWhole({
             components: {
                 schemas: { Size: { type: 'string', enum: ['s', 'm'], description: 'How large.', examples: ['m'] } },
@@ -763,7 +763,7 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(faultsOf(imported.package)).to.deep.equal([]);
     });
 
-    it('takes the category from what titles say, not from the words of paths', () => {
+    it('takes the category from titles, not from the words of paths', () => {
         const paths = Object.fromEntries(
             ['status', 'health', 'config', 'target', 'alert'].map((word) => [`/${word}/rule/flag`, { get: operation(word) }]),
         );
@@ -771,14 +771,14 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(weather.package.intent_category).to.equal('weather/forecast');
     });
 
-    it('needs a site for a document whose host no public site has', () => {
+    it('needs a site for a document whose host is not public', () => {
         const local = { servers: [{ url: 'http://shop.local' }], paths: { '/a': { get: operation('a') } } };
         expect(whys(importWhole(local), 'operation')).to.deep.equal({
             'GET /a': 'shop.local is the name of no public site; name the site.',
         });
     });
 
-    it('takes no credential over that stands in an example or a text', () => {
+    it('imports no credential from an example or a text', () => {
         const token = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789';
         const imported = importWhole({
             paths: {
@@ -796,7 +796,7 @@ describe('routebook import, of OpenAPI documents', function () {
     });
 });
 
-/** Some of these packages export nothing but code, so that a look-up by name would not find their documents. */
+/** Some of these packages export only code, so that `require.resolve` would not find their documents. */
 function installed(file: string): string {
     return join(import.meta.dirname, '../../node_modules', file);
 }

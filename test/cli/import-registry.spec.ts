@@ -3,7 +3,7 @@ import { CannotImport, type Imported, importDocument } from '../../cli/import/im
 import type { PackageEndpoint } from '../../shared/domain/types.ts';
 import { faultsOf, requestFor } from './import/requests.ts';
 
-/** A package as a contributor of another registry of the format 0.1 would have it. */
+/** A contributor's package of another registry, in the format 0.1. */
 const HARBOUR = {
     site: 'harbour.example',
     intent_category: 'travel',
@@ -133,7 +133,7 @@ const HARBOUR = {
 describe('routebook import, of packages in the format 0.1', () => {
     const imported = importDocument(HARBOUR);
 
-    it('takes each endpoint and action over or says why not, and the counts sum', () => {
+    it('imports each endpoint and action or says why not, and the counts add up', () => {
         expect(imported.counts).to.deep.equal({ operations: 15, carried: 9, notCarried: 6 });
         expect(imported.counts.operations).to.equal(HARBOUR.endpoints.length + HARBOUR.actions.length);
         expect(whys(imported, 'operation')).to.deep.equal({
@@ -155,7 +155,7 @@ describe('routebook import, of packages in the format 0.1', () => {
         });
     });
 
-    it('lists what of the rest has no place, and takes no cookie, script or way round a protection over', () => {
+    it('lists other fields that have no equivalent, and imports no cookie, script or bypass of a protection', () => {
         expect(Object.keys(whys(imported, 'document'))).to.have.members(['requires_stealth', 'session', 'runtime']);
         expect(whys(imported, 'part')).to.include({
             'endpoints[0] (get_boat), header X-Token': 'A package may not set the header "x-token": it carries a credential. Leave it out.',
@@ -171,7 +171,7 @@ describe('routebook import, of packages in the format 0.1', () => {
         expect(JSON.stringify(imported)).not.to.match(/abcdefgh12345678|sid=1|function sign/);
     });
 
-    it('builds the requests that were meant', () => {
+    it('builds the intended requests', () => {
         const { package: harbour } = imported;
         const boat = requestFor(harbour, 'get_boat', { boat_id: '17', fields: 'a,b', 'x-lang': 'de' });
         expect(boat).to.include({ method: 'GET', url: 'https://api.harbour.example/boats/17.json?lang=en&fields=a%2Cb' });
@@ -198,7 +198,7 @@ describe('routebook import, of packages in the format 0.1', () => {
         });
     });
 
-    it('takes what is read out of answers over', () => {
+    it('imports the extraction of response fields', () => {
         expect(endpoint(imported, 'get_boat').response).to.deep.equal({
             type: 'json',
             schema: {
@@ -224,7 +224,7 @@ describe('routebook import, of packages in the format 0.1', () => {
         });
     });
 
-    it('carries or lists extraction rules, data of Next.js, values of other endpoints, credentials and another domain', () => {
+    it('imports or lists extraction rules, data of Next.js, values of other endpoints, credentials and another domain', () => {
         const url_template = 'https://harbour.example/boats/{{slug}}';
         const found = importDocument({
             ...HARBOUR,
@@ -267,7 +267,7 @@ describe('routebook import, of packages in the format 0.1', () => {
         );
     });
 
-    it('keeps numbers as defaults of texts, and selectors that say they are CSS', () => {
+    it('keeps numbers as defaults of texts, and selectors that are marked as CSS', () => {
         const found = importDocument({
             ...HARBOUR,
             endpoints: [
@@ -286,7 +286,7 @@ describe('routebook import, of packages in the format 0.1', () => {
         expect(Object.keys(whys(found, 'part')).filter((where) => where.includes('(boats)'))).to.deep.equal([]);
     });
 
-    it('takes the operations of a path or a method alone where it is told to', () => {
+    it('imports only the operations of a path or a method on request', () => {
         const get = (name: string, path: string) => ({ name, method: 'GET', url_template: `https://harbour.example${path}` });
         const document = {
             schema_format_version: '0.1',
@@ -304,14 +304,14 @@ describe('routebook import, of packages in the format 0.1', () => {
         expect(whys(importDocument(document, { only: ['POST'] }), 'document')).to.deep.equal({ '--only': 'Left 3 of 4 operations out.' });
     });
 
-    it('takes a title, a version that YAML reads as a number, and the site of its URLs where it names none', () => {
+    it('imports a title, a version that YAML reads as a number, and the site of its URLs if it names none', () => {
         const { site: _site, name: _name, ...rest } = HARBOUR;
         const found = importDocument({ ...rest, title: 'Harbour', schema_format_version: 0.1 });
         expect(found.package).to.include({ site: 'harbour.example', title: 'Harbour' });
         expect(whys(found, 'document')).not.to.include.keys('title');
     });
 
-    it('says what else is wrong, and refuses another version', () => {
+    it('names other errors, and refuses another version', () => {
         expect(() => importDocument({ ...HARBOUR, schema_format_version: '0.2' })).to.throw(CannotImport, /0\.1/);
         const odd = importDocument({ ...HARBOUR, intent_category: 'boats', surprise: 1 });
         expect(whys(odd, 'document')).to.include.keys('intent_category', 'surprise');

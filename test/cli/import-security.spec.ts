@@ -5,8 +5,8 @@ import { faultsOf, requestFor } from './import/requests.ts';
 
 const FINE = { responses: { 200: { description: '', content: { 'application/json': { schema: { type: 'object' } } } } } };
 
-describe('routebook import, of ways to authenticate', () => {
-    it('carries keys in headers, queries and cookies, and tokens, as entries of auth', () => {
+describe('routebook import, of authentication methods', () => {
+    it('imports keys in headers, queries and cookies, and tokens, as entries of auth', () => {
         const imported = documentWith({
             header: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'From your account page.' },
             query: { type: 'apiKey', in: 'query', name: 'api_key' },
@@ -34,7 +34,7 @@ describe('routebook import, of ways to authenticate', () => {
         expect(imported.package.endpoints.filter(({ hosted }) => hosted === false)).to.deep.equal([]);
     });
 
-    it('carries OAuth with its scopes where tokens are granted on the domain, and as a bearer token where they are not', () => {
+    it('imports OAuth with its scopes if tokens are granted on the domain, and as a bearer token otherwise', () => {
         const oauth = (host: string, flow = 'authorizationCode') => ({
             type: 'oauth2',
             flows: {
@@ -71,7 +71,7 @@ describe('routebook import, of ways to authenticate', () => {
         }
     });
 
-    it('tells required, optional and none apart, and leaves auth out where nothing needs it', () => {
+    it('distinguishes required, optional and none, and leaves auth out if nothing needs it', () => {
         const imported = importDocument({
             ...whole({ key: { type: 'apiKey', in: 'header', name: 'X-Key' } }),
             security: [{ key: [] }],
@@ -88,7 +88,7 @@ describe('routebook import, of ways to authenticate', () => {
         expect(open.package.endpoints[0]).not.to.have.property('auth');
     });
 
-    it('lists what it cannot send, and describes such operations alone', () => {
+    it('lists what it cannot send, and makes such operations described only', () => {
         const signed = { type: 'apiKey', in: 'header', name: 'Authorization', 'x-amazon-apigateway-authtype': 'awsSigv4' };
         const imported = documentWith({
             signed,
@@ -111,7 +111,7 @@ describe('routebook import, of ways to authenticate', () => {
         );
     });
 
-    it('asks nobody for a credential as a param, and finds one that stands among the headers alone', () => {
+    it('makes no param of a credential, and recognises one that is only a header parameter', () => {
         const imported = importDocument({
             ...whole({ key: { type: 'apiKey', in: 'query', name: 'key' } }),
             paths: {
@@ -144,7 +144,7 @@ describe('routebook import, of ways to authenticate', () => {
         expect(needs(imported)).to.deep.equal({ a: 'required', b: 'required' });
     });
 
-    it('names the endpoint that proves a credential, where one says whose it is', () => {
+    it('names an endpoint about the current user as the test of a credential', () => {
         const imported = importDocument({
             ...whole({ key: { type: 'http', scheme: 'bearer' } }),
             security: [{ key: [] }],
@@ -155,7 +155,7 @@ describe('routebook import, of ways to authenticate', () => {
     });
 });
 
-/** One operation for each scheme, or one that needs what is said. */
+/** One operation for each scheme, or one that needs `needed`. */
 function documentWith(schemes: JsonObject, needed?: JsonObject): Imported {
     const ways = needed === undefined ? Object.keys(schemes).map((name) => ({ [name]: [] })) : [needed];
     const paths = Object.fromEntries(ways.map((way, at) => [`/x${at}`, { get: { operationId: `x${at}`, security: [way], ...FINE } }]));

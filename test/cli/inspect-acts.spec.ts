@@ -5,8 +5,8 @@ const page = (text: string) => `<html><head><title>Harbour</title></head><body><
 const bodies = ({ package: { endpoints } }: Awaited<ReturnType<typeof inspectCalls>>) =>
     endpoints.map(({ name, body, effect }) => ({ name, body, effect }));
 
-describe('routebook inspect tells routes that share an address', () => {
-    it('splits calls by the name of their method in the body, and tells reads from writes', async () => {
+describe('routebook inspect distinguishes routes at one address', () => {
+    it('splits calls by the method name in the body, and distinguishes reads from writes', async () => {
         const call = (method: string, args: object) => ({
             method: 'POST',
             url: `${SHOP}/transmission/rpc`,
@@ -25,7 +25,7 @@ describe('routebook inspect tells routes that share an address', () => {
         ]);
     });
 
-    it('splits forms that are sent to one address by the call that they name', async () => {
+    it('splits forms with one address by the call that they name', async () => {
         const send = (form: Record<string, string>) => ({ method: 'POST', url: `${SHOP}/lib/ajax.php`, form });
         const inspected = await inspectCalls([
             send({ call: 'qsearch', q: 'tides' }),
@@ -38,7 +38,7 @@ describe('routebook inspect tells routes that share an address', () => {
         ]);
     });
 
-    it('keeps words of the address that answers happen to say, and joins languages', async () => {
+    it('keeps path words that also occur in responses, and merges languages', async () => {
         const inspected = await inspectCalls([
             { url: `${SHOP}/meta/kinds`, json: { prefix: 'wp', scope: 'local' } },
             { url: `${SHOP}/api/wp/v2/posts/1`, json: { id: 1, kind: 'wp' } },
@@ -55,7 +55,7 @@ describe('routebook inspect tells routes that share an address', () => {
         ]);
     });
 
-    it('leaves out pages that ask to sign in, what sends a password, pages of administrators and templates', async () => {
+    it('leaves out sign-in pages, requests with a password, pages of administrators and templates', async () => {
         const login = '<h1>Login</h1><form method="post" action="/doku.php"><input name="u"><input type="password" name="p"></form>';
         const inspected = await inspectCalls([
             { url: `${SHOP}/doku.php?id=tides`, html: page('High water. ') },
@@ -76,7 +76,7 @@ describe('routebook inspect tells routes that share an address', () => {
         ]);
     });
 
-    it('describes endpoints and params by their names and by the fields of the answers, without a value', async () => {
+    it('describes endpoints and params by their names and by response fields, without a value', async () => {
         const boats = { boats: [{ id: 1, name: 'Korallenriff', afloat: true }] };
         const inspected = await inspectCalls(
             [1, 2].map((page) => ({ url: `${SHOP}/harbours/${page}/boats?page=${page}&lng=en`, json: boats })),
@@ -91,7 +91,7 @@ describe('routebook inspect tells routes that share an address', () => {
         expect(JSON.stringify(inspected)).not.to.match(/say here|Korallenriff/);
     });
 
-    it('reads pages that are made to be slow, and those that nest without end', async () => {
+    it('reads pages that are built to be slow, and those with endless nesting', async () => {
         const began = performance.now();
         const pages = ['<script '.repeat(6000), '{{'.repeat(50_000), '<form><input name=a>'.repeat(1500), '<div>'.repeat(40_000)];
         await inspectCalls(pages.map((html, place) => ({ url: `${SHOP}/p${place}x`, html })));

@@ -4,7 +4,7 @@ import { type Call, inspectCalls, SHOP } from './inspect/har.ts';
 const SECRET = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4';
 const API = SHOP.replace('//', '//api.');
 
-describe('routebook inspect says how a recording was authenticated', () => {
+describe('routebook inspect finds the authentication of a recording', () => {
     const call = (path: string, headers: Record<string, string> = {}, origin = SHOP): Call => ({
         url: `${origin}${path}`,
         headers,
@@ -30,14 +30,14 @@ describe('routebook inspect says how a recording was authenticated', () => {
         ['a key in the query', call(`/orders?api_key=${SECRET}`), { id: 'api_key', type: 'query', name: 'api_key' }],
     ];
     for (const [what, carrying, entry] of ways) {
-        it(`by ${what}, and never with which`, async () => {
+        it(`by ${what}, and never the credential`, async () => {
             const { auth, needs } = await drafted([carrying, { ...call('/orders'), status: 401 }, call('/open')]);
             expect(auth).to.deep.equal([entry]);
             expect(needs).to.deep.equal({ '/orders': 'required', '/open': 'none' });
         });
     }
 
-    it('by the cookie of a session, which no endpoint requires, and not beside another credential', async () => {
+    it('by a session cookie, which no endpoint requires, and not beside another credential', async () => {
         const cookie = { Cookie: `_ga=GA1.2; sessionid=${SECRET}; csrftoken=${SECRET}` };
         const { auth, needs } = await drafted([call('/orders', cookie)]);
         expect(auth).to.deep.equal([{ id: 'sessionid', type: 'cookie', name: 'sessionid' }]);
@@ -46,7 +46,7 @@ describe('routebook inspect says how a recording was authenticated', () => {
         expect(both.auth?.map(({ type }) => type)).to.deep.equal(['header']);
     });
 
-    it('by OAuth, where the recording has the consent and the token endpoint', async () => {
+    it('by OAuth, if the recording has the consent and the token endpoint', async () => {
         const token: Call = {
             method: 'POST',
             url: `${SHOP}/oauth/token`,
@@ -74,19 +74,19 @@ describe('routebook inspect says how a recording was authenticated', () => {
         expect(JSON.stringify(abroad.report.noticed)).to.include('accounts.example.net');
     });
 
-    it('to the hosts that got it alone', async () => {
+    it('for the hosts that got it only', async () => {
         const { auth } = await drafted([call('/orders', { 'X-Api-Key': SECRET }, API), call('/open')]);
         expect(auth).to.deep.equal([{ id: 'x_api_key', type: 'header', name: 'x-api-key', hosts: [new URL(API).hostname] }]);
     });
 
-    it('and requires it of no endpoint that was called without, nor where the site refused nobody', async () => {
+    it('as optional for an endpoint that was also called without, or if the site refused nobody', async () => {
         const keyed = call('/orders', { 'X-Api-Key': SECRET });
         const refused = { ...call('/mine'), status: 401 };
         expect((await drafted([keyed, call('/orders'), refused])).needs).to.deep.equal({ '/orders': 'optional' });
         expect((await drafted([keyed, keyed])).needs).to.deep.equal({ '/orders': 'optional' });
     });
 
-    it('and knows tokens of one page, and values that are computed for each request, from credentials', async () => {
+    it('apart from tokens of one page and values that are computed for each request', async () => {
         const computed = `AWS4-HMAC-SHA256 Credential=${SECRET}`;
         const headers = { 'X-Csrf-Token': SECRET, Authorization: computed };
         const { auth, needs } = await drafted([call(`/orders?nonce=${SECRET}&signature=${SECRET}`, headers)]);
@@ -94,7 +94,7 @@ describe('routebook inspect says how a recording was authenticated', () => {
         expect(needs).to.deep.equal({ '/orders': undefined });
     });
 
-    it('and takes the token of a request from the page or the cookie that gave it out', async () => {
+    it('and takes the token of a request from the page or the cookie that provided it', async () => {
         const html = `<html><head><title>Shop</title><meta name="csrf-token" content="${SECRET}"></head><body><h1>Orders of the day</h1>
             <p>Long enough to be read by somebody.</p></body></html>`;
         const write = (path: string, headers: Record<string, string>) => ({ ...call(path, headers), method: 'POST', body: { total: 1 } });
@@ -119,7 +119,7 @@ describe('routebook inspect says how a recording was authenticated', () => {
         expect(JSON.stringify(draft)).not.to.include(SECRET);
     });
 
-    it('and drafts what needs a token of one request as described only, and says so', async () => {
+    it('and makes endpoints described only if they need a one-time token, and says so', async () => {
         const write = (path: string, headers = {}, body: object = {}) => ({
             method: 'POST',
             url: `${SHOP}${path}`,
@@ -155,7 +155,7 @@ describe('routebook inspect says how a recording was authenticated', () => {
         expect(JSON.stringify(found)).not.to.include(SECRET);
     });
 
-    it('and requires the session of what is written after signing in, never of what a stranger sent', async () => {
+    it('as required for writes after signing in, never for a stranger’s', async () => {
         const Cookie = `sessionid=${SECRET}`;
         const signIn = { method: 'POST', url: `${SHOP}/login`, form: { user: 'ada', password: SECRET }, json: { ok: true } };
         const write = (path: string, headers = {}) => ({

@@ -20,7 +20,7 @@ const boat = (name: string, price: number) => ({
     brand: { '@type': 'Brand', name: 'Keel' },
 });
 
-/** Drafts of two pages of a route, and what the draft selects of the second one. */
+/** Drafts from two pages of a route, and returns what the draft selects from the second one. */
 async function selected(path: string, pages: readonly string[]): Promise<{ data: JsonObject; description: string; text: string }> {
     const calls = pages.map((body, place) => ({ url: `${SHOP}${path}/${place + 17}`, html: page(body) }));
     const found = await inspectCalls(calls);
@@ -32,7 +32,7 @@ async function selected(path: string, pages: readonly string[]): Promise<{ data:
 }
 
 describe('routebook inspect selects data inside pages', () => {
-    it('reads the thing of a page from JSON-LD, past what surrounds it', async () => {
+    it('reads the main item of a page from JSON-LD, without what surrounds it', async () => {
         const crumbs = { '@type': 'BreadcrumbList', itemListElement: [{ name: 'Home' }, { name: 'Boats' }] };
         const site = {
             '@graph': [
@@ -49,7 +49,7 @@ describe('routebook inspect selects data inside pages', () => {
         expect(text).not.to.match(/Ferry|Tug|Keel/);
     });
 
-    it('reads lists from JSON-LD: of an ItemList, and of blocks that stand alone', async () => {
+    it('reads lists from JSON-LD: of an ItemList, and of separate blocks', async () => {
         const list = (...names: string[]) =>
             ld({
                 '@type': 'ItemList',
@@ -65,7 +65,7 @@ describe('routebook inspect selects data inside pages', () => {
         ]);
     });
 
-    it('reads microdata, and takes the last page of a list for no thing of its own', async () => {
+    it('reads microdata, and treats the last page of a list as a list', async () => {
         const post = (name: string) =>
             `<div itemscope itemtype="https://schema.org/BlogPosting"><b itemprop="headline">${name}</b><time itemprop="datePublished" datetime="2026-01-02"></time></div>`;
         const one = await selected('/posts', [post('Tides'), post('Ropes')]);
@@ -76,7 +76,7 @@ describe('routebook inspect selects data inside pages', () => {
         });
     });
 
-    it('reads the state that scripts start with, and never a map whose names are values', async () => {
+    it('reads the initial state of scripts, but no map whose names are values', async () => {
         const state = (names: string[]) =>
             next({
                 menu: [
@@ -94,7 +94,7 @@ describe('routebook inspect selects data inside pages', () => {
         expect((await selected('/one', [window('Tug'), window('Raft')])).data).to.deep.equal({ title: 'Raft', length: 5 });
     });
 
-    it('keeps the list of elements where a page has one, beside the thing of the page', async () => {
+    it('keeps the list of elements if a page has one, beside the item of the page', async () => {
         const rows =
             '<main><ul class="parts">' +
             ['keel', 'mast', 'sail'].map((name) => `<li class="part"><a href="/p/${name}">The ${name} of a boat</a></li>`).join('') +

@@ -9,7 +9,7 @@ import { LARGE_ROUTES, largeHar } from './inspect/large-har.ts';
 describe('routebook inspect reads files of any size', function () {
     this.timeout(240_000);
 
-    it('reads 20 MB without holding them', async () => {
+    it('reads 20 MB without keeping them in memory', async () => {
         let read = 0;
         let largest = 0;
         global.gc?.();
@@ -29,7 +29,7 @@ describe('routebook inspect reads files of any size', function () {
         expect((largest - before) / 1e6, 'MB more while it read').to.be.below(250);
     });
 
-    it('finds the very entries that a parser would, wherever the text is cut into pieces', async () => {
+    it('finds the same entries as a parser, wherever the text is split into chunks', async () => {
         const value = fc.letrec((tie) => ({
             json: fc.oneof(
                 { maxDepth: 3 },
@@ -57,7 +57,7 @@ describe('routebook inspect reads files of any size', function () {
                 fc.integer({ min: 1, max: 40 }),
                 async (elements, before, beside, isPretty, size) => {
                     const text = JSON.stringify({ ...before, log: { ...beside, entries: elements } }, null, isPretty ? 2 : 0);
-                    // A key that comes twice is read twice here, and once by the parser.
+                    // A duplicate key is read twice here, and once by the parser.
                     fc.pre(!Object.hasOwn(before, 'log'));
                     expect(await elementsOf(text, size)).to.deep.equal(
                         elements.map((element) => ({ ok: true, value: JSON.parse(JSON.stringify(element)) as unknown })),
@@ -68,13 +68,13 @@ describe('routebook inspect reads files of any size', function () {
         );
     });
 
-    it('skips an entry that is too large, and reads on behind it', async () => {
+    it('skips an entry that is too large, and continues after it', async () => {
         const text = JSON.stringify({ log: { entries: [{ a: 1 }, { b: 'x'.repeat(5000) }, { c: 3 }] } });
         const found = await elementsOf(text, 100, 1000);
         expect(found.map((element) => (element.ok ? element.value : element.fault))).to.deep.equal([{ a: 1 }, 'too large', { c: 3 }]);
     });
 
-    it('reads what stands before a break, and says that there was one', async () => {
+    it('reads a truncated file up to its end, and says so', async () => {
         const whole = harOf([
             { url: `${SHOP}/boats/1`, json: { id: 1 } },
             { url: `${SHOP}/harbours`, json: [] },
@@ -91,13 +91,13 @@ describe('routebook inspect reads files of any size', function () {
         }
     });
 
-    it('makes an empty draft of a recording without routes, and says what is left to do', async () => {
+    it('makes an empty draft from a recording without routes, and says what is left to do', async () => {
         const found = await inspect({ har: Readable.from([Buffer.from(harOf([]))]) });
         expect(found.package.endpoints).to.deep.equal([]);
         expect(found.report.leftToDo.map(({ path }) => path)).to.include.members(['/endpoints']);
     });
 
-    it('passes over entries that are none, whatever stands in them', async () => {
+    it('skips invalid entries, whatever they contain', async () => {
         await fc.assert(
             fc.asyncProperty(fc.array(fc.jsonValue(), { maxLength: 6 }), async (odd) => {
                 async function* recording() {

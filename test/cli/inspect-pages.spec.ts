@@ -51,7 +51,7 @@ describe('routebook inspect reads pages', () => {
         expect(checkPackage(found.package, { isPortAllowed: () => true }).ok).to.equal(true);
     });
 
-    it('describes endpoints and params by titles, headings and labels, and never by what differs between pages', async () => {
+    it('describes endpoints and params by titles, headings and labels, never by what differs between pages', async () => {
         const { package: drafted } = await visit();
         const text = JSON.stringify(drafted);
         const described = (path: string) => drafted.endpoints.find(({ url }) => new URL(url).pathname === path);
@@ -88,7 +88,7 @@ describe('routebook inspect reads pages', () => {
         expect(report.dropped.map(({ what }) => what)).to.include('Descriptions of searches');
     });
 
-    it('describes params by fields of answers that had their values, which it never repeats', async () => {
+    it('describes params by response fields that contained their values, without repeating the values', async () => {
         const boats = [
             { id: 70001, name: 'harbour-queen', ownerId: 31, pages: 2 },
             { id: 70002, name: '@fleet/tug', ownerId: 32, pages: 3 },
@@ -127,7 +127,7 @@ describe('routebook inspect reads pages', () => {
         expect(JSON.stringify(drafted)).not.to.match(/harbour-queen|7000\d|tug|Ada/);
     });
 
-    it('describes params without a label by choices, the button of their form, and what the site says against them', async () => {
+    it('describes params without a label by choices, the button of their form, and validation messages of the site', async () => {
         const form = `<form action="/find"><input name="q"><input type="submit" value="Search articles"></form>
             <form action="/list"><select name="view"><option value="m">Modern view</option><option value="c">Compact view</option></select>
             <select name="owner"><option>Ada Lovelace</option><option>Grace Hopper</option></select></form>`;
@@ -149,7 +149,7 @@ describe('routebook inspect reads pages', () => {
         expect(JSON.stringify(drafted)).not.to.match(/Ada|Grace|bay/);
     });
 
-    it('takes menus, footers and choices of a form for no list', () => {
+    it('ignores menus, footers and choices of a form as lists', () => {
         const menu = TOPICS.map((topic) => `<li><a href="/${topic}">About ${topic}, a long text</a></li>`).join('');
         const options = TOPICS.map((topic) => `<option>${topic}</option>`).join('');
         const html = `<body><nav><ul>${menu}</ul></nav><footer><ul>${menu}</ul></footer><select>${options}</select></body>`;
@@ -176,14 +176,14 @@ describe('routebook inspect reads pages', () => {
         }
     });
 
-    it('takes no name of a thing for the heading of a column', () => {
+    it('does not use the name of an item as the heading of a column', () => {
         const rows = TOPICS.map((topic) => `<tr><th>${topic}</th><td><a href="/${topic}/edit">About ${topic}</a></td></tr>`).join('');
         const lists = listsOf(load(`<body><table id="stock">${rows}</table></body>`));
         expect(lists).to.have.length(1);
         expect(JSON.stringify(lists.map(({ fields, ...list }) => [list, ...fields]))).not.to.include(TOPICS[0]);
     });
 
-    it('reads the entries of a list that hold lists of their own, and not those lists', () => {
+    it('reads list entries that contain nested lists, but not the nested lists', () => {
         const entries = TOPICS.map(
             (topic, place) =>
                 `<li><a href="/${topic}">All of ${topic}</a><ul>${'<li><a href="/more">More of it, at length</a></li>'.repeat(place)}</ul></li>`,
@@ -201,7 +201,7 @@ describe('routebook inspect reads pages', () => {
         expect(list?.fields.get('title')).to.deep.equal({ selector: '> th:nth-child(1) a[href]' });
     });
 
-    it('leaves out what stands between the items, and is no item', () => {
+    it('leaves out what is between the items', () => {
         const row = (topic: string) => `<tr><td class="time">now</td><td><a href="/${topic}">About ${topic}</a></td></tr>`;
         const rows = `<tr><td>Today</td><td></td></tr>${row('ropes')}${row('sails')}<tr><td></td><td></td></tr>`;
         expect(listsOf(load(`<body><table id="log">${rows}</table></body>`))[0]).to.include({ items: 2 });
@@ -210,7 +210,7 @@ describe('routebook inspect reads pages', () => {
         expect(listsOf(load(`<body>${blocks}</body>`))[0]).to.include({ selector: 'div.head:has(span.age)', items: 3 });
     });
 
-    it('reads both lists where one half of the pages of a route has another', async () => {
+    it('reads both lists if one half of the pages of a route has another', async () => {
         const entry = (topic: string) => `<li><a href="/boats/${topic}">All about ${topic}</a></li>`;
         const list = (name: string) => page('Boats', `<h1>Boats</h1><ul class="${name}">${TOPICS.map(entry).join('')}</ul>`);
         const found = await inspectCalls([
@@ -221,7 +221,7 @@ describe('routebook inspect reads pages', () => {
         expect(select.items[0]?.selector.split(', ').sort()).to.deep.equal(['ul.short > li', 'ul.tree > li']);
     });
 
-    it('takes no time by how deep or wide a page is', () => {
+    it('takes linear time, however deep or wide a page is', () => {
         const deep = `<body>${'<div>'.repeat(3000)}x${'</div>'.repeat(3000)}</body>`;
         const wide = `<body><ul>${'<li class="row"><a href="/x">some text</a></li>'.repeat(20_000)}</ul></body>`;
         for (const html of [deep, wide]) expect(listsOf(load(html)).length).to.be.at.most(3);

@@ -7,7 +7,7 @@ import { type Call, endpointOf, inspectCalls, SHOP } from './inspect/har.ts';
 const page = (body: string) =>
     `<!doctype html><html><head><title>Inbox of someone</title></head><body><h1>Enough text to be a page of its own, for somebody</h1>${body}</body></html>`;
 
-/** Everywhere in a recording where a value can stand that is somebody's. */
+/** Every place in a recording that may contain a user's value. */
 const PLACES: Readonly<Record<string, (secret: string) => Call>> = {
     'a segment of a path': (secret) => ({ url: `${SHOP}/inbox/${encodeURIComponent(secret)}`, json: { n: 1 } }),
     'a query param': (secret) => ({ url: `${SHOP}/find?who=${encodeURIComponent(secret)}`, json: [] }),
@@ -75,8 +75,8 @@ const token = fc.stringMatching(/^[A-Za-z0-9]{44}$/).filter((text) => (text.matc
 const uuid = fc.uuid();
 const jwt = fc.tuple(token, token, token).map(([a, b, c]) => `eyJ${a}.eyJ${b}.${c}`);
 
-describe('routebook inspect keeps to itself what a recording says of people', () => {
-    it('repeats no mail address, phone number, id, token or web token, wherever it stood, however often, in nothing it gives out', async () => {
+describe('routebook inspect keeps personal data of a recording to itself', () => {
+    it('repeats no mail address, phone number, id, token or web token, wherever and however often it occurred, in any output', async () => {
         await fc.assert(
             fc.asyncProperty(
                 fc.oneof(mail, phone, token, uuid, jwt),
@@ -93,7 +93,7 @@ describe('routebook inspect keeps to itself what a recording says of people', ()
     });
 
     for (const [place, call] of Object.entries(PLACES)) {
-        it(`repeats nothing that stood in ${place}`, async () => {
+        it(`repeats nothing from ${place}`, async () => {
             for (const secret of [
                 'wilhelmina.oosterhuis@postbus.test',
                 '+31 20 555 01 34',
@@ -104,7 +104,7 @@ describe('routebook inspect keeps to itself what a recording says of people', ()
         });
     }
 
-    it('never takes somebody for a route: not where the site or they themselves said how they are called', async () => {
+    it('never makes a route of a user’s name, if the site or the user sent it as a name', async () => {
         const found = await inspectCalls([
             { method: 'POST', url: `${SHOP}/login`, form: { username: 'wilhelmina', password: 'x' }, status: 302 },
             { url: `${SHOP}/session`, json: { owner: { login: 'oosterhuis' } } },
@@ -117,7 +117,7 @@ describe('routebook inspect keeps to itself what a recording says of people', ()
         expectUnspoken(found, 'oosterhuis');
     });
 
-    it('lists what it took out, and what of persons it saw, by place and kind', async () => {
+    it('lists what it removed, and the personal data that it saw, by place and kind', async () => {
         const { report } = await inspectCalls([
             {
                 method: 'POST',
@@ -139,7 +139,7 @@ describe('routebook inspect keeps to itself what a recording says of people', ()
         ]);
     });
 
-    it('takes a value for a choice only when it was seen three times, and none that people write or that names them', async () => {
+    it('makes an enum only of values that occurred three times, and of none that people write or that names them', async () => {
         const twice = await inspectCalls(
             ['red', 'red', 'red', 'blue', 'blue'].map((colour) => ({ url: `${SHOP}/paints?colour=${colour}`, json: [] })),
         );
@@ -155,7 +155,7 @@ describe('routebook inspect keeps to itself what a recording says of people', ()
         expect(JSON.stringify(people)).not.to.match(/ada|AB12CD34EF/);
     });
 
-    it('offers a call as an example only to anyone who can confirm it, and nothing that looks private', async () => {
+    it('offers a call as an example only if somebody can confirm it, and only if nothing looks private', async () => {
         const calls: Call[] = [
             { url: `${SHOP}/boats/17?unit=metre`, json: { id: 17 } },
             { url: `${SHOP}/mailboxes/ada%40people.example`, json: {} },

@@ -24,7 +24,7 @@ describe('routebook inspect, on a site that is opened in a browser', function ()
 
     after(() => server?.stop());
 
-    it('drafts what was clicked and sent, and writes the recording nowhere', async () => {
+    it('drafts what was clicked and sent, and writes no recording to disk', async () => {
         const before = new Set(readdirSync(tmpdir()));
         const recording = record(`${site}/`, {
             ...HEADLESS,
@@ -65,7 +65,7 @@ describe('routebook inspect, on a site that is opened in a browser', function ()
         expect(found.package.endpoints.map(({ url }) => url)).to.include.members([`${site}/`, `${site}/db`]);
     });
 
-    it('says so where there is no browser, or where it does not start', async () => {
+    it('reports that there is no browser, or that it does not start', async () => {
         for (const executablePath of ['/nowhere/chromium', '/bin/false']) {
             const fault = await inspect({ recording: record(`${site}/`, { ...HEADLESS, executablePath }) }).then(
                 () => undefined,
@@ -75,7 +75,7 @@ describe('routebook inspect, on a site that is opened in a browser', function ()
         }
     });
 
-    it('passes on what goes wrong while it is driven, and closes the browser', async () => {
+    it('passes on errors while it is driven, and closes the browser', async () => {
         const recording = record(`${site}/`, { ...HEADLESS, drive: () => Promise.reject(new Error('a slip of the hand')) });
         const fault = await inspect({ recording }).then(
             () => undefined,

@@ -22,16 +22,16 @@ import { check, truthOf } from './inspect/truth.ts';
 import { visitDjangoAdmin, visitFossil, visitPosts, visitPrometheus, visitShaarli, visitVerdaccio } from './inspect/visits.ts';
 
 interface Recorded {
-    /** Its truth file. */
+    /** The name of its truth file. */
     name: string;
     host: string;
     start: () => Promise<{ port: number; stop: () => Promise<void> }>;
     visit: (context: BrowserContext, base: string) => Promise<void>;
-    /** What the visit typed or sent, and the recording therefore holds. */
+    /** What the visit typed or sent, so that the recording contains it. */
     planted: string[];
-    /** A read whose answer can be compared to the application's own, and where it is asked directly; none behind a login. */
+    /** A read whose result is compared with the application's own response, and the URL of that. Not for reads behind a sign-in. */
     compared?: { path: string; find: RegExp };
-    /** What it needs of the operating system. */
+    /** The programs of the operating system that it needs. */
     programs?: readonly string[];
 }
 
@@ -89,7 +89,7 @@ const RECORDED: readonly Recorded[] = [
     },
 ];
 
-describe('routebook inspect, on what Chromium recorded of applications that nobody here wrote', function () {
+describe('routebook inspect, on Chromium’s recordings of third-party applications', function () {
     this.timeout(240_000);
     let browser: Browser;
     let world: World;
@@ -148,7 +148,7 @@ describe('routebook inspect, on what Chromium recorded of applications that nobo
                 expect(verdict.ok, JSON.stringify(verdict)).to.equal(true);
             });
 
-            it('repeats no credential and nothing of a person: not in the draft, the report or the examples it offers', () => {
+            it('repeats no credential and no personal data: not in the draft, the report or the examples it offers', () => {
                 const recording = readFileSync(har, 'utf8');
                 const output = JSON.stringify([inspected, offered]);
                 for (const text of planted) {
@@ -164,7 +164,7 @@ describe('routebook inspect, on what Chromium recorded of applications that nobo
                 if (planted.includes(PERSON.mail)) expect([...kinds]).to.include.members(['a mail address', 'a phone number']);
             });
 
-            it('holds no recorded value without the contributor’s word: without it there are no examples', async () => {
+            it('contains no recorded value without the contributor’s consent: then there are no examples', async () => {
                 const silent = await inspect({ har }, { isPortAllowed: () => true });
                 expect(silent.package.endpoints.flatMap(({ examples = [] }) => examples)).to.deep.equal([]);
                 expect(JSON.stringify(silent.package)).not.to.match(/"(?:example|default)":/);
@@ -172,7 +172,7 @@ describe('routebook inspect, on what Chromium recorded of applications that nobo
 
             if (compared === undefined) return;
 
-            it('fetches right data once it is published', async () => {
+            it('fetches the right data once it is published', async () => {
                 const ada = await join(world, { plan: 'pro' });
                 const published = await ada.publish(inspected.package);
                 expect(published.status, JSON.stringify(published.body)).to.equal(201);
@@ -181,7 +181,7 @@ describe('routebook inspect, on what Chromium recorded of applications that nobo
                 for (const { name: endpoint, examples = [], response } of reads) {
                     const call = () => ada.fetch(host, endpoint, examples[0]?.params ?? {});
                     const first = await call();
-                    // A page is turned into markdown within half a second, which a busy machine may not have.
+                    // A page is converted to Markdown within half a second, which a busy machine may not have.
                     const answer = /too much work/.test(JSON.stringify(first.body)) ? await call() : first;
                     expect(answer.status, `${endpoint} ${JSON.stringify(answer.body)}`).to.equal(200);
                     if (response?.select !== undefined) expect(dataOf<{ items: unknown[] }>(answer).items, endpoint).not.to.be.empty;
@@ -191,14 +191,14 @@ describe('routebook inspect, on what Chromium recorded of applications that nobo
                 const asked = await fetch(`http://127.0.0.1:${app.port}${compared.path}`);
                 if (endpoint?.response?.select !== undefined) {
                     const page = await asked.text();
-                    // Links are absolute in an answer, and not always on a page.
+                    // Links are absolute in a response, and not always on a page.
                     for (const item of fetched['items'] as Record<string, string>[])
                         for (const text of Object.values(item)) if (!URL.canParse(text)) expect(page).to.include(text);
                 } else if (endpoint?.response?.type === 'html') {
                     const title = /<title>([^<]+)/.exec(await asked.text())?.[1];
                     expect(fetched['title']).to.equal(title);
                 } else {
-                    // Some answers name the host that was asked.
+                    // Some responses contain the requested host.
                     const own: unknown = JSON.parse((await asked.text()).replaceAll('127.0.0.1', host));
                     expect(fetched).to.deep.equal(Array.isArray(own) ? { items: own } : own);
                 }
@@ -207,7 +207,7 @@ describe('routebook inspect, on what Chromium recorded of applications that nobo
     }
 });
 
-/** A text as it stands in headers, JSON, forms and URLs; of `Bearer …` what matters. */
+/** The forms of a text in headers, JSON, forms and URLs; the credential only of `Bearer …`. */
 function spellings(text: string): string[] {
     const bare = text.replace(/^Bearer /, '');
     return [bare, encodeURIComponent(bare), new URLSearchParams({ '': bare }).toString().slice(1)];

@@ -7,7 +7,7 @@ const page = (body: string) =>
     `<!doctype html><html><head><title>Shop</title></head><body><main><h1>A page with content</h1><p>Long enough to be read by somebody.</p>${body}</main></body></html>`;
 
 describe('routebook inspect finds routes', () => {
-    it('makes templates of what varies, and names params after what stands before them', async () => {
+    it('makes templates of varying segments, and names params after the segment before them', async () => {
         const product = (id: unknown) => ({ id, title: 'x', price: 1.5, tags: ['y'] });
         const found = await inspectCalls([
             { url: `${SHOP}/v2/products/17`, json: product(17) },
@@ -29,7 +29,7 @@ describe('routebook inspect finds routes', () => {
         expect(schema).to.deep.equal({ type: 'integer' });
     });
 
-    it('tells words that vary by what the site said before, by their place, and by how alike the answers are', async () => {
+    it('recognises varying words by earlier responses, by their place, and by similar responses', async () => {
         const recipe = (name: string) => ({ name, steps: [{ text: 'stir' }], minutes: 3 });
         const found = await inspectCalls([
             { url: `${SHOP}/api/library`, json: { names: ['lodash', 'express'] } },
@@ -52,7 +52,7 @@ describe('routebook inspect finds routes', () => {
         ]);
     });
 
-    it('reads queries whose pairs are parted by a semicolon, and leaves one in a value alone', async () => {
+    it('reads queries with a semicolon between pairs, and leaves one in a value alone', async () => {
         const found = await inspectCalls([
             { url: `${SHOP}/?p=harbour.git;a=log`, html: page('') },
             { url: `${SHOP}/?p=tides.git;a=log`, html: page('') },
@@ -64,7 +64,7 @@ describe('routebook inspect finds routes', () => {
         expect(paramsOf(endpointOf(found, 'GET /parts'), 'query')).to.deep.equal(['sizes']);
     });
 
-    it('takes a short param for the choice of a route where its pages differ, and for a param where they are alike', async () => {
+    it('treats a short param as the choice of a route if its pages differ, and as a param if they are similar', async () => {
         const list = (items: number) => page(`<ul>${'<li class="item"><a href="/x">x</a></li>'.repeat(items)}</ul>`);
         const different: Record<string, string> = {
             summary: list(3),
@@ -86,14 +86,14 @@ describe('routebook inspect finds routes', () => {
         expect(paramsOf(endpointOf(found, 'GET /boats/'), 'query')).to.deep.equal(['o']);
     });
 
-    it('makes no route of each word of a param that has a hundred of them', async () => {
+    it('does not make a route of each word of a param that has a hundred of them', async () => {
         const words = Array.from({ length: 100 }, (_, place) => `word${'abcdefghij'[place % 10]}${'klmnopqrst'[Math.floor(place / 10)]}`);
         const found = await inspectCalls(words.map((word, place) => ({ url: `${SHOP}/?v=${word}`, json: { [`k${place % 9}`]: 1 } })));
         expect(routesOf(found)).to.deep.equal(['GET /']);
         expect(paramsOf(endpointOf(found, 'GET /'), 'query')).to.deep.equal(['v']);
     });
 
-    it('takes what holds for one method for all of them', async () => {
+    it('applies what is found for one method to all methods', async () => {
         const found = await inspectCalls([
             { url: `${SHOP}/boards/spring`, json: { name: 'x', cards: [{ t: 1 }] } },
             { url: `${SHOP}/boards/autumn`, json: { name: 'y', cards: [{ t: 1 }] } },
@@ -104,7 +104,7 @@ describe('routebook inspect finds routes', () => {
         expect(endpointOf(found, 'DELETE /boards/{board}').effect, 'the method says it').to.equal(undefined);
     });
 
-    it('recovers every template from its calls, whatever ids they have, and keeps none of them', async () => {
+    it('finds every template from its calls, whatever their ids, and stores none of the ids', async () => {
         const noun = fc.constantFrom('posts', 'books', 'cities', 'boxes', 'invoices', 'trips');
         const id = fc.oneof(
             fc.integer({ min: 1000, max: 10_000_000 }).map(String),
@@ -144,7 +144,7 @@ describe('routebook inspect finds routes', () => {
         );
     });
 
-    it('tells constants from variables, closes a choice that was seen often, and guesses types and what is required', async () => {
+    it('distinguishes constants from variables, makes an enum of frequent choices, and guesses types and required fields', async () => {
         const calls: Call[] = [];
         for (let time = 0; time < 4; time++) {
             for (const sort of ['newest', 'cheapest'])
@@ -177,7 +177,7 @@ describe('routebook inspect finds routes', () => {
         });
     });
 
-    it('names endpoints that resemble each other after what tells them apart, and no script that answers for many', async () => {
+    it('distinguishes the names of similar endpoints, and ignores the name of a script with many addresses', async () => {
         const found = await inspectCalls([
             { url: `${SHOP}/archive/`, html: page('') },
             { url: `${SHOP}/archive/2025/`, html: page('') },
@@ -201,7 +201,7 @@ describe('routebook inspect finds routes', () => {
         ]);
     });
 
-    it('names endpoints after headings, links, labels and buttons where their path names nothing, whatever came first', async () => {
+    it('names endpoints after headings, links, labels and buttons if their path names nothing, in any order', async () => {
         const search =
             '<form action="/index.php"><input type="hidden" name="title" value="Special"><input name="search" aria-label="Search articles"></form>';
         const titled = (title: string, body: string) =>
@@ -245,7 +245,7 @@ describe('routebook inspect finds routes', () => {
         expect(await names(calls.toReversed())).to.deep.equal(named);
     });
 
-    it('makes templates of GraphQL and JSON-RPC, and tells reads from writes', async () => {
+    it('makes templates of GraphQL and JSON-RPC, and distinguishes reads from writes', async () => {
         const graphql = (operationName: string, query: string, variables: object): Call => ({
             method: 'POST',
             url: `${SHOP}/graphql`,
@@ -288,7 +288,7 @@ describe('routebook inspect finds routes', () => {
         expect(found.report.dropped.map(({ why }) => why)).to.include('the GraphQL text has values written into it instead of variables');
     });
 
-    it('sees how lists go on: by page, by offset, by cursor, by Link headers', async () => {
+    it('recognises pagination: by page, by offset, by cursor, by Link headers', async () => {
         const items = [{ id: 1 }, { id: 2 }];
         const found = await inspectCalls([
             { url: `${SHOP}/a?page=1`, json: { products: items, total: 9 } },
@@ -327,7 +327,7 @@ describe('routebook inspect finds routes', () => {
         );
     });
 
-    it('reads the forms of pages: searches, and forms with tokens, which the page gives new for each call', async () => {
+    it('reads the forms of pages: searches, and forms with tokens, which the page issues for each call', async () => {
         const found = await inspectCalls([
             {
                 url: `${SHOP}/contact`,
@@ -357,7 +357,7 @@ describe('routebook inspect finds routes', () => {
         ]);
     });
 
-    it('notices data in pages, and leaves pages out that a script has to fill', async () => {
+    it('notices data in pages, and leaves out pages that a script fills', async () => {
         const found = await inspectCalls([
             {
                 url: `${SHOP}/article`,
@@ -372,7 +372,7 @@ describe('routebook inspect finds routes', () => {
         expect(found.report.dropped.map(({ what }) => what)).to.include('Pages without content');
     });
 
-    it('drops what is no route of the site, each sort with its reason', async () => {
+    it('drops what is not a route of the site, each kind with its reason', async () => {
         const noise: Call[] = [
             { method: 'OPTIONS', url: `${SHOP}/api/items` },
             { url: `${SHOP}/logo.png`, type: 'image/png' },
@@ -403,7 +403,7 @@ describe('routebook inspect finds routes', () => {
         ]);
     });
 
-    it('keeps the headers that matter to the site and that a package may hold', async () => {
+    it('keeps the headers that matter to the site and that a package may contain', async () => {
         const headers = {
             Accept: 'application/vnd.shop+json',
             'X-Requested-With': 'XMLHttpRequest',
@@ -423,7 +423,7 @@ describe('routebook inspect finds routes', () => {
         });
     });
 
-    it('describes answers by their shape, with room for what was not seen', async () => {
+    it('describes responses by their shape, with room for other fields', async () => {
         const found = await inspectCalls([
             {
                 url: `${SHOP}/boats/1`,
@@ -451,7 +451,7 @@ describe('routebook inspect finds routes', () => {
                 name: { type: ['string', 'null'] },
                 length: { type: 'number' },
                 sold: { type: 'integer' },
-                // Nothing tells that it has no fraction.
+                // Nothing shows that it is always an integer.
                 rating: { type: 'number' },
                 tags: { type: 'array', items: { type: 'string' } },
                 owner: { type: 'object', properties: { name: { type: 'string' } } },
@@ -476,7 +476,7 @@ describe('routebook inspect finds routes', () => {
         });
     });
 
-    it('guesses site and category, and says where it could not', async () => {
+    it('guesses site and category, and says if it could not', async () => {
         const found = await inspectCalls([
             { url: 'https://www.weather.example/', html: page('') },
             { url: 'https://api.weather.example/v1/forecast/berlin', json: { temperature: 3, wind: 4, rain: 0 } },
@@ -488,7 +488,7 @@ describe('routebook inspect finds routes', () => {
         expect(bare.report.dropped.length).to.be.greaterThan(0);
     });
 
-    it('keeps within a package: the 500 routes that were called most, and says how many more there were', async () => {
+    it('keeps the limits of a package: the 500 most called routes, and says how many more there were', async () => {
         const name = (place: number) => [...String(place)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
         const calls = Array.from({ length: 620 }, (_, place) => ({ url: `${SHOP}/api/${name(place)}`, json: { [name(place)]: 1 } }));
         const found = await inspectCalls([...calls, ...calls.slice(100, 600)]);
@@ -503,7 +503,7 @@ describe('routebook inspect finds routes', () => {
         expect(checkPackage(found.package, { isPortAllowed: () => false }).ok).to.equal(true);
     });
 
-    it('takes only what belongs to the named site', async () => {
+    it('includes only what belongs to the named site', async () => {
         const found = await inspectCalls(
             [
                 { url: `${SHOP}/a`, json: {} },

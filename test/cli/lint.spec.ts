@@ -29,7 +29,7 @@ describe('routebook lint', function () {
         return name;
     }
 
-    it('says the very same of a package as the server does', async () => {
+    it('reports the same as the server', async () => {
         const wrong = withChange(
             withChange(
                 withChange(aPackage('shop.example'), '/intent_category', 'commerce/nothing'),
@@ -64,7 +64,7 @@ describe('routebook lint', function () {
         expect(shown.stdout).to.include(`${name}:${problem?.line}:${problem?.column}`);
     });
 
-    it('points at a whole number that the registry would hold rounded', async () => {
+    it('points at an integer that the registry would round', async () => {
         const name = write(
             'rounded.json',
             JSON.stringify(aPackage('shop.example')).replace('"params":[{', '"params":[{"example":9007199254740993,'),
@@ -92,7 +92,7 @@ describe('routebook lint', function () {
         }
     });
 
-    it('takes many files, and stdin, and is content only when all of them are good', async () => {
+    it('accepts many files, and stdin, and succeeds only if all of them are valid', async () => {
         const example = { ...anEndpoint('shop.example'), examples: [{ params: { id: 1 } }] };
         const good = write('good.json', aPackage('shop.example', { endpoints: [example] }));
         const warned = write('warned.json', aPackage('shop.example'));
@@ -111,7 +111,7 @@ describe('routebook lint', function () {
         ]);
     });
 
-    it('says which file is not there', async () => {
+    it('names a missing file', async () => {
         const ran = await shell.run(['lint', 'nothing.json', '--json']);
         expect(ran.code).to.equal(1);
         expect(ran.error).to.include({ code: 'FILE_NOT_FOUND', file: 'nothing.json' });

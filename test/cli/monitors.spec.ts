@@ -55,7 +55,7 @@ describe('monitors on the command line and in the clients', function () {
         expect(ran.code, ran.stderr).to.equal(0);
         return ran.stdout;
     };
-    /** Its first run is under way from the moment that it is made. */
+    /** Its first run starts when it is created. */
     const untilRun = (id: string, runs = 1) =>
         eventually(
             async () => (await client.monitors.runs(id).page()).items.filter(({ status }) => status !== 'running').length,
@@ -90,7 +90,7 @@ describe('monitors on the command line and in the clients', function () {
         expect([gone.code, gone.error['code']]).to.deep.equal([1, 'MONITOR_NOT_FOUND']);
     });
 
-    it('are not sent where the command says too little or too much', async () => {
+    it('are not sent if the command has too few or too many arguments', async () => {
         for (const args of [
             ['add', SITE, 'list'],
             ['add', SITE, 'list', '--every', '1h', '--cron', '0 8 * * *'],

@@ -11,7 +11,7 @@ import { aPackage } from '../support/schemas.ts';
 import { scopedKey } from '../support/scopes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('owning a domain on the command line', function () {
+describe('claiming a domain on the command line', function () {
     this.timeout(240_000);
     let world: World;
     let names: NameServer;
@@ -37,7 +37,7 @@ describe('owning a domain on the command line', function () {
         return ran.json as unknown as SitePolicy;
     };
 
-    it('begins a proof, tells what to publish where, and finds it', async () => {
+    it('starts a proof, says what to publish where, and finds it', async () => {
         const started = await shell.run(['claim', 'start', 'www.proved.test']);
         expect(started.code, started.stderr).to.equal(0);
         const [value = ''] = /routebook-claim=\w{32}/.exec(started.stdout) ?? [];
@@ -57,7 +57,7 @@ describe('owning a domain on the command line', function () {
         expect((await policyOf('proved.test')).blocked).to.equal(false);
     });
 
-    it('lists claims, takes one back, and asks which one is meant of several', async () => {
+    it('lists claims, deletes one, and asks which of several is meant', async () => {
         expect((await shell.run(['claim', 'list', 'several.test'])).stdout).to.include('routebook claim start several.test');
         const none = await shell.run(['claim', 'check', 'several.test', '--json']);
         expect([none.code, none.error['code']]).to.deep.equal([1, 'CLAIM_NOT_FOUND']);
@@ -129,7 +129,7 @@ describe('owning a domain on the command line', function () {
         expect(await policyOf(domain)).to.deep.equal(NO_POLICY);
     });
 
-    it('says what to do where the domain is not proved, or the key lacks the scope', async () => {
+    it('says what to do if the domain is not proved, or the key lacks the scope', async () => {
         const unproved = await shell.run(['policy', 'elses.test', '--block']);
         expect(unproved.code).to.equal(1);
         expect(unproved.stderr).to.include('CLAIM_REQUIRED').and.include('routebook claim start <domain>');
@@ -147,7 +147,7 @@ describe('owning a domain on the command line', function () {
         expect(json['lacking']).to.include.members(['claim (maintain)', 'policy (maintain)']);
     });
 
-    it('tells who pushes to a name that needs proof which commands prove it', async () => {
+    it('names the commands for a proof if a push is to a reserved name', async () => {
         writeFileSync(joinPath(shell.folder, 'bank.json'), JSON.stringify(aPackage('api.stripe.com')));
         for (const options of [['--dry-run'], []]) {
             const ran = await shell.run(['push', 'bank.json', ...options, '--json']);
@@ -161,7 +161,7 @@ describe('owning a domain on the command line', function () {
         }
     });
 
-    it('tells who pushes to a site of others that its owner can prove it', async () => {
+    it('says that the owner of a site can prove it if a push is to a site of others', async () => {
         await (await join(world)).publish(aPackage('taken.test'));
         writeFileSync(joinPath(shell.folder, 'taken.json'), JSON.stringify(aPackage('taken.test', { title: 'Mine' })));
         const ran = await shell.run(['push', 'taken.json', '--json']);

@@ -58,19 +58,19 @@ describe('the published package', function () {
     }
 
     async function npm(cwd: string, ...args: string[]): Promise<string> {
-        // Below `npm test` the settings of that run would lead npm to the project itself.
+        // Below `npm test`, the settings of that run would make npm use the project itself.
         const kept = Object.entries(process.env).filter(([name]) => !/^npm_(config_local_prefix|lifecycle|package|command)/.test(name));
         const env = { ...Object.fromEntries(kept), PATH: `${dirname(process.execPath)}:${process.env['PATH']}` };
         return (await run('npm', args, { cwd, env, maxBuffer: 1e8 })).stdout;
     }
 
-    /** Runs something in the folder where the tarball was installed, without any trace of the project. */
+    /** Runs a program in the folder where the tarball was installed, without access to the project. */
     async function there(program: string, args: string[], more: Record<string, string> = {}): Promise<string> {
         const env = { PATH: `${dirname(process.execPath)}:${process.env['PATH']}`, HOME: home, ...more };
         return (await run(program, args, { cwd: joinPath(folder, 'empty'), env })).stdout;
     }
 
-    it('brings the command line and the client, and nothing of the server', () => {
+    it('contains the command line and the client, and nothing of the server', () => {
         const installed = joinPath(folder, 'empty/node_modules');
         const own = readdirSync(joinPath(installed, 'routebook'), { recursive: true, encoding: 'utf8' });
         expect(own.filter((name) => /\.ts$/.test(name) && !/\.d\.ts$/.test(name))).to.deep.equal([]);
@@ -80,7 +80,7 @@ describe('the published package', function () {
         }
     });
 
-    it('has the version of the server, and the very versions of its libraries', () => {
+    it('has the version of the server, and the same versions of its libraries', () => {
         const server = readJson(joinPath(ROOT, 'package.json'));
         const command = readJson(joinPath(ROOT, 'cli/package.json'));
         expect(command['version']).to.equal(server['version']);
@@ -113,7 +113,7 @@ describe('the published package', function () {
         };
         const routebook = async (...args: string[]) => JSON.parse(await there('npx', ['routebook', ...args, '--json'], env));
         expect(await routebook('lint', 'shop.json')).to.include({ ok: true });
-        // JSON on the spot, HTML in a thread of its own file.
+        // JSON is read in the process, HTML in a worker thread from a file of its own.
         expect(await routebook('test', 'shop.json', '--pause', '0')).to.include({ passed: 2, failed: 0 });
         expect(await routebook('push', 'shop.json')).to.include({ version: 1, created: true });
         expect((await routebook('fetch', SHOP, 'product', '--param', 'id=7')).data).to.include({ title: 'Product 7' });
@@ -168,7 +168,7 @@ describe('the published package', function () {
         expect(stdout.trim()).to.equal('function');
     });
 
-    it('is typed, for Node and for browsers, with nothing else installed', async () => {
+    it('has types, for Node and for browsers, with nothing else installed', async () => {
         const empty = joinPath(folder, 'empty');
         writeFileSync(
             joinPath(empty, 'typed.ts'),

@@ -44,7 +44,7 @@ describe('publishing from the command line', function () {
         return status === 404 ? undefined : (body['data'] as Record<string, unknown>)['version'];
     }
 
-    it('drafts a package that keeps the rules, tries it dry, publishes it, and knows when nothing changed', async () => {
+    it('drafts a valid package, tries it as a dry run, publishes it, and recognises an unchanged one', async () => {
         const url = `http://${SHOP}:${shop.port}/products/{id}?lang=de`;
         const flags = ['--url', url, '--category', 'commerce/product-detail', '--example', 'id=7', '--title', 'The shop'];
         const init = await shell.run(['init', ...flags, '--json']);
@@ -82,7 +82,7 @@ describe('publishing from the command line', function () {
         expect(diff.json).to.deep.include({ is_same: true, change: null, published_version: 1 });
     });
 
-    it('computes what a change means for callers, as the server will', async () => {
+    it('classifies a change for callers, like the server', async () => {
         const site = 'change.test';
         const two = [anEndpoint(site), anEndpoint(site, { name: 'offers', url: `https://${site}/offers`, params: [] })];
         const first = write(aPackage(site));
@@ -101,7 +101,7 @@ describe('publishing from the command line', function () {
         }
     });
 
-    it('shows where two versions differ, by the names of endpoints and params', async () => {
+    it('shows the differences of two versions, by the names of endpoints and params', async () => {
         const site = 'where.test';
         await shell.run(['push', write(aPackage(site))]);
         const [param] = anEndpoint(site).params ?? [];
@@ -110,7 +110,7 @@ describe('publishing from the command line', function () {
         expect(diff.json['differences']).to.deep.equal([{ path: '/endpoints/product/params/id/schema/minimum', before: 1, after: 5 }]);
     });
 
-    it('guards against a lost update with --if-match', async () => {
+    it('prevents a lost update with --if-match', async () => {
         const site = 'match.test';
         const first = await shell.run(['push', write(aPackage(site)), '--json']);
         const hash = String(first.json['version_hash']);
@@ -141,14 +141,14 @@ describe('publishing from the command line', function () {
         expect(none.error).to.include({ code: 'VERSION_NOT_FOUND' });
     });
 
-    it('does not even ask the server about a package that breaks the rules', async () => {
+    it('sends no package to the server that breaks the rules', async () => {
         const ran = await shell.run(['push', write({ ...aPackage('rules.test'), title: '' }), '--json', '--server', 'http://127.0.0.1:9']);
         expect(ran.code).to.equal(1);
         expect(ran.error).to.include({ code: 'SCHEMA_INVALID', file: 'package.json' });
         expect((ran.error['details'] as object[])[0]).to.include({ path: '/title', line: 4 });
     });
 
-    it('shows what the server alone finds wrong with its line too', async () => {
+    it('shows problems that only the server finds with their line too', async () => {
         const elsewhere = await openWorld({ workers: 0, config: { egressAllow: [] } });
         const bob = await join(elsewhere);
         const env = { ROUTEBOOK_URL: elsewhere.base, ROUTEBOOK_API_KEY: bob.apiKey ?? '' };
@@ -162,7 +162,7 @@ describe('publishing from the command line', function () {
         expect(line).to.include('"url"');
     });
 
-    it('tells anyone who does not maintain the site so', async () => {
+    it('says that the caller does not maintain the site', async () => {
         const site = 'theirs.test';
         await shell.run(['push', write(aPackage(site))]);
         const bob = await join(world);

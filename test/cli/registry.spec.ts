@@ -32,7 +32,7 @@ describe('the registry on the command line', function () {
 
     const sites = (json: Record<string, unknown>) => (json['schemas'] as { site: string }[]).map(({ site }) => site);
 
-    it('lists what is published, as many as are wanted, and goes on where a list ended', async () => {
+    it('lists what is published, as many as are wanted, and continues a list', async () => {
         const first = await shell.run(['list', '--sort', 'name', '--limit', '2', '--json']);
         expect(first.code, first.stderr).to.equal(0);
         expect(sites(first.json)).to.deep.equal(['apples.test', 'bread.test']);
@@ -48,7 +48,7 @@ describe('the registry on the command line', function () {
             .and.not.include('jobs.test');
     });
 
-    it('lists the categories that lists can be narrowed to', async () => {
+    it('lists the categories for filters', async () => {
         const { stdout, json } = await shell.run(['categories', '--json']);
         expect(json['categories']).to.have.length(20);
         expect(stdout).to.include('food/recipes');
@@ -56,7 +56,7 @@ describe('the registry on the command line', function () {
         expect(shown).to.match(/^food\/recipes +Food.*: Recipes$/m);
     });
 
-    it('finds sites by the beginning of a word, and says so where nothing fits', async () => {
+    it('finds sites by the beginning of a word, and says if nothing matches', async () => {
         const found = await shell.run(['search', 'chee', '--json']);
         expect(sites(found.json)).to.deep.equal(['cheese.test']);
         const none = await shell.run(['search', 'zzzzzzzz']);
@@ -67,7 +67,7 @@ describe('the registry on the command line', function () {
         expect(wrong.error).to.include({ code: 'VALIDATION_ERROR' });
     });
 
-    it('shows the history of a site, takes a version back and gives it again', async () => {
+    it('shows the history of a site, yanks a version and restores it', async () => {
         const site = 'history.test';
         await ada.publish(aPackage(site));
         await ada.publish(aPackage(site, { endpoints: [anEndpoint(site), anEndpoint(site, { name: 'another' })] }));
@@ -90,7 +90,7 @@ describe('the registry on the command line', function () {
         expect(theirs.error).to.include({ code: 'NOT_MAINTAINER' });
     });
 
-    it('brings a site in other formats', async () => {
+    it('downloads a site in other formats', async () => {
         const openapi = await shell.run(['pull', 'apples.test', '--format', 'openapi']);
         expect(JSON.parse(openapi.stdout)).to.include({ openapi: '3.1.0' });
         const tools = await shell.run(['pull', 'apples.test', '--format', 'tools', '--json']);
@@ -117,7 +117,7 @@ describe('the registry on the command line', function () {
         expect((await shell.run(['add', 'nowhere.test', '--json'])).error).to.include({ code: 'SITE_NOT_FOUND' });
     });
 
-    it('adds functions of the endpoints that are named', async () => {
+    it('adds functions for the named endpoints', async () => {
         const site = 'some.test';
         const endpoints = [anEndpoint(site, { name: 'one' }), anEndpoint(site, { name: 'two' }), anEndpoint(site, { name: 'three' })];
         await ada.publish(aPackage(site, { endpoints }));
@@ -155,7 +155,7 @@ describe('the registry on the command line', function () {
         expect(absent.error).to.include({ code: 'FILE_UNREADABLE' });
     });
 
-    it('asks for a schema, and tells how the request stands', async () => {
+    it('requests a schema, and shows the status of the request', async () => {
         const asked = await shell.run([
             'request',
             'wanted.test',

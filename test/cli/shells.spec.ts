@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { table } from '../../cli/table.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 
-describe('somebody who types at a shell', function () {
+describe('a user at a shell', function () {
     this.timeout(240_000);
     let shell: CommandLine;
 
@@ -14,7 +14,7 @@ describe('somebody who types at a shell', function () {
     });
     after(() => shell.close());
 
-    /** What bash offers behind these words. */
+    /** The completions that bash offers after these words. */
     async function completed(...words: string[]): Promise<string[]> {
         const { stdout } = await shell.run(['completion', 'bash']);
         const file = join(shell.folder, 'completion.bash');
@@ -33,7 +33,7 @@ describe('somebody who types at a shell', function () {
         expect(await completed('yank', 'shop.example', '3', '--reason', '')).to.deep.equal(['broken', 'security', 'legal']);
     });
 
-    it('gets scripts for zsh and fish too, and is told of shells that are not known', async () => {
+    it('gets scripts for zsh and fish too, and an error for unknown shells', async () => {
         expect((await shell.run(['completion', 'zsh'])).stdout).to.match(/^#compdef routebook\n/);
         const fish = (await shell.run(['completion', 'fish'])).stdout;
         expect(fish).to.include("complete -c routebook -n '__fish_use_subcommand' -f -a pull");
@@ -43,7 +43,7 @@ describe('somebody who types at a shell', function () {
         expect(stderr).to.include('bash, zsh, fish');
     });
 
-    it('reads tables that fit the terminal, and whole ones in a file', () => {
+    it('reads tables that fit the terminal, and full ones in a file', () => {
         const row = ['shop.example', 'A very long title of a shop that nobody reads to its end, however wide the window is'];
         const paint = (_style: string, text: string) => text;
         const [, fitted = ''] = table(['site', 'title'], [row], paint, undefined, 40);

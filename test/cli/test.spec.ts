@@ -49,7 +49,7 @@ describe('routebook test', function () {
     };
     const order: Partial<PackageEndpoint> = { name: 'order', url: '/echo', method: 'POST', examples: [{ params: {} }] };
 
-    it('calls every example as a worker would, and says what came back', async () => {
+    it('calls every example like a worker, and shows the results', async () => {
         const search: Partial<PackageEndpoint> = {
             name: 'search',
             kind: 'search',
@@ -69,7 +69,7 @@ describe('routebook test', function () {
         expect(shop.seen[0]?.headers['user-agent']).to.match(/^Routebook\/\d/);
     });
 
-    it('reads HTML as the workers do, in a thread', async () => {
+    it('reads HTML like the workers, in a thread', async () => {
         const page: Partial<PackageEndpoint> = {
             url: '/html',
             response: { type: 'html', select: { title: 'h1' } },
@@ -80,7 +80,7 @@ describe('routebook test', function () {
         expect((ran.json['results'] as Result[])[0]?.data).to.deep.equal({ title: 'Welcome' });
     });
 
-    it('fails on a page without any of the selected fields, and on a page to sign in on', async () => {
+    it('fails for a page without any of the selected fields, and for a sign-in page', async () => {
         const page = (name: string, select: PackageEndpoint['response']): Partial<PackageEndpoint> => ({
             name,
             url: `/${name}`,
@@ -102,7 +102,7 @@ describe('routebook test', function () {
         for (const one of [login, whole]) expect(one).to.include({ ok: false, message: 'The site answered with a page to sign in on.' });
     });
 
-    it('says of a page without the selected data that it asks to sign in, whatever the title and the schema say', async () => {
+    it('says that a page without the selected data is a sign-in page, whatever the title and the schema say', async () => {
         const schema = { type: 'object', required: ['price'], properties: { price: { type: 'string' } } };
         const page = (name: string, response: PackageEndpoint['response']): Partial<PackageEndpoint> => ({
             name,
@@ -114,11 +114,11 @@ describe('routebook test', function () {
         expect(ran.code).to.equal(1);
         expect(ran.stdout).to.include('The page has none of the selected fields, and it asks to sign in.');
         expect(ran.stdout).to.include('The answer is a page to sign in on, and does not fit the response schema of this endpoint.');
-        // Nothing is quoted of a page that was read.
+        // Nothing is quoted from a page.
         expect(ran.stdout).to.match(/the site answered 200$/m);
     });
 
-    it('ends with its summary where the last answers were read in a process that is idle again', async () => {
+    it('ends with its summary even if an idle process read the last responses', async () => {
         const large = { name: 'large', url: '/search?n=5000', examples: [{ params: {} }, { params: {} }] };
         const light = { name: 'light', url: '/list', examples: [{ params: {} }] };
         const ran = await shell.run(['test', write(large, light), '--pause', '300', '--json']);
@@ -126,7 +126,7 @@ describe('routebook test', function () {
         expect(ran.json).to.include({ ok: true, passed: 3, failed: 0 });
     });
 
-    it('says with which code an example fails, and where the shape broke', async () => {
+    it('shows the error code of a failed example, and where the shape broke', async () => {
         const amount = { type: 'object', properties: { amount: { type: 'string' } } };
         const schema = { type: 'object', properties: { price: amount } };
         const shape = { ...product, response: { schema }, examples: [{ params: { id: 7 } }] };
@@ -141,7 +141,7 @@ describe('routebook test', function () {
         expect(shown.stdout).to.include('UPSTREAM_INVALID_RESPONSE').and.include('/price/amount').and.include('0 passed, 2 failed');
     });
 
-    it('never sends a write that was not allowed by its name, and sends it once when it was', async () => {
+    it('never sends a write that was not allowed by name, and sends it once otherwise', async () => {
         const file = write(product, order);
         const without = await shell.run(['test', file, '--pause', '0', '--json']);
         expect(without.code).to.equal(0);
@@ -155,7 +155,7 @@ describe('routebook test', function () {
         expect(shop.seen.filter(({ method }) => method === 'POST')).to.have.length(1);
     });
 
-    it('calls one endpoint with params of your own, read by its schema', async () => {
+    it('calls one endpoint with the given params, parsed by its schema', async () => {
         const ran = await shell.run(['test', write(product, order), 'product', '--param', 'id=9', '--json']);
         expect(ran.code, ran.stdout).to.equal(0);
         expect(shop.seen.map(({ path }) => path)).to.deep.equal(['/products/9']);
@@ -175,7 +175,7 @@ describe('routebook test', function () {
         expect(shop.seen).to.have.length(1);
     });
 
-    it('keeps behind the same guard: nothing is dialled that EGRESS_ALLOW does not cover', async () => {
+    it('uses the same egress guard: it connects to nothing that EGRESS_ALLOW does not cover', async () => {
         const file = write({ ...product, examples: [{ params: { id: 1 } }] });
         const before = shop.connections();
         const closed = await shell.run(['test', file, '--json'], { env: { EGRESS_ALLOW: '127.0.0.2/32' } });
@@ -187,7 +187,7 @@ describe('routebook test', function () {
         expect(shop.connections()).to.equal(before);
     });
 
-    it('fails where nothing could be called, and for endpoints that are not there', async () => {
+    it('fails if nothing could be called, and for missing endpoints', async () => {
         const nothing = await shell.run(['test', write({ url: '/list' }), '--json']);
         expect(nothing.code).to.equal(1);
         expect(nothing.json).to.deep.include({ ok: false, passed: 0, failed: 0 });

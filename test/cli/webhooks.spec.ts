@@ -76,7 +76,7 @@ describe('webhooks on the command line and in the client', function () {
         expect([wrong.code, wrong.error['code']]).to.deep.equal([2, 'WRONG_USAGE']);
     });
 
-    it('are listened to without a URL: what happens from then on, until Ctrl-C', async () => {
+    it('are listened to without a URL: the events from then on, until Ctrl-C', async () => {
         for (const name of ['before', 'long before']) await tell(name);
         await eventually(
             async () => (await client.events.read()).events.length,
@@ -91,7 +91,7 @@ describe('webhooks on the command line and in the client', function () {
         const listening = shell.run(['webhook', 'listen', '--events', 'key.*', '--json'], { interrupt: end.promise });
         const told: Promise<unknown>[] = [];
         const telling = setInterval(() => told.push(tell(`event ${told.length + 1}`)), 200);
-        // The first finds where the feed ends; then each prints something.
+        // The first read finds the end of the feed. Each later one prints something.
         await eventually(reads, (count) => count >= known + 5, 20_000);
         clearInterval(telling);
         end.resolve();
@@ -107,7 +107,7 @@ describe('webhooks on the command line and in the client', function () {
     });
 
     it('are managed by the client, and their events are read', async () => {
-        // Nothing of this type happens here: events of keys may still be on their way.
+        // No event of this type occurs here. Events of keys may still arrive.
         const made = await client.webhooks.create({ url: receiver.url('/client'), events: ['batch.*'] });
         expect((await client.webhooks.update(made.webhook_id, { enabled: false })).enabled).to.equal(false);
         expect((await client.webhooks.get(made.webhook_id)).disabled_reason).to.equal('caller');
@@ -123,7 +123,7 @@ describe('webhooks on the command line and in the client', function () {
         expect(await client.webhooks.delete(made.webhook_id)).to.deep.equal({ webhook_id: made.webhook_id, deleted: true });
     });
 
-    it('are verified by the client as they come', async () => {
+    it('are verified by the client when they arrive', async () => {
         const { secret, webhook_id } = await client.webhooks.create({ url: receiver.url('/verified'), events: ['batch.paused'] });
         await client.webhooks.test(webhook_id);
         await eventually(
@@ -139,7 +139,7 @@ describe('webhooks on the command line and in the client', function () {
         expect(await verifyWebhook(asFetch, new TextEncoder().encode(text), secret)).to.deep.equal(event);
     });
 
-    it('are refused where they are changed, late, or of somebody else, as by the published library', async () => {
+    it('are refused if they were changed, late, or from another sender, as by the published library', async () => {
         const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
         const other = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
         const body = '{"type":"webhook.test","timestamp":"2026-11-02T09:30:00.000Z","data":{"text":"ü"}}';

@@ -19,7 +19,7 @@ const BOOKS = Array.from({ length: 6 }, (_, index) => ({
     lent_to: MAIL,
 }));
 
-/** What a reader's browser asks for while they look around. */
+/** The requests of a visitor's browser. */
 const PAGE = `<!doctype html><title>Library</title><h1>Library</h1><script>
 const headers = { authorization: 'Bearer ${SECRET}' };
 const asked = [101, 102, 103, 104].map((id) => '/api/books/' + id).concat(['/api/search?q=volume&limit=2', '/api/search?q=three&limit=2']);
@@ -43,7 +43,7 @@ function openLibrary(recorded: EventEmitter): Promise<Site> {
     });
 }
 
-describe('a contributor with a site that has no schema', function () {
+describe('a contributor with a site without a schema', function () {
     this.timeout(240_000);
 
     it('records, inspects, lints, tests and pushes it; it is verified, looked up and fetched', async function () {

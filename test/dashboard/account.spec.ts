@@ -18,7 +18,7 @@ const OTHER_PASSWORD = 'another long sentence';
 describe('an account', function () {
     this.timeout(240_000);
     let world: World;
-    /** Without a mail server: accounts work before their address is confirmed. */
+    /** A world without a mail server, in which accounts work before their address is confirmed. */
     let quiet: World;
     let mail: MailServer;
 
@@ -40,7 +40,7 @@ describe('an account', function () {
         await mail.close();
     });
 
-    /** Somebody whose address is confirmed. */
+    /** A person with a confirmed address. */
     async function signUp(inWorld: World, email = freshAddress()): Promise<Visitor> {
         const person = await signUpEarly(inWorld, email);
         await inWorld.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
@@ -50,15 +50,15 @@ describe('an account', function () {
     const mayEnter = async (person: Visitor) => (await person.get('/dashboard')).status === 200;
     const signIn = (person: Visitor, email: string, password: string) => person.send('/login', { email, password });
 
-    describe('that is made', () => {
-        it('lets its owner in at once, with the allowance of Free and nothing to pay', async () => {
+    describe('that is created', () => {
+        it('signs its owner in at once, with the allowance of Free and nothing to pay', async () => {
             const person = await signUp(world);
             const { status, html } = await person.get('/dashboard');
             expect(status).to.equal(200);
             expect(wordsOf(html)).to.include('1,000 of 1,000').and.include('Create an API key');
         });
 
-        it('keeps what was typed beside what is wrong with it, and never the password', async () => {
+        it('keeps the typed values beside errors, except for the password', async () => {
             const { status, html } = await visitor(world).send('/signup', { email: '<b>ada', password: 'short' }, { from: '/signup' });
             expect(status).to.equal(422);
             expect(html).to.include('value="&lt;b&gt;ada"').and.not.include('<b>ada').and.not.include('short"');
@@ -91,7 +91,7 @@ describe('an account', function () {
             }
         });
 
-        it('comes once of ten sign-ups with one address at the same time', async () => {
+        it('is created once by ten sign-ups with one address at the same time', async () => {
             const email = freshAddress();
             const answers = await Promise.all(
                 Array.from({ length: 10 }, () => visitor(quiet).send('/signup', { email, password: PASSWORD }, { from: '/signup' })),
@@ -100,7 +100,7 @@ describe('an account', function () {
             expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([303, 422]));
         });
 
-        it('cannot be made more than five times an hour, and twenty times a day, from one address', async () => {
+        it('cannot be created more than five times an hour, and twenty times a day, from one address', async () => {
             const address = '192.0.2.77';
             const attempt = () =>
                 visitor(world, { address }).send('/signup', { email: freshAddress(), password: PASSWORD }, { from: '/signup' });
@@ -118,8 +118,8 @@ describe('an account', function () {
         });
     });
 
-    describe('that is signed in to', () => {
-        it('takes the password, and says no more than that the two do not fit', async () => {
+    describe('with sign-in', () => {
+        it('accepts the password, and says only that address and password do not match', async () => {
             const email = freshAddress();
             await signUp(world, email);
             const person = visitor(world);
@@ -133,7 +133,7 @@ describe('an account', function () {
             expect(await mayEnter(person)).to.equal(true);
         });
 
-        it('leads to where its owner wanted to go, and nowhere else', async () => {
+        it('leads to the page that its owner wanted, and to no other site', async () => {
             const email = freshAddress();
             await signUp(world, email);
             expect((await visitor(world).get('/dashboard/keys?a=b')).to).to.equal('/login?next=%2Fdashboard%2Fkeys%3Fa%3Db');
@@ -143,7 +143,7 @@ describe('an account', function () {
                 expect(await goTo(next), next).to.equal('/dashboard');
         });
 
-        it('cannot be guessed at, from one address or from many, over all processes; a mailed link still lets its owner in', async () => {
+        it('cannot be guessed, from one address or from many, over all processes; a mailed link still signs its owner in', async () => {
             const email = freshAddress();
             await signUp(world, email);
             const other = await world.openAnotherApi();
@@ -157,7 +157,7 @@ describe('an account', function () {
             expect((await signIn(visitor(world, { address: '192.0.2.10' }), email, PASSWORD)).status).to.equal(303);
         });
 
-        it('keeps its fifty latest sessions', async () => {
+        it('keeps the fifty latest sessions', async () => {
             const email = freshAddress();
             const first = await signUp(world, email);
             const last = visitor(world);
@@ -167,7 +167,7 @@ describe('an account', function () {
             expect([await mayEnter(first), await mayEnter(last)]).to.deep.equal([false, true]);
         });
 
-        it('is left by signing out: the cookie that somebody kept is worth nothing', async () => {
+        it('ends the session by signing out: a copy of the cookie is refused', async () => {
             const person = await signUp(world);
             const kept = new Map(person.cookies);
             expect((await person.send('/logout')).to).to.equal('/login');
@@ -175,7 +175,7 @@ describe('an account', function () {
             expect(await mayEnter(person)).to.equal(false);
         });
 
-        it('ends by itself after thirty days', async () => {
+        it('ends the session after thirty days', async () => {
             const person = await signUp(world);
             for (const days of [13, 13, 3]) {
                 await world.clock.advance({ days });
@@ -185,7 +185,7 @@ describe('an account', function () {
             expect(await mayEnter(person)).to.equal(false);
         });
 
-        it('keeps only a hash of the cookie, which scripts cannot read and other sites do not send', async () => {
+        it('stores only a hash of the cookie, which scripts cannot read and other sites do not send', async () => {
             const person = visitor(quiet);
             const { headers } = await person.send('/signup', { email: freshAddress(), password: PASSWORD }, { from: '/signup' });
             const line = headers['set-cookie']?.find((cookie) => cookie.startsWith('routebook_session='));
@@ -196,8 +196,8 @@ describe('an account', function () {
         });
     });
 
-    describe('that changes', () => {
-        it('takes a new password for the old one, and ends the other sessions', async () => {
+    describe('with changes', () => {
+        it('accepts a new password with the old one, and ends the other sessions', async () => {
             const email = freshAddress();
             const person = await signUp(world, email);
             const elsewhere = visitor(world);
@@ -211,7 +211,7 @@ describe('an account', function () {
             expect([await mayEnter(person), await mayEnter(elsewhere)]).to.deep.equal([true, false]);
         });
 
-        it('signs out everywhere else when asked', async () => {
+        it('signs out everywhere else on request', async () => {
             const email = freshAddress();
             const person = await signUp(world, email);
             const elsewhere = visitor(world);
@@ -221,7 +221,7 @@ describe('an account', function () {
             expect([await mayEnter(person), await mayEnter(elsewhere)]).to.deep.equal([true, false]);
         });
 
-        it('gets another address when the link sent there was opened, and the old one is told and earns no second allowance', async () => {
+        it('gets another address when the link sent there is opened; the old one is notified and earns no second allowance', async () => {
             const [old, fresh] = [freshAddress(), freshAddress()];
             const person = await signUp(world, old);
             await mail.mailTo(old);
@@ -238,7 +238,7 @@ describe('an account', function () {
             expect(wordsOf((await again.get('/dashboard')).html)).to.include('0 of 1,000');
         });
 
-        it('does not get an address that somebody else has, also where that one came first', async () => {
+        it('does not get an address of another account, even if that was created first', async () => {
             const [mine, theirs] = [freshAddress(), freshAddress()];
             const person = await signUpEarly(world, mine);
             await signUp(world, theirs);
@@ -256,7 +256,7 @@ describe('an account', function () {
     });
 
     describe('that is deleted', () => {
-        it('takes keys, sessions and every trace of the person along; what was published stays under the workspace', async () => {
+        it('deletes keys, sessions and all personal data; published packages stay with the workspace', async () => {
             const email = freshAddress();
             const person = await signUp(world, email);
             await person.get((await mail.mailTo(email)).link ?? '');
@@ -293,7 +293,7 @@ describe('an account', function () {
             }
         });
 
-        it('is no longer named as whom to ask about a schema; the requests stay, and so do those of others', async () => {
+        it('is no contact of schema requests any more; the requests stay, and so do those of others', async () => {
             const [email, colleague] = [freshAddress(), freshAddress()];
             const person = await signUp(world, email);
             const other = await signUp(world, colleague);
@@ -328,7 +328,7 @@ describe('an account', function () {
             return rows[0]?.workspace_id ?? '';
         };
 
-        it('has no second allowance when its address comes back', async () => {
+        it('has no second allowance when its address signs up again', async () => {
             const email = freshAddress();
             const person = await signUp(world, email);
             const userId = await userOf(world, email);
@@ -342,7 +342,7 @@ describe('an account', function () {
             expect(wordsOf((await later.get('/dashboard')).html)).to.include('1,000 of 1,000');
         });
 
-        it('is kept while others would be left without an owner', async () => {
+        it('cannot be deleted while others would be left without an owner', async () => {
             const [email, colleague] = [freshAddress(), freshAddress()];
             const person = await signUp(world, email);
             await signUp(world, colleague);
@@ -355,7 +355,7 @@ describe('an account', function () {
         });
     });
 
-    it('that an operator makes for an address nobody confirmed ends whatever was begun with it', async () => {
+    it('that an operator creates for an unconfirmed address ends whatever was begun with it', async () => {
         const email = freshAddress();
         const squatter = await signUpEarly(world, email);
         await createAccount(world.app.db, { email, plan: 'free' });
@@ -370,7 +370,7 @@ describe('an account', function () {
         expect(await mayEnter(owner)).to.equal(true);
     });
 
-    it('that is suspended sees that it is, and may sign out', async () => {
+    it('that is suspended says so, and can sign out', async () => {
         const email = freshAddress();
         const person = await signUp(world, email);
         await world.app.db.raw('update users set suspended_at = app_now() where email = ?', [email]);

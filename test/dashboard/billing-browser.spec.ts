@@ -29,8 +29,7 @@ describe('billing in a browser', () => {
     });
 
     async function tabOf(person: Visitor): Promise<Tab> {
-        // Paying is the one thing that happens on another host.
-        // Stripe leads back to PUBLIC_URL, which in tests is the same place under another name.
+        // Only payment happens on another host. Stripe leads back to PUBLIC_URL, which in tests is another name for the same server.
         const base = world.base.replace('127.0.0.1', 'localhost');
         const tab = await openTab(browser, base, { expects: new RegExp(`a request to ${new URL(stripe.url).host}`) });
         await tab.context.addCookies([...person.cookies].map(([name, value]) => ({ name, value, url: base })));
@@ -59,7 +58,7 @@ describe('billing in a browser', () => {
         }
     }
 
-    it('from the link of a 402: straight to Checkout; and up again from there', async () => {
+    it('goes from the link of a 402 directly to Checkout, and to a larger plan from there', async () => {
         const person = await signUp(world);
         const tab = await tabOf(person);
         await tab.page.goto('/upgrade?plan=starter');
@@ -79,7 +78,7 @@ describe('billing in a browser', () => {
         await tab.close();
     });
 
-    it('from the link of a 402 over signing in, or signing up, to Checkout', async () => {
+    it('goes from the link of a 402 through signing in, or signing up, to Checkout', async () => {
         const email = freshAddress();
         await signUp(world, email);
         for (const [button, address] of [
@@ -111,7 +110,7 @@ describe('billing in a browser', () => {
         await tab.close();
     });
 
-    it('from a button, where another page fetched the link ahead or embeds it', async () => {
+    it('needs a button if another page prefetched or embeds the link', async () => {
         const person = await signUp(world);
         const tab = await tabOf(person);
         const asked = stripe.asked.length;
@@ -122,7 +121,7 @@ describe('billing in a browser', () => {
         await tab.close();
     });
 
-    it('is whole, readable and quiet in each of its states, on a phone and a desktop, light and dark', async () => {
+    it('is complete, accessible and without errors in each state, on a phone and a desktop, light and dark', async () => {
         const people = await Promise.all(Array.from({ length: 5 }, () => signUp(world)));
         const [fresh, payer, late, told, lost] = people as [Visitor, Visitor, Visitor, Visitor, Visitor];
         const states: readonly (readonly [string, Visitor, string])[] = [

@@ -71,7 +71,7 @@ describe('the billing pages', function () {
         return rows.length;
     };
 
-    /** Goes to the checkout, pays, and comes back to the page that Stripe leads to. */
+    /** Goes to the checkout, pays, and returns to the page that Stripe leads to. */
     async function subscribe(person: Owner, plan: 'starter' | 'pro') {
         const { to } = await upgrade(person, plan, person.workspaceId);
         const session = sessionIn(to);
@@ -81,7 +81,7 @@ describe('the billing pages', function () {
     }
 
     describe('lead to a checkout', () => {
-        it('straight from the link of a 402, after signing in, for the workspace that is out of credits', async () => {
+        it('directly from the link of a 402, after signing in, for the workspace without credits', async () => {
             const person = await owner();
             const other = (await addWorkspace(world.app.db, person.userId, 'Another one')) ?? '';
             const stranger = visitor(world);
@@ -102,7 +102,7 @@ describe('the billing pages', function () {
             expect(await planOf(person.workspaceId)).to.equal('free');
         });
 
-        it('not for a workspace that demands a second factor of its members, before there is one', async () => {
+        it('not for a workspace that requires a second factor, before there is one', async () => {
             const person = await owner();
             const other = (await addWorkspace(world.app.db, person.userId, 'The Harbour')) ?? '';
             await world.app.db.raw('update workspaces set demands_factor = true where id = ?', [other]);
@@ -112,7 +112,7 @@ describe('the billing pages', function () {
             expect(sessionIn((await upgrade(person, 'starter', other)).to)).to.not.equal('');
         });
 
-        it('by a button, where a program opens the link ahead of its reader, or a page embeds it: that begins nothing', async () => {
+        it('by a button if a program prefetches the link or a page embeds it, which starts nothing', async () => {
             const person = await owner();
             const asked = stripe.asked.length;
             const headers: Record<string, string>[] = [
@@ -121,7 +121,7 @@ describe('the billing pages', function () {
                 { purpose: 'prefetch' },
                 { 'x-moz': 'prefetch' },
                 ...['image', 'iframe', 'empty', 'embed', 'frame'].map((purpose) => ({ 'sec-fetch-dest': purpose })),
-                // A page of somebody else's that sends the tab there by itself.
+                // A page of another site that redirects the tab there.
                 { 'sec-fetch-dest': 'document', 'sec-fetch-site': 'cross-site' },
             ];
             for (const header of headers) {
@@ -138,7 +138,7 @@ describe('the billing pages', function () {
             expect(sessionIn(to)).to.match(/^cs_/);
         });
 
-        it('once, however often the link is opened: the same one again for this person and plan, and another one for another', async () => {
+        it('once, however often the link is opened: the same one for this person and plan, another one otherwise', async () => {
             const person = await owner();
             const payer = await member(person, 'billing');
             const first = await upgrade(person, 'starter', person.workspaceId, { 'sec-fetch-dest': 'document' });
@@ -156,7 +156,7 @@ describe('the billing pages', function () {
             expect(await planOf(person.workspaceId)).to.equal('pro');
         });
 
-        it('again, where Stripe no longer knows the one that was begun, or it is too old', async () => {
+        it('again, if Stripe no longer knows the previous one or it is too old', async () => {
             const person = await owner();
             const first = sessionIn((await upgrade(person, 'starter')).to);
             stripe.bank.get(stripe.bank.sessions, first, 'checkout.session').status = 'expired';
@@ -169,7 +169,7 @@ describe('the billing pages', function () {
             expect(await planOf(person.workspaceId)).to.equal('starter');
         });
 
-        it('so many times an hour, and says when again', async () => {
+        it('a limited number of times an hour, and says when again', async () => {
             const person = await owner();
             const { most } = ATTEMPTS['checkout by workspace'];
             for (let count = 0; count < most; count++) expect((await upgrade(person, 'starter')).status).to.equal(303);
@@ -178,7 +178,7 @@ describe('the billing pages', function () {
             expect(wordsOf(html)).to.include('Too many attempts');
         });
 
-        it('from signing in and signing up as well, whose forms may lead there', async () => {
+        it('from the forms of signing in and signing up as well', async () => {
             const next = encodeURIComponent('/upgrade?plan=starter');
             for (const path of ['/login', '/login/passkey', '/signup']) {
                 const policy = async (to: string) =>
@@ -198,7 +198,7 @@ describe('the billing pages', function () {
             expect(String(asked.headers['content-security-policy'])).to.include(`form-action 'self' ${stripe.url};`);
         });
 
-        it('in the workspace that the page named, whatever another tab switched to meanwhile', async () => {
+        it('in the workspace that the page named, even if another tab switched meanwhile', async () => {
             const person = await owner();
             const other = (await addWorkspace(world.app.db, person.userId, 'Another one')) ?? '';
             const { to } = await upgrade(person, 'pro', other);
@@ -208,7 +208,7 @@ describe('the billing pages', function () {
             expect(await words(person, '/dashboard/billing')).to.include('invoices of Another one');
         });
 
-        it('over a page in between where Stripe shows checkouts under another name', async () => {
+        it('through a page in between if Stripe shows checkouts on another domain', async () => {
             const named = { ...stripe.settings, apiBase: stripe.url.replace('127.0.0.1', 'localhost') };
             const elsewhere = await openWorld({ workers: 0, config: { trustProxy: 1, stripe: named } });
             try {
@@ -225,7 +225,7 @@ describe('the billing pages', function () {
             }
         });
 
-        it('and back: plan, limits and allowance hold at once', async () => {
+        it('and back: plan, limits and allowance apply at once', async () => {
             const person = await owner();
             const { back } = await subscribe(person, 'starter');
             expect(back).to.include({ status: 303, to: '/dashboard/billing' });
@@ -237,7 +237,7 @@ describe('the billing pages', function () {
                 .and.match(/RB-\d+ .* Starter, .* \$49\.00/);
         });
 
-        it('and back before it is paid, which is said', async () => {
+        it('and back before payment, and say so', async () => {
             const person = await owner();
             const { to } = await upgrade(person, 'starter');
             const back = await person.get(`/dashboard/billing?checkout=${sessionIn(to)}`);
@@ -246,7 +246,7 @@ describe('the billing pages', function () {
             expect(await planOf(person.workspaceId)).to.equal('free');
         });
 
-        it('of nobody else’s workspace: it looks as if it were not there', async () => {
+        it('of nobody else’s workspace, which looks as if it did not exist', async () => {
             const [person, other] = [await owner(), await owner()];
             const [foreign, absent] = await Promise.all([
                 person.get(`/upgrade?plan=starter&workspace=${other.workspaceId}`),
@@ -255,7 +255,7 @@ describe('the billing pages', function () {
             expect([foreign.status, absent.status]).to.deep.equal([404, 404]);
         });
 
-        it('once there is a subscription no more: a button leads to what the change costs', async () => {
+        it('not with an existing subscription: a button leads to the price of the change', async () => {
             const person = await owner();
             await subscribe(person, 'starter');
             const { html } = await person.get('/upgrade?plan=pro');
@@ -265,7 +265,7 @@ describe('the billing pages', function () {
             expect(await person.send('/upgrade', { plan: 'pro' })).to.include({ status: 303, to: '/dashboard/billing#plans' });
         });
 
-        it('not while Stripe does not answer, which is said', async () => {
+        it('not while Stripe is unavailable, and say so', async () => {
             const person = await owner();
             stripe.fail(500);
             const page = await upgrade(person, 'starter');
@@ -275,7 +275,7 @@ describe('the billing pages', function () {
             expect(sessionIn((await upgrade(person, 'starter')).to)).to.match(/^cs_/);
         });
 
-        it('not before the address is confirmed, where mails go out', async () => {
+        it('not before the address is confirmed, if mails are sent', async () => {
             const mailing = await openWorld({
                 workers: 0,
                 config: { trustProxy: 1, stripe: stripe.settings, mail: { smtpUrl: 'smtp://127.0.0.1:1', from: undefined } },
@@ -291,14 +291,14 @@ describe('the billing pages', function () {
             }
         });
 
-        it('not of Enterprise, which is a matter of talking', async () => {
+        it('not for Enterprise, which is sold in person', async () => {
             const person = await owner();
             const page = await person.get('/upgrade?plan=enterprise');
             expect(page.status).to.equal(200);
             expect(page.html).to.include('mailto:ops@routebook.example');
         });
 
-        it('not of a smaller plan than the operator gave', async () => {
+        it('not for a smaller plan than the operator set', async () => {
             const person = await owner();
             await setPlan(world.app.db, person.workspaceId, 'pro', {});
             expect(await words(person, '/upgrade?plan=starter')).to.include('set by the operator');
@@ -306,8 +306,8 @@ describe('the billing pages', function () {
         });
     });
 
-    describe('know roles:', () => {
-        it('an admin sees and changes nothing', async () => {
+    describe('depend on the role:', () => {
+        it('an admin reads them and changes nothing', async () => {
             const boss = await owner();
             await subscribe(boss, 'starter');
             const admin = await member(boss, 'admin');
@@ -321,14 +321,14 @@ describe('the billing pages', function () {
             expect((await admin.send('/upgrade', { plan: 'pro' })).status).to.equal(403);
         });
 
-        it('a member sees nothing of it', async () => {
+        it('a member cannot read them', async () => {
             const boss = await owner();
             const worker = await member(boss, 'member');
             expect((await worker.get('/dashboard/billing')).status).to.equal(403);
             expect((await worker.get('/dashboard')).html).not.to.include('href="/dashboard/billing"');
         });
 
-        it('anyone who has the role billing buys and changes plans', async () => {
+        it('the role billing buys and changes plans', async () => {
             const boss = await owner();
             const payer = await member(boss, 'billing');
             const { to } = await upgrade(payer, 'starter', boss.workspaceId);
@@ -360,7 +360,7 @@ describe('the billing pages', function () {
             expect(await words(person, '/dashboard/billing')).to.include('60,000 of 60,000');
         });
 
-        it('down, which is said to happen when the month ends, and can be taken back', async () => {
+        it('down, at the end of the month as they say, and can be cancelled', async () => {
             const person = await owner();
             await subscribe(person, 'pro');
             expect(wordsOf((await change(person, 'starter')).html)).to.include('Nothing is charged or refunded now.');
@@ -371,7 +371,7 @@ describe('the billing pages', function () {
             expect(await words(person, '/dashboard/billing')).not.to.include('Next plan');
         });
 
-        it('not where the bank says no, and shows where to pay', async () => {
+        it('not if the bank declines, and show where to pay', async () => {
             const person = await owner();
             const { subscription } = await subscribe(person, 'starter');
             stripe.bank.get(stripe.bank.customers, subscription.customer, 'customer').card = 'declined';
@@ -381,7 +381,7 @@ describe('the billing pages', function () {
             expect(wordsOf(page.html)).to.include('You are still on Starter');
         });
 
-        it('in Stripe’s portal, as far as card and invoices go', async () => {
+        it('in Stripe’s portal, for card and invoices', async () => {
             const person = await owner();
             const open = () => person.send('/dashboard/billing/portal', {}, { from: '/dashboard/billing' });
             expect(wordsOf((await open()).html)).to.include('No card on file yet');
@@ -390,7 +390,7 @@ describe('the billing pages', function () {
             expect(html).to.include('<form method="post" action="/dashboard/billing/portal">');
             expect(headers['content-security-policy']).to.include(`form-action 'self' ${stripe.url}`);
             const asked = stripe.asked.length;
-            // A link opens nothing, nor does a form of another site.
+            // Neither a link nor a form of another site opens the portal.
             expect((await person.get('/dashboard/billing/portal')).status).to.equal(405);
             expect((await person.post('/dashboard/billing/portal', '')).status).to.equal(403);
             expect(stripe.asked.length).to.equal(asked);
@@ -399,7 +399,7 @@ describe('the billing pages', function () {
             expect(to).to.include(encodeURIComponent(`${world.base.replace('127.0.0.1', 'localhost')}/dashboard/billing`));
         });
 
-        it('and say when its payment failed', async () => {
+        it('say when a payment failed', async () => {
             const person = await owner();
             const { subscription } = await subscribe(person, 'starter');
             stripe.bank.get(stripe.bank.customers, subscription.customer, 'customer').card = 'declined';
@@ -411,17 +411,17 @@ describe('the billing pages', function () {
             expect(await words(again, '/dashboard/billing')).to.include('Your last payment failed.');
         });
 
-        it('with every form only from a page of ours', async () => {
+        it('accept forms only from our own pages', async () => {
             const person = await owner();
             const forged = await person.post('/dashboard/billing/plan/confirm', 'plan=free');
             expect(forged.status).to.equal(403);
         });
     });
 
-    describe('set caps:', () => {
+    describe('set spending caps:', () => {
         const setCap = (person: Visitor, cap: string) => person.send('/dashboard/billing/cap', { cap }, { from: '/dashboard/billing' });
 
-        it('of the account, by the one who pays', async () => {
+        it('of the account, by its payer', async () => {
             const boss = await owner();
             const admin = await member(boss, 'admin');
             expect((await setCap(boss, '2,500')).to).to.equal('/dashboard/billing');
@@ -433,7 +433,7 @@ describe('the billing pages', function () {
         });
 
         for (const cap of ['-1', '1.5', 'many', '1000001', '99999999999999']) {
-            it(`and say what is wrong with ${cap}`, async () => {
+            it(`and name the mistake in ${cap}`, async () => {
                 const person = await owner();
                 const page = await setCap(person, cap);
                 expect(page.status).to.equal(422);
@@ -476,7 +476,7 @@ describe('the billing pages', function () {
             return { person, id };
         }
 
-        it('on the overview and here, until they are taken away', async () => {
+        it('on the overview and here, until they are dismissed', async () => {
             const { person, id } = await noticed();
             for (const path of ['/dashboard', '/dashboard/billing']) {
                 expect(await words(person, path)).to.include('This workspace is now on Free. The payment was refunded.');
@@ -485,7 +485,7 @@ describe('the billing pages', function () {
             expect(await words(person, '/dashboard')).not.to.include('refunded');
         });
 
-        it('to nobody else, who cannot take them away either', async () => {
+        it('to nobody else, who cannot dismiss them either', async () => {
             const { person, id } = await noticed();
             const other = await owner();
             const [foreign, absent] = [
@@ -497,7 +497,7 @@ describe('the billing pages', function () {
         });
     });
 
-    it('end what is paid for when the account is deleted', async () => {
+    it('end the subscription when the account is deleted', async () => {
         const person = await owner();
         const { subscription } = await subscribe(person, 'starter');
         const gone = await person.send('/dashboard/settings/delete', { password: PASSWORD }, { from: '/dashboard/settings' });
@@ -516,7 +516,7 @@ describe('the billing pages', function () {
         expect((await person.get('/dashboard/settings')).status).to.equal(200);
     });
 
-    it('show an API key the new limits within a second', async () => {
+    it('change the limits of an API key within a second', async () => {
         const person = await owner();
         const made = await person.send('/dashboard/keys', { name: 'laptop', expires: 'never' }, { from: '/dashboard/keys' });
         const apiKey = /rb_live_\w+/.exec(made.html)?.[0] ?? '';
@@ -532,7 +532,7 @@ describe('the billing pages', function () {
         );
     });
 
-    it('say how to ask the operator where payment is not set up, and show the plan that the operator sets', async () => {
+    it('say how to ask the operator if payment is not configured, and show the plan that the operator sets', async () => {
         const plain = await openWorld({ workers: 0, config: { trustProxy: 1, operatorEmails: ['ops@routebook.example'] } });
         try {
             const person = await owner(plain);

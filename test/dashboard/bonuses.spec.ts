@@ -12,7 +12,7 @@ import { openWorld, type World } from '../support/world.ts';
 import { userOf } from './support/settled.ts';
 import { freshAddress, signUp, type Visitor, wordsOf } from './support/visitor.ts';
 
-describe('the bonus for a schema, as its author sees it', function () {
+describe('the bonus for a schema, on its author’s pages', function () {
     this.timeout(240_000);
     let world: World;
     let shop: Shop;
@@ -47,7 +47,7 @@ describe('the bonus for a schema, as its author sees it', function () {
         return JSON.parse(out.at(-1) ?? 'null');
     }
 
-    it('comes with the first call of somebody else where nothing of the package can be verified', async () => {
+    it('comes with the first call of another account if nothing of the package can be verified', async () => {
         for (const site of ['first.test', 'second.test']) dataOf(await author.publish(aPackage(site)));
         const { warnings } = dataOf<{ warnings: { code: string; message: string }[] }>(await author.publish(shopPackage(shop.port)));
         const owed = warnings.find(({ code }) => code === 'BONUS_OWED');
@@ -64,7 +64,7 @@ describe('the bonus for a schema, as its author sees it', function () {
         expect(await statement()).to.include(`Bonus for the schema of ${SHOP} +50`);
     });
 
-    it('is taken back by an operator who blocks the domain for it, once, and says so', async () => {
+    it('is taken back by an operator who blocks the domain for it, once, with a notice', async () => {
         expect(await block('first.test'))
             .to.include({ blocked: true })
             .and.not.to.have.property('reclaimed_credits');
@@ -81,7 +81,7 @@ describe('the bonus for a schema, as its author sees it', function () {
         expect(wordsOf((await page.get('/dashboard/audit')).html)).to.include('took back the bonus for a schema');
     });
 
-    it('stays where the owner of the domain blocks it', async () => {
+    it('stays if the owner of the domain blocks it', async () => {
         await setPolicy(world.app.db, 'second.test', { ...NO_POLICY, blocked: true });
         expect(await bonus()).to.equal(150);
         expect(await statement()).not.to.include('the schema of second.test, which was blocked');

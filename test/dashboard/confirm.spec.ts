@@ -9,7 +9,7 @@ import { freshAddress, hiddenOf, PASSWORD, signUp, type Visitor, visitor, wordsO
 
 const MINUTES = 60;
 
-describe('a step that could hand something over', function () {
+describe('a sensitive step', function () {
     this.timeout(240_000);
     let world: World;
     let mail: MailServer;
@@ -48,7 +48,7 @@ describe('a step that could hand something over', function () {
 
     const promote = (person: Visitor, path: string) => person.send(path, { role: 'owner' }, { from: '/dashboard/workspace' });
 
-    it('is done at once by anyone who signed in a moment ago', async () => {
+    it('needs no confirmation right after signing in', async () => {
         const { owner, path, roleOf } = await team();
         expect((await promote(owner, path)).to).to.equal('/dashboard/workspace');
         expect(await roleOf()).to.equal('owner');
@@ -74,7 +74,7 @@ describe('a step that could hand something over', function () {
         expect(await roleOf()).to.equal('owner');
     });
 
-    it('is asked for in this session alone: a confirmation elsewhere does not count', async () => {
+    it('is confirmed for this session only', async () => {
         const { owner, ownerEmail, path, roleOf } = await team();
         await world.clock.advance({ seconds: 15 * MINUTES + 1 });
         const elsewhere = visitor(world);
@@ -85,7 +85,7 @@ describe('a step that could hand something over', function () {
         expect(await roleOf()).to.equal('owner');
     });
 
-    it('takes a mailed code from somebody without a password: once, for ten minutes, five attempts', async () => {
+    it('accepts a mailed code from a person without a password: once, for ten minutes, five attempts', async () => {
         const { owner, ownerEmail, ownerId, path, roleOf } = await team();
         await mail.mailTo(ownerEmail);
         await world.app.db.raw('update users set password_hash = null where id = ?', [ownerId]);
@@ -109,7 +109,7 @@ describe('a step that could hand something over', function () {
         expect(wordsOf((await give(last)).html)).to.include('Too many attempts');
     });
 
-    it('leads back to no place but ours', async () => {
+    it('leads back only to our own pages', async () => {
         const { owner } = await team();
         for (const next of ['https://evil.example/', '//evil.example', '/\\evil.example']) {
             const { to } = await owner.send('/dashboard/confirm', { password: PASSWORD, next });
@@ -117,7 +117,7 @@ describe('a step that could hand something over', function () {
         }
     });
 
-    it('is every page of the table that says so, with GET and with POST', async () => {
+    it('is every page that the table marks so, with GET and with POST', async () => {
         const person = await signUp(world);
         await world.clock.advance({ seconds: 15 * MINUTES + 1 });
         const demanding = PAGES.filter(({ needsRecentSignIn, audience }) => needsRecentSignIn === true && audience !== 'operator');

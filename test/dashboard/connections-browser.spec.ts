@@ -27,7 +27,7 @@ describe('a connection, in a browser', function () {
     let browser: Browser;
     let person: Person;
     let tab: Tab;
-    /** The key that the site takes. */
+    /** The key that the site accepts. */
     let taken = FIRST;
 
     before(async function () {
@@ -72,7 +72,7 @@ describe('a connection, in a browser', function () {
         return withKey(world, apiKey);
     }
 
-    /** By its form, so that the cookies are as they really are; the site leads back to PUBLIC_URL. */
+    /** Signs in by the form, so that the cookies are real. The site leads back to PUBLIC_URL. */
     async function signIn(email: string): Promise<Tab> {
         const opened = await openTab(browser, world.app.publicUrl(), { expects: new RegExp(`a request to ${AUTH}`) });
         await opened.page.goto('/login');
@@ -86,12 +86,12 @@ describe('a connection, in a browser', function () {
     const press = (name: string) => tab.page.getByRole('button', { name }).click();
     const follow = (name: string) => tab.page.getByRole('link', { name }).first().click();
     const reads = (text: string) => tab.page.getByText(text).first().waitFor();
-    /** The line of a site on the page of connections. */
+    /** The entry of a site on the page of connections. */
     async function line(name: string): Promise<string> {
         await tab.page.goto('/dashboard/connections');
         return tab.page.getByRole('row', { name }).innerText();
     }
-    /** What a call would send and cost, or why it cannot be made, on the page of its endpoint. A busy machine may ask for patience. */
+    /** The price of a call on the page of its endpoint, or why it is impossible. A busy machine may need a retry. */
     async function price(name: string, expected: string): Promise<void> {
         await eventually(
             async () => {
@@ -106,7 +106,7 @@ describe('a connection, in a browser', function () {
     }
     const type = (label: string, value: string) => tab.page.getByLabel(label, { exact: true }).fill(value);
 
-    it('by a key: refused, taken, used, rejected by the site, given again, lent and deleted', async () => {
+    it('by a key: refused, accepted, used, rejected by the site, replaced, lent and deleted', async () => {
         const { page } = tab;
         await price(KEYED, 'CONNECTION_REQUIRED');
         await tab.look();

@@ -50,7 +50,7 @@ describe('the page of connections', () => {
         expect(codeOf(await owner.fetch(SITE, 'mine'))).to.equal('CONNECTION_REQUIRED');
     });
 
-    it('takes redirect URLs with https or on loopback alone', async () => {
+    it('accepts redirect URLs only with https or on loopback', async () => {
         const set = (redirects: string) => browser.send('/dashboard/connections/redirects', { redirects });
         expect((await set('http://app.example.com/done')).status).to.equal(422);
         expect((await set('https://app.example.com/done\nhttp://127.0.0.1:3000/done')).status).to.equal(303);

@@ -10,7 +10,7 @@ import { openWorld, type World } from '../support/world.ts';
 import { DESKTOP, openBrowser, openTab, PHONE, type Tab } from './support/browser.ts';
 import { visitor, wordsOf } from './support/visitor.ts';
 
-/** For the browser, where one question for all routes of a page is twenty times as quick as one for each. */
+/** For the browser: one query for all routes of a page is twenty times as fast as one for each. */
 const textsOf = (names: readonly string[]) => `${JSON.stringify(names)}.map((name) => document.getElementById(name).textContent)`;
 const openAll = (names: readonly string[]) =>
     `for (const name of ${JSON.stringify(names)})
@@ -42,14 +42,14 @@ describe('the pages of the API', function () {
         await world?.close();
         await shop?.close();
     });
-    // Closing a tab tells of console errors, scripts that broke, and requests to another host.
+    // Closing a tab reports console errors, failing scripts and requests to other hosts.
     beforeEach(async () => {
         tab = await openTab(browser, world.base, { viewport: DESKTOP });
     });
     const open = (name: string) => tab.visit(PLACES.get(name) ?? '/');
     afterEach(() => tab.close());
 
-    it('have every route, with what it takes and answers', async () => {
+    it('have every route, with its request and response', async () => {
         for (const chapter of Map.groupBy(CONTRACTS, ({ tag }) => tag).values()) {
             await open(chapter[0]?.name ?? '');
             const names = chapter.map(({ name }) => name);
@@ -60,7 +60,7 @@ describe('the pages of the API', function () {
             for (const [index, { name, path, body }] of chapter.entries()) {
                 const words = texts[index] ?? '';
                 expect(words, name).to.include(path).and.not.include('`');
-                // Of the document itself there is no example but itself.
+                // The OpenAPI document has no example of itself.
                 expect(words.includes('Example response'), name).to.equal(name !== 'getOpenApi');
                 expect(areas[index], name).to.equal(body === undefined ? 0 : 1);
             }
@@ -77,7 +77,7 @@ describe('the pages of the API', function () {
         expect(await tab.page.locator('#getSchemas .docs-fields').innerText()).to.include('integer, 1–100, default 20');
     });
 
-    it('let one choose where there are few choices, and send what was chosen', async () => {
+    it('offer a choice if there are few values, and send the chosen one', async () => {
         await open('getSchemas');
         const route = tab.page.locator('#getSchemas');
         await route.locator('summary', { hasText: 'Try it' }).click();
@@ -88,7 +88,7 @@ describe('the pages of the API', function () {
         expect(new URL(asked.url()).search).to.equal('?sort=name&limit=1');
     });
 
-    it('lead to every route on a phone too', async () => {
+    it('lead to every route, on a phone too', async () => {
         const phone = await openTab(browser, world.base, { viewport: PHONE });
         await phone.visit('/docs');
         await phone.page.getByRole('link', { name: 'GET /trending' }).click();
@@ -99,7 +99,7 @@ describe('the pages of the API', function () {
         await phone.close();
     });
 
-    it('let one try a call without a key', async () => {
+    it('run a call without a key', async () => {
         await open('getSchema');
         const route = tab.page.locator('#getSchema');
         await route.locator('summary', { hasText: 'Try it' }).click();
@@ -110,7 +110,7 @@ describe('the pages of the API', function () {
         if (process.env['SCREENSHOTS']) await tab.page.screenshot({ path: `${process.env['SCREENSHOTS']}/docs-tried.png` });
     });
 
-    it('let one fetch with a key, and show markup of a site as text', async () => {
+    it('run a fetch with a key, and show HTML of a site as text', async () => {
         await open('postFetch');
         await tab.page.getByLabel('Your API key').fill(ada.apiKey ?? '');
         const route = tab.page.locator('#postFetch');
@@ -125,7 +125,7 @@ describe('the pages of the API', function () {
     });
 
     it('show an error with its code', async () => {
-        // The browser writes every 404 to its console, which the tab of a test takes for a fault.
+        // The browser logs every 404 as a console error, which the test's tab would report.
         const page = await browser.newPage();
         await page.goto(`${world.base}${PLACES.get('getSchema')}`);
         const route = page.locator('#getSchema');
@@ -145,7 +145,7 @@ describe('the documentation', () => {
     });
     after(() => world?.close());
 
-    it('has a page for every guide, with the address of this server and without the demo key that only a local start has', async () => {
+    it('has a page for every guide, with the address of this server and without the demo key of a local start', async () => {
         for (const { path, file } of DOCUMENTS) {
             const { status, html } = await visitor(world).get(path);
             expect(status, path).to.equal(200);
@@ -156,7 +156,7 @@ describe('the documentation', () => {
         expect((await visitor(world).get('/docs/caller')).html).to.include('login --server https://routebook.example');
     });
 
-    it('leads only to sections that are there', async () => {
+    it('links only to existing sections', async () => {
         const ids = new Map<string, Set<string>>();
         for (const path of ['/docs/errors', ...DOCUMENTS.map((row) => row.path)]) {
             const { html } = await visitor(world).get(path);
@@ -186,7 +186,7 @@ describe('the documentation', () => {
         });
     }
 
-    it('says where to look when nothing is found, and shows what was typed as text', async () => {
+    it('says where to look if nothing is found, and shows the query as text', async () => {
         const { status, html } = await visitor(world).get(`/docs/search?q=${encodeURIComponent('<script>zzz')}`);
         expect(status).to.equal(200);
         expect(wordsOf(html)).to.include('Nothing found');
@@ -195,7 +195,7 @@ describe('the documentation', () => {
 });
 
 describe('llms.txt', () => {
-    it('tells an agent in plain text how to look a site up and how to have it called', async () => {
+    it('tells an agent in plain text how to look up a site and fetch from it', async () => {
         const world = await openWorld({ workers: 0 });
         try {
             const answer = await fetch(`${world.base}/llms.txt`);

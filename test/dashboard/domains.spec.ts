@@ -20,7 +20,7 @@ describe('the domains of a workspace on the dashboard', function () {
 
     before(async () => {
         names = await openNameServer();
-        // No address that may be reached: the proof by a file never is.
+        // These domains have only a forbidden address, so that the proof by file always fails.
         for (let index = 1; index <= 20; index++) hosts.set(`held${index}.example`, ['10.1.2.3']);
         world = await openWorld({ config: { trustProxy: 1, egressHosts: hosts, claimResolvers: [names.resolver] } });
     });
@@ -41,7 +41,7 @@ describe('the domains of a workspace on the dashboard', function () {
         return { html, value: valueIn(html), at: `/dashboard/domains/${domain}/claims/${idIn(html)}` };
     }
 
-    it('are claimed by name, with both ways to prove it to be copied', async () => {
+    it('are claimed by name, with both methods of proof to copy', async () => {
         const person = await signUp(world);
         expect(wordsOf((await person.get('/dashboard/domains')).html)).to.include('No domains.');
         const from = await person.get('/dashboard/domains?domain=shop.held0.example');
@@ -57,13 +57,13 @@ describe('the domains of a workspace on the dashboard', function () {
         expect(list).to.include(domain).and.include('not verified').and.include('Verify');
     });
 
-    it('that are public suffixes are proved by their file alone, and the page shows nothing else', async () => {
+    it('that are public suffixes are proved by their file only, and the page shows nothing else', async () => {
         const { html } = await claim(await signUp(world), 'duckdns.org');
         expect(html).to.include('https://duckdns.org/.well-known/routebook.txt').and.not.include('_routebook.duckdns.org');
         expect(wordsOf(html)).to.include('Customers own the names below a public suffix');
     });
 
-    it('are refused where they are no domains, and beyond ten open claims', async () => {
+    it('are refused if they are not domains, and beyond ten open claims', async () => {
         const person = await signUp(world);
         for (const [domain, words] of [
             ['', 'Fill this in.'],
@@ -81,7 +81,7 @@ describe('the domains of a workspace on the dashboard', function () {
         expect(wordsOf(full.html)).to.include('10 unproven claims, which is the limit');
     });
 
-    it('are checked when their claimant says so: why there is no proof, and then that there is one', async () => {
+    it('are checked on request: first with the reason for a failure, then proved', async () => {
         const person = await signUp(world);
         const domain = freshDomain();
         const { at, value } = await claim(person, domain);
@@ -121,7 +121,7 @@ describe('the domains of a workspace on the dashboard', function () {
             expect(audit).to.include(told);
     });
 
-    it('are for owners and admins, who confirmed lately that it is them', async () => {
+    it('are for owners and admins with a recent confirmation', async () => {
         const owner = await settle(world);
         const { domain, claim_id: id } = owner.values;
         const at = `/dashboard/domains/${domain}`;
@@ -162,7 +162,7 @@ describe('the domains of a workspace on the dashboard', function () {
             );
         });
 
-        it('that their owner sets and sees as the API has it', async () => {
+        it('that their owner sets and that equals the API’s', async () => {
             const { domain } = owner.values;
             const saved = await owner.send(at, {
                 writes: 'yes',
@@ -204,7 +204,7 @@ describe('the domains of a workspace on the dashboard', function () {
             expect(await policyOf(owner)).to.deep.equal({ ...NO_POLICY, blocked: true, writes: false });
         });
 
-        it('with a hundred paths as long as they may be', async () => {
+        it('with a hundred paths of maximum length', async () => {
             const { domain } = owner.values;
             const rows = Array.from({ length: 100 }, (_, place) => [
                 [`host_${place}`, domain],
@@ -218,7 +218,7 @@ describe('the domains of a workspace on the dashboard', function () {
                 .and.not.include('name="path_100"');
         });
 
-        it('whose mistakes are told at their fields, with everything else as it was typed', async () => {
+        it('with errors at their fields, and everything else as it was typed', async () => {
             const wrong: [fields: Record<string, string>, at: string[]][] = [
                 [{ host_1: 'elsewhere.example', path_1: '/x' }, ['host_1']],
                 [{ host_0: owner.values.domain, path_0: 'admin' }, ['path_0']],
@@ -241,7 +241,7 @@ describe('the domains of a workspace on the dashboard', function () {
             expect(await policyOf(owner), 'nothing was saved').to.deep.equal(NO_POLICY);
         });
 
-        it('that the page of the site shows at what it does not allow', async () => {
+        it('that the site’s page shows at the endpoints that it forbids', async () => {
             const { site } = owner.values;
             const page = async () => (await owner.get(`/registry/${site}`)).html;
             expect(await page())
@@ -253,7 +253,7 @@ describe('the domains of a workspace on the dashboard', function () {
             expect(html).to.include(`/registry/${site}/try/find_berth`).and.not.include(`/registry/${site}/try/book_berth`);
         });
 
-        it('that says what an operator has set beside it', async () => {
+        it('beside an operator’s policy', async () => {
             const { domain } = owner.values;
             expect(wordsOf((await owner.get(at)).html)).not.to.include('The operator of this service also set');
             await world.app.db.transaction((trx) => blockDomain(trx, domain, 'asked by mail'));
@@ -266,7 +266,7 @@ describe('the domains of a workspace on the dashboard', function () {
         });
     });
 
-    it('are found from the site’s public page, from its maintainers, from the list of sites and from the page for site owners', async () => {
+    it('are linked from the site’s public page, its maintainers, the list of sites and the page for site owners', async () => {
         const owner = await settle(world);
         const { domain, site } = owner.values;
         const other = await signUp(world);
@@ -327,7 +327,7 @@ describe('the domains of a workspace on the dashboard', function () {
         }
     });
 
-    it('are nowhere to be seen in another workspace', async () => {
+    it('are not visible in another workspace', async () => {
         const [owner, other] = [await settle(world), await settle(world)];
         const { domain, claim_id: id } = owner.values;
         for (const path of [`/dashboard/domains/${domain}`, `/dashboard/domains/${domain}/policy`])

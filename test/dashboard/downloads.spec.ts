@@ -6,7 +6,7 @@ import { eachInTurn, inTurns } from '../../shared/platform/turns.ts';
 const LONG = 40_000;
 const parse = (line: string) => papaparse.parse<string[]>(line, { delimiter: ',' });
 
-/** Counts the turns of the event loop that pass during the work. */
+/** Counts the turns of the event loop during the work. */
 async function turnsDuring<Result>(work: () => Promise<Result>): Promise<{ turns: number; result: Result }> {
     let turns = 0;
     let timer = setImmediate(function count() {
@@ -20,9 +20,9 @@ async function turnsDuring<Result>(work: () => Promise<Result>): Promise<{ turns
     }
 }
 
-describe('a download with answers of megabytes', () => {
+describe('a download with large responses', () => {
     for (const cell of ['"', '=1+1', 'a\r\n"b",', '"quoted" ', '']) {
-        it(`has the same cell in parts as in one piece: ${JSON.stringify(cell)}`, () => {
+        it(`writes the same cell in parts as in one piece: ${JSON.stringify(cell)}`, () => {
             for (const last of [cell, cell.repeat(LONG)]) {
                 const [whole, parts] = [csvLine(['a', 1, null, last]), [...csvLineInParts(['a', 1, null], last)].join('')];
                 expect(parse(parts).data).to.deep.equal(parse(whole).data);
@@ -30,12 +30,12 @@ describe('a download with answers of megabytes', () => {
         });
     }
 
-    it('writes its cells in short parts, whatever has to be doubled in them', () => {
+    it('writes its cells in short parts, however much must be escaped', () => {
         const parts = [...csvLineInParts(['a'], '"'.repeat(10 * LONG))];
         expect(Math.max(...parts.map(({ length }) => length))).to.be.at.most(2 * LONG);
     });
 
-    it('lets others have their turn between its long parts', async () => {
+    it('yields to others between the parts of a long cell', async () => {
         async function* parts() {
             for (let part = 0; part < 20; part++) yield 'x'.repeat(2 * LONG);
         }

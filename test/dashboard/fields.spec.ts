@@ -15,14 +15,14 @@ describe('the fields of a form', () => {
         expect(read('a=%zz&b=%ff&c')).to.deep.equal({ a: '%zz', b: '\ufffd', c: '' });
     });
 
-    it('stand once each, and there are 200 at most', () => {
+    it('occur once each, and at most 200 of them', () => {
         const many = (count: number) => Array.from({ length: count }, (_, at) => `f${at}=1`).join('&');
         expect(Object.keys(read(many(200))).length).to.equal(200);
         expect(() => read(many(251))).to.throw('too many fields');
         expect(() => read('a=1&b=2&a=3')).to.throw('the same field twice');
     });
 
-    it('take no time by their letters, whatever is sent', () => {
+    it('are parsed in linear time, whatever is sent', () => {
         for (const unit of ['+', 'a+', '%2B', '%e4%b8%ad', '%', '&', 'a&', '=']) {
             const body = Buffer.from(`package=${unit.repeat(Math.floor((MOST_FORM - 8) / unit.length))}`);
             const began = process.threadCpuUsage();

@@ -67,7 +67,7 @@ describe('a newcomer’s first hour, in a browser', function () {
         return tab;
     }
 
-    /** Writes a task into the box of the home page, and opens the endpoint that fits best. */
+    /** Searches for a task on the home page, and opens the endpoint. */
     async function find({ visit, page, look }: Tab, task: string, endpoint: string): Promise<void> {
         await visit('/');
         await page.getByRole('searchbox', { name: 'What do you want to do?' }).fill(task);
@@ -100,7 +100,7 @@ describe('a newcomer’s first hour, in a browser', function () {
         return (await page.locator('#new-key').textContent()) ?? '';
     }
 
-    it('finds by a task, signs up, brings a key, tries, fetches in code, publishes, is verified, and is found by somebody else', async () => {
+    it('finds by a task, signs up, brings a key, tries, fetches in code, publishes, is verified, and is found by another visitor', async () => {
         const tab = await openWindow('10.78.0.1');
         const { page, visit, look } = tab;
         await find(tab, 'read the price of one product of a shop', 'product');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { formats } from '../../api/dashboard/formats.ts';
 
-describe('an estimated time on a page', () => {
+describe('an estimated duration on a page', () => {
     it('is in the largest unit of which there are two', () => {
         const shown = [0, 1, 119, 120, 7199, 7200, 200_000].map((seconds) => formats.about(seconds));
         expect(shown).to.deep.equal([

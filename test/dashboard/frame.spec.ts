@@ -35,13 +35,13 @@ describe('every page', function () {
     });
     after(() => world.close());
 
-    it('forbids the browser to run, load, frame or send anything that is not ours', async () => {
+    it('forbids the browser to run, load, frame or send anything to other origins', async () => {
         const person = await signUp(world);
         for (const page of SHOWN) {
             const { headers, html } = await person.get(pathOf(page, absentValues()));
             if (headers.location !== undefined) continue;
             const policy = String(headers['content-security-policy']);
-            // A file to keep is nothing to run or show at all.
+            // A download is neither run nor shown.
             const isFile = String(headers['content-disposition'] ?? '').startsWith('attachment');
             for (const rule of isFile ? FILE_RULES : PAGE_RULES) expect(policy.split('; '), page.path).to.include(rule);
             expect(policy).not.to.match(/unsafe|https?:/);
@@ -56,7 +56,7 @@ describe('every page', function () {
         }
     });
 
-    it('is bound to https where PUBLIC_URL is: cookies, and browsers for a year', async () => {
+    it('requires https if PUBLIC_URL does: for cookies, and in browsers for a year', async () => {
         const secure = await openWorld({ workers: 0, config: { publicUrl: 'https://routebook.example' } });
         try {
             const person = visitor(secure);
@@ -69,7 +69,7 @@ describe('every page', function () {
         }
     });
 
-    it('and all it loads come to less than 100 KiB, unpacked', async () => {
+    it('loads less than 100 KiB in total, uncompressed', async () => {
         const person = await settle(world);
         operatorEmails.push(person.email);
         for (const page of SHOWN) {
@@ -85,7 +85,7 @@ describe('every page', function () {
         }
     });
 
-    it("that is signed-in people's alone sends others to sign in, and back", async () => {
+    it('redirects anonymous visitors to sign in, and back, if it is only for users', async () => {
         for (const page of PAGES.filter(({ audience }) => audience !== 'anyone' && audience !== 'operator')) {
             const path = pathOf(page, absentValues());
             const person = visitor(world);
@@ -95,7 +95,7 @@ describe('every page', function () {
         }
     });
 
-    it('for operators does not exist for anybody else, no matter who asks', async () => {
+    it('for operators does not exist for anybody else', async () => {
         const page = operatorPage({ method: 'GET', path: '/dashboard/operator', respond: async () => ({ to: '/' }) });
         const me = await findSignedIn(world.app.db, (await signUp(world)).cookies.get('routebook_session') ?? '');
         const visitBy = (visit: { me: typeof me; isOperator: boolean }) => authorize(page, visit as unknown as Visit);
@@ -121,7 +121,7 @@ describe('every page', function () {
         expect(wordsOf(await refused.text())).to.include('The path exists, but not with this method');
     });
 
-    it('that does not exist is a page for people and the envelope for machines', async () => {
+    it('that does not exist is an HTML page for people and the error envelope for programs', async () => {
         const person = await visitor(world).get('/no/such/page');
         expect([person.status, person.headers['content-type']]).to.deep.equal([404, 'text/html; charset=utf-8']);
         expect(wordsOf(person.html)).to.include('Page not found');
@@ -139,7 +139,7 @@ describe('every page', function () {
         expect((await person.get('/dashboard')).status).to.equal(200);
     });
 
-    it('escapes whatever it shows: only layouts, includes, our own hidden fields, our documents and what was escaped before go in as they are', () => {
+    it('escapes its data, except in layouts, includes, our own hidden fields, our documents and text that is already escaped', () => {
         const files = readdirSync(VIEWS, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.eta'));
         expect(files.length).to.be.greaterThan(15);
         for (const file of files) {

@@ -7,7 +7,7 @@ import { openBrowser, openTab, PHONE } from './support/browser.ts';
 const page = (body: string) =>
     `<!doctype html><html lang="en"><head><title>A page</title><link rel="icon" href="data:,"></head><body><main><h1>Hello</h1>${body}</main></body></html>`;
 
-/** Pages with one fault each, and what the harness has to say of it. */
+/** Pages with one fault each, and the harness's error message. */
 const FAULTS: Readonly<Record<string, readonly [string, RegExp]>> = {
     '/console': [page('<script>console.error("oh no")</script>'), /console error .*oh no/],
     '/script': [page('<script>throw new Error("broken")</script>'), /script error .*broken/],
@@ -40,7 +40,7 @@ describe('the harness of the browser tests', function () {
         server?.close();
     });
 
-    /** What opening a page says is wrong with it. */
+    /** The error of opening a page. */
     async function faultOf(path: string): Promise<string> {
         const tab = await openTab(browser, base, { viewport: PHONE });
         const said: string[] = [];
@@ -49,12 +49,12 @@ describe('the harness of the browser tests', function () {
         return said.join('\n');
     }
 
-    it('says nothing of a good page, nor of one that is refused on purpose', async () => {
+    it('reports nothing for a good page, nor for one that is refused on purpose', async () => {
         expect(await faultOf('/good')).to.equal('');
         expect(await faultOf('/refused')).to.equal('');
     });
 
     for (const [path, [, fault]] of Object.entries(FAULTS)) {
-        it(`notices ${path.slice(1)}`, async () => expect(await faultOf(path)).to.match(fault));
+        it(`reports ${path.slice(1)}`, async () => expect(await faultOf(path)).to.match(fault));
     }
 });

@@ -6,7 +6,7 @@ import { FORMS, pathOf, SHOWN } from './support/places.ts';
 import { type Settled, settle } from './support/settled.ts';
 import { hiddenOf, type Visitor, visitor } from './support/visitor.ts';
 
-/** Names that forms of ours read; each gets each of the values below. */
+/** Field names that our forms read. Each gets each of the values below. */
 const NAMES = [
     'email',
     'password',
@@ -41,7 +41,7 @@ const VALUES: Readonly<Record<string, string>> = {
     nothing: '',
 };
 
-describe('forms that nobody sends in good faith (I1)', () => {
+describe('malicious forms (I1)', () => {
     let world: World;
     let somebody: Settled;
     let people: Record<string, Visitor>;
@@ -53,7 +53,7 @@ describe('forms that nobody sends in good faith (I1)', () => {
     });
     after(() => world.close());
 
-    /** A body with all fields that a form may read, `changed` among them; encoded already. */
+    /** A URL-encoded body with all fields that a form may read, some of them `changed`. */
     function bodyWith(form: string, changed: Record<string, string>): string {
         const usual = {
             _form: form,
@@ -73,18 +73,18 @@ describe('forms that nobody sends in good faith (I1)', () => {
         return hiddenOf((await person.get(person === somebody ? '/dashboard/settings' : '/login')).html, '_form') ?? '';
     }
 
-    /** Never a bug, never their markup in ours, and always one of the answers that pages give. */
+    /** Expects no bug, no injected HTML, and a status that pages may have. */
     function expectSound({ status, html }: { status: number; html: string }, where: string): void {
         expect(status, where).to.be.oneOf([200, 303, 400, 403, 404, 405, 409, 410, 413, 415, 422, 429]);
         expect(html, where).not.to.include('<script>alert(1)');
         if (status !== 303) expect(html, where).to.include('</html>');
     }
 
-    it('are answered soundly, whatever stands in any field', async () => {
+    it('are answered safely, with any value in every field', async () => {
         const isTaken = oneOf(7);
         for (const [who, person] of Object.entries(people)) {
             const form = await tokenOf(person);
-            // Signing out for good would spare all the others.
+            // Signing out would end the other requests' session.
             for (const page of FORMS.filter(({ path }) => path !== '/logout')) {
                 for (const [what, value] of Object.entries(VALUES).filter(isTaken)) {
                     const changed = Object.fromEntries(
@@ -97,7 +97,7 @@ describe('forms that nobody sends in good faith (I1)', () => {
         }
     });
 
-    it('are answered soundly where one field alone is odd', async () => {
+    it('are answered safely with one odd field', async () => {
         const isTaken = oneOf(7);
         const form = await tokenOf(somebody);
         for (const path of ['/dashboard/keys', '/dashboard/workspace/rename', '/dashboard/settings/address', '/signup', '/login']) {
@@ -109,7 +109,7 @@ describe('forms that nobody sends in good faith (I1)', () => {
         }
     });
 
-    it('are refused where they are too large, repeat a field, have too many, or are no forms', async () => {
+    it('are refused if they are too large, repeat a field, have too many, or are no forms', async () => {
         const isTaken = oneOf(3);
         for (const [who, person] of Object.entries(people)) {
             const form = await tokenOf(person);
@@ -140,7 +140,7 @@ describe('forms that nobody sends in good faith (I1)', () => {
         }
     });
 
-    it('and paths and queries like them are answered soundly too', async () => {
+    it('are answered safely with such paths and queries, too', async () => {
         const isTaken = oneOf(7);
         for (const [who, person] of Object.entries(people)) {
             for (const page of SHOWN) {
@@ -157,7 +157,7 @@ describe('forms that nobody sends in good faith (I1)', () => {
         }
     });
 
-    it('and cookies like them are nobody', async () => {
+    it('sign nobody in with such cookies', async () => {
         for (const value of ['x', 'a'.repeat(43), '"quoted"', '{}', '%00', 'a=b=c', '\u00e9']) {
             for (const name of ['routebook_session', 'routebook_visit', 'routebook_notice', '__proto__']) {
                 const person = visitor(world);
@@ -168,7 +168,7 @@ describe('forms that nobody sends in good faith (I1)', () => {
         }
     });
 
-    it('leave no bug in the log, and the account as it was', async () => {
+    it('leave no bug in the log, and the account unchanged', async () => {
         expect(world.logged.filter(({ level }) => level === 'error')).to.deep.equal([]);
         expect((await somebody.get('/dashboard')).status).to.equal(200);
     });

@@ -63,7 +63,7 @@ describe('inviting a friend', function () {
 
     const bonusOf = async (email: string) => (await world.app.credits.balance(await userOf(world, email)))?.bonus;
 
-    it('earns 100 when anyone who came by the link calls on a second day, and says what came of it', async () => {
+    it('earns 100 when an invited user calls on a second day, and says so', async () => {
         const host = await confirmed();
         const link = await linkOf(host);
         expect(await linkOf(host)).to.equal(link);
@@ -86,7 +86,7 @@ describe('inviting a friend', function () {
         await host.get('/dashboard/statement');
     });
 
-    it('earns nothing for an address that was here before, however it is spelled', async () => {
+    it('earns nothing for an address that already had an account, in any spelling', async () => {
         const host = await confirmed();
         const email = `grace${Math.random().toString(36).slice(2, 8)}@pages.example`;
         const former = await confirmed(email);
@@ -98,7 +98,7 @@ describe('inviting a friend', function () {
         expect(await bonusOf(host.email)).to.equal(0);
     });
 
-    it('earns for twenty people a month at most', async () => {
+    it('earns for at most twenty people a month', async () => {
         const host = await confirmed();
         const hostId = await userOf(world, host.email);
         await world.app.db.raw(
@@ -108,7 +108,7 @@ describe('inviting a friend', function () {
         const link = await linkOf(host);
         const [late, later] = [freshFriend(), freshFriend()];
         await comeBy(link, late);
-        // Into the same month as the twenty.
+        // The same month as the twenty.
         await world.app.db.raw('update users set referral_from = app_now() where email = ?', [late]);
         await fetchOnce(late);
         expect(await bonusOf(host.email)).to.equal(0);
@@ -120,10 +120,10 @@ describe('inviting a friend', function () {
     });
 
     describe('on one day', () => {
-        // Days of their own: other sign-ups count too.
+        // Each test has days of its own, since other sign-ups count too.
         beforeEach(() => world.clock.advance({ days: 1 }));
 
-        /** What the inviter earns by seven people, who call on that day and on the next one. */
+        /** The bonus for seven invited users who call on that day and on the next one. */
         async function earnedBy(emailOf: (place: number) => string, addressOf: (place: number) => string) {
             const host = await confirmed(freshFriend());
             const link = await linkOf(host);
@@ -136,7 +136,7 @@ describe('inviting a friend', function () {
         }
         const ownDomain = () => freshAddress().replace('pages.example', 'one-owner.example');
 
-        it('earns for five people of one IPv4 /24, and says so; each earns the 50 of a first call', async () => {
+        it('earns for five people of one IPv4 /24, and says so; each of them earns 50 with the first call', async () => {
             const { host, earned, theirs } = await earnedBy(freshFriend, (place) => `203.0.113.${place + 1}`);
             expect(earned).to.equal(500);
             expect(theirs).to.deep.equal(Array(7).fill(50));
@@ -148,17 +148,17 @@ describe('inviting a friend', function () {
             expect((await earnedBy(freshFriend, (place) => `2001:db8:5:${place + 1}::1`)).earned).to.equal(500);
         });
 
-        it('earns for five people of one mail domain that is no public provider, whichever of its names', async () => {
+        it('earns for five people of one private mail domain, including its subdomains', async () => {
             const { earned } = await earnedBy((place) => ownDomain().replace('@', `@m${place}.`), freshRange);
             expect(earned).to.equal(500);
         });
 
-        it('earns for all who come from elsewhere with a public provider, and begins again on the next day', async () => {
+        it('earns for everybody from other addresses with a public provider, and starts again on the next day', async () => {
             expect((await earnedBy(freshFriend, freshRange)).earned).to.equal(700);
             expect((await earnedBy(ownDomain, freshRange)).earned).to.equal(500);
         });
 
-        it('counts exactly where all sign up at the same time', async () => {
+        it('counts exactly if all sign up at the same time', async () => {
             const host = await confirmed(freshFriend());
             const link = await linkOf(host);
             await world.clock.advance({ days: 1 });
@@ -170,7 +170,7 @@ describe('inviting a friend', function () {
             expect(rows).to.deep.equal([{ counted: 5, all: 9 }]);
         });
 
-        it('remembers no address and no domain, and nothing once the day is over', async () => {
+        it('stores no address and no domain, and nothing after the day', async () => {
             await comeBy(await linkOf(await confirmed(freshFriend())), ownDomain(), '192.0.2.77');
             const rows = async () => (await world.app.db.raw('select s::text as row from sign_ups_of_a_day s')).rows as { row: string }[];
             expect((await rows()).length).to.be.above(0);
@@ -181,7 +181,7 @@ describe('inviting a friend', function () {
         });
     });
 
-    it('by mail writes to people without an account, and tells nobody who has one', async () => {
+    it('by mail is sent to people without an account, and does not reveal who has one', async () => {
         const host = await confirmed();
         const [stranger, known] = [freshAddress(), freshAddress()];
         await confirmed(known);
@@ -195,7 +195,7 @@ describe('inviting a friend', function () {
         expect(mail.mails.length - before).to.equal(1);
     });
 
-    it('by mail has its bounds: three to one address and twenty of one person a day, five of these an hour', async () => {
+    it('by mail is limited: three to one address and twenty from one person a day, five of these an hour', async () => {
         const [host, stranger] = [await confirmed(), freshAddress()];
         const send = async (email: string) => (await host.send('/dashboard/invite', { email }, { from: '/dashboard/invite' })).status;
         expect([await send(stranger), await send(stranger), await send(stranger), await send(stranger)]).to.deep.equal([
@@ -212,7 +212,7 @@ describe('inviting a friend', function () {
         expect(await send(freshAddress())).to.equal(422);
     });
 
-    it('leads anyone who is signed in already to the dashboard, and a made-up link nowhere', async () => {
+    it('redirects signed-in visitors to the dashboard, and an invented link nowhere', async () => {
         const host = await confirmed();
         expect((await host.get(await linkOf(host))).to).to.equal('/dashboard');
         expect((await visitor(world).get('/invite/doesNotExist')).status).to.equal(404);

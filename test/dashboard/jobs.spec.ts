@@ -65,7 +65,7 @@ describe('jobs and batches on the dashboard', function () {
     };
     const untilEnded = async (id: string) => dataOf(await caller.call('GET', `/v1/batches/${id}?wait=30`));
 
-    it('shows a batch with its progress, groups what failed, and runs the failed again', async () => {
+    it('shows a batch with its progress, groups failures, and retries the failed items', async () => {
         unknown = new Set([3, 4]);
         const { id, at } = await order([1, 2, 3, 4]);
         await untilEnded(id);
@@ -84,7 +84,7 @@ describe('jobs and batches on the dashboard', function () {
         expect(retried).to.include('succeeded').and.not.include('Run the failed again');
     });
 
-    it('runs the items of one code again, with the key that is chosen of several', async () => {
+    it('retries the items with one error code, with the chosen one of several keys', async () => {
         unknown = new Set([3, 4]);
         const eve = await signUp(world);
         const keys = [await keyOf(eve), await keyOf(eve)];
@@ -104,7 +104,7 @@ describe('jobs and batches on the dashboard', function () {
         expect(again.status).to.equal('succeeded');
     });
 
-    it('hands out the results, each item once, as lines and as a table that no program runs', async () => {
+    it('offers the results for download, each item once, as lines and as a table without formulas', async () => {
         unknown = new Set([2]);
         const { id, at } = await order([1, 2]);
         await untilEnded(id);
@@ -136,7 +136,7 @@ describe('jobs and batches on the dashboard', function () {
         expect([ended.status, wordsOf(ended.html).includes('batch')]).to.deep.equal([409, true]);
     });
 
-    it('lists jobs by state and site, shows one with its result, and deletes that', async () => {
+    it('lists jobs by state and site, shows one with its result, and deletes it', async () => {
         const body = { site: SITE, endpoint: 'stock', params: { id: 9 } };
         const { job_id: id } = dataOf<{ job_id: string }>(await caller.call('POST', '/v1/jobs', { body }));
         await caller.call('GET', `/v1/jobs/${id}?wait=30`);
@@ -164,7 +164,7 @@ describe('jobs and batches on the dashboard', function () {
         const hiddenIn = (html: string, name: string) =>
             (new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '').replaceAll('&quot;', '"');
 
-        it('makes calls of rows by the names of the columns, prices them, and orders them once', async () => {
+        it('creates calls from rows by the names of the columns, prices them, and creates the batch once', async () => {
             const csv = '\uFEFFID,Custom-ID,Note\r\n11,sku-11,"two\r\nlines"\r\n\r\n12,sku-12,\r\n';
             const priced = await send(csv);
             expect(priced.status, wordsOf(priced.html)).to.equal(200);
@@ -186,7 +186,7 @@ describe('jobs and batches on the dashboard', function () {
             expect(lines.map((line) => JSON.parse(line).result.data.id).sort()).to.deep.equal([11, 12]);
         });
 
-        it('takes columns of other names where they are mapped', async () => {
+        it('accepts other column names if they are mapped', async () => {
             const first = await send('article\n21\n');
             expect(first.status).to.equal(422);
             expect(wordsOf(first.html)).to.include('No column is id');
@@ -194,7 +194,7 @@ describe('jobs and batches on the dashboard', function () {
             expect(wordsOf(mapped.html)).to.include('Run 1 call for up to 1 credit');
         });
 
-        it('names what is wrong by line and column, and keeps what was typed', async () => {
+        it('names errors by line and column, and keeps what was typed', async () => {
             const wrong = await send('id,custom_id\n1,a\n"x\ny",b\n3,a\n');
             expect(wrong.status).to.equal(422);
             const words = wordsOf(wrong.html);
@@ -234,7 +234,7 @@ describe('jobs and batches on the dashboard', function () {
             return tab;
         };
 
-        it('moves without reloading, and offers the next step when it ended', async () => {
+        it('updates without reloading, and offers the next step when it ended', async () => {
             unknown = new Set([2]);
             const { id, at } = await order([1, 2, 3]);
             const paused = await ada.send(`${at}/pause`, {}, { from: at });
@@ -253,7 +253,7 @@ describe('jobs and batches on the dashboard', function () {
             await tab.close();
         });
 
-        it('is whole and readable on a phone and on a desktop, in light and in dark', async () => {
+        it('is complete and readable on a phone and on a desktop, light and dark', async () => {
             unknown = new Set([5, 6, 7]);
             const { id, at } = await order([1, 2, 3, 5, 6, 7], { name: 'Stock of the week, all of the shops in the north' });
             await untilEnded(id);
@@ -273,7 +273,7 @@ describe('jobs and batches on the dashboard', function () {
             await tab.close();
         });
 
-        it('takes a file, says what is wrong with it, and prices it, whole and readable everywhere', async () => {
+        it('accepts a file, names its errors, and prices it, complete and readable everywhere', async () => {
             const tab = await tabOf();
             await tab.page.goto('/dashboard/jobs/batches/new');
             const { page } = tab;

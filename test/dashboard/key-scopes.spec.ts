@@ -38,7 +38,7 @@ describe('scopes of keys on the dashboard', function () {
         dataOf<{ key: { id: string; scopes: Scopes } }>(await withKey(world, apiKey).call('GET', '/v1/account')).key;
     const publishes = async (apiKey: string) => lackOf(await withKey(world, apiKey).publish(aPackage('mine.test'), '?dry_run=true'));
 
-    it('begin with calls, look-ups, jobs and the account, and hold what was ticked', async () => {
+    it('begin with calls, look-ups, jobs and the account, and store what was ticked', async () => {
         const person = await signUp(world);
         const { html } = await person.get('/dashboard/keys');
         const ticked = [...html.matchAll(/name="(route_\w+|effect_\w+)" value="yes" checked/g)].map(([, name]) => name);
@@ -62,7 +62,7 @@ describe('scopes of keys on the dashboard', function () {
         });
     });
 
-    it('of a key for an agent begin with reads and a daily cap, and with nothing of the account', async () => {
+    it('of a key for an agent begin with reads and a daily cap, without access to the account', async () => {
         const person = await signUp(world);
         const { html } = await person.get('/dashboard/keys?for=agent');
         const ticked = [...html.matchAll(/name="(route_\w+|effect_\w+)" value="yes" checked/g)].map(([, name]) => name);
@@ -108,7 +108,7 @@ describe('scopes of keys on the dashboard', function () {
         expect(wordsOf(html)).to.include('mine is no id of a connection');
     });
 
-    it('show what is wrong with a list beside it, and what was typed stays', async () => {
+    it('show an error beside its list, and keep what was typed', async () => {
         const person = await signUp(world);
         const fields = { name: 'x', expires: 'never', scopes: 'shown', route_maintain: 'yes', sites: 'localhost', ip_allow: '10.0.0.0/99' };
         const { status, html } = await person.send('/dashboard/keys', fields);
@@ -120,7 +120,7 @@ describe('scopes of keys on the dashboard', function () {
         expect(wordsOf(html)).to.include('Choose at least one of these');
     });
 
-    it('are narrowed at once, and widened only by who confirmed a moment ago', async () => {
+    it('are reduced at once, and extended only with a recent confirmation', async () => {
         const person = await signUp(world);
         const { apiKey, keyId } = await makeKey(person, { scopes: 'shown', ...FIRST, route_publish: 'yes' });
         expect(await publishes(apiKey)).to.equal(undefined);
@@ -145,7 +145,7 @@ describe('scopes of keys on the dashboard', function () {
         );
     });
 
-    it('ask their person before fewer writes only after a password', async () => {
+    it('need a password before fewer writes are confirmed', async () => {
         const person = await signUp(world);
         const { keyId } = await makeKey(person);
         await world.app.db.raw("update web_sessions set confirmed_at = app_now() - interval '1 hour'");
@@ -160,7 +160,7 @@ describe('scopes of keys on the dashboard', function () {
         expect(await limit()).to.equal(null);
     });
 
-    it('reach beyond the first ones only for who confirmed a moment ago, in a new key and in a rotated one', async () => {
+    it('exceed the initial ones only with a recent confirmation, in a new key and in a rotated one', async () => {
         const person = await signUp(world);
         const { keyId } = await makeKey(person, { scopes: 'shown', ...FIRST, route_maintain: 'yes' });
         const { keyId: plain } = await makeKey(person);
@@ -179,7 +179,7 @@ describe('scopes of keys on the dashboard', function () {
         await makeKey(person);
     });
 
-    it('go on with a rotated key, as do its cap and the price above which it asks', async () => {
+    it('are kept by a rotated key, with its cap and its confirmation price', async () => {
         const person = await signUp(world);
         const { apiKey, keyId } = await makeKey(person, { scopes: 'shown', route_fetch: 'yes', effect_read: 'yes', sites: 'shop.test' });
         await person.send(`/dashboard/keys/${keyId}/cap`, { cap: '30' });
@@ -191,7 +191,7 @@ describe('scopes of keys on the dashboard', function () {
         expect(row).to.deep.equal({ day_cap: 30, confirm_above: 5 });
     });
 
-    it('stand in the audit with everything else that is done with keys, and from where', async () => {
+    it('are in the audit with every other change of keys, and with the address', async () => {
         const person = await signUp(world);
         const { apiKey, keyId } = await makeKey(person, { name: 'server' });
         const audit = async () => dataOf<AuditEntry[]>(await withKey(world, apiKey).call('GET', '/v1/audit'));

@@ -31,7 +31,7 @@ describe('keys on the dashboard', function () {
         await shop.close();
     });
 
-    /** Makes a key, and reads it from the page that shows it. */
+    /** Creates a key, and reads it from the page that shows it. */
     async function makeKey(person: Visitor, fields: Record<string, string> = {}): Promise<{ apiKey: string; keyId: string; html: string }> {
         const { status, html } = await person.send('/dashboard/keys', { name: 'laptop', expires: 'never', ...fields });
         expect(status, wordsOf(html)).to.equal(200);
@@ -42,7 +42,7 @@ describe('keys on the dashboard', function () {
 
     const statusOf = async (apiKey: string) => (await withKey(world, apiKey).call('GET', '/v1/account')).status;
 
-    it('are shown once, with a curl line that works as printed', async function () {
+    it('are shown once, with a curl line that works unchanged', async function () {
         needs(this, 'curl');
         const person = await signUp(world);
         const { apiKey, html } = await makeKey(person);
@@ -58,7 +58,7 @@ describe('keys on the dashboard', function () {
         expect(wordsOf((await person.get('/dashboard')).html)).to.include('1,049 left');
     });
 
-    it('end when they were to, and say when they were used last', async () => {
+    it('end at the chosen time, and show when they were last used', async () => {
         const person = await signUp(world);
         const { apiKey } = await makeKey(person, { expires: 'month' });
         await eventually(
@@ -76,7 +76,7 @@ describe('keys on the dashboard', function () {
         );
     });
 
-    it('that are rotated live on beside the new one, as long as was chosen', async () => {
+    it('that are rotated remain valid beside the new one, as long as was chosen', async () => {
         const person = await signUp(world);
         const old = await makeKey(person, { name: 'server' });
         const answer = await person.send(`/dashboard/keys/${old.keyId}/rotate`, { overlap: 'hour' });
@@ -114,7 +114,7 @@ describe('keys on the dashboard', function () {
         }
     });
 
-    it('take another name, and say what is wrong with one beside it', async () => {
+    it('are renamed, with an error beside a wrong name', async () => {
         const person = await signUp(world);
         const { keyId } = await makeKey(person);
         expect((await person.send(`/dashboard/keys/${keyId}/rename`, { name: '  desk  ' })).to).to.equal(`/dashboard/keys/${keyId}`);
@@ -126,7 +126,7 @@ describe('keys on the dashboard', function () {
         expect(wordsOf(nameless.html)).to.include('Fill this in.');
     });
 
-    it('of others are seen by owners and admins, who may revoke them but not act as them; members see their own', async () => {
+    it('of others are visible to owners and admins, who may revoke but not use them; members see their own', async () => {
         const owner = await settle(world);
         const { rows } = await world.app.db.raw('select id from api_keys where user_id = ? and workspace_id = ?', [
             owner.values.user_id,
@@ -148,7 +148,7 @@ describe('keys on the dashboard', function () {
         expect(await statusOf(owner.apiKey)).to.equal(200);
     });
 
-    it('are at most a hundred that work in a workspace', async () => {
+    it('are at most a hundred working ones in a workspace', async () => {
         const person = await signUp(world);
         await makeKey(person);
         await world.app.db.raw(
@@ -161,7 +161,7 @@ describe('keys on the dashboard', function () {
         expect(wordsOf(html)).to.include('at most 100 active keys');
     });
 
-    it('are no more than that by rotating, many at once either: the old one has to end', async () => {
+    it('cannot exceed that by rotating, even many at once: the old one must end', async () => {
         const person = await signUp(world);
         const old = await makeKey(person);
         await fillUp(old.keyId, 97);
@@ -178,7 +178,7 @@ describe('keys on the dashboard', function () {
         expect(answer.html).to.match(/rb_live_[0-9A-Za-z]{36}/);
     });
 
-    /** More keys beside this one, as if they had been made by hand. */
+    /** Adds keys to the workspace, as if they had been created one by one. */
     async function fillUp(keyId: string, count: number): Promise<void> {
         await world.app.db.raw(
             `insert into api_keys (id, workspace_id, user_id, name, hash, prefix)

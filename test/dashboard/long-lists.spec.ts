@@ -18,7 +18,7 @@ const LONG = 'a-very-long-name-of-a-department-of-the-ministry-of-agriculture.ex
 const TITLE = 'Department of Agriculture, Fisheries, Forestry and the Rural Environment';
 
 /** Three screens of a phone. */
-const MOST_PIXELS = 2500;
+const MAX_PIXELS = 2500;
 
 describe('long lists and long names', function () {
     this.timeout(240_000);
@@ -51,7 +51,7 @@ describe('long lists and long names', function () {
         await world?.close();
     });
 
-    /** One call of each of thirty sites, by somebody who maintains none. */
+    /** One call of each of thirty sites, by a user who maintains none. */
     async function callStarters(): Promise<void> {
         const { userId, workspaceId } = await joinWorld(world);
         const { rows } = await world.app.db.raw<{ rows: { site: string }[] }>('select site from sites order by site limit 30');
@@ -89,13 +89,13 @@ describe('long lists and long names', function () {
     for (const path of paths) {
         it(`fit on three screens of a phone: ${path}`, async () => {
             await tab.visit(path);
-            expect(await tab.page.evaluate<number>('document.documentElement.scrollHeight')).to.be.at.most(MOST_PIXELS);
+            expect(await tab.page.evaluate<number>('document.documentElement.scrollHeight')).to.be.at.most(MAX_PIXELS);
             await tab.lookAround(`long${path.replaceAll(/\W/g, '.')}`);
             await tab.page.setViewportSize(PHONE);
         });
     }
 
-    it('leave the home page as wide as a phone', async () => {
+    it('leave the home page no wider than a phone', async () => {
         await tab.visit('/');
         await tab.page.getByRole('link', { name: TITLE }).waitFor();
         await tab.look();
@@ -107,7 +107,7 @@ describe('long lists and long names', function () {
         await tab.lookAround('long.webhook');
     });
 
-    it('break neither a key nor an address on a desktop', async () => {
+    it('wrap neither a key nor an address on a desktop', async () => {
         await tab.page.setViewportSize(DESKTOP);
         await tab.visit('/dashboard/keys');
         await tab.page
@@ -120,5 +120,5 @@ describe('long lists and long names', function () {
         expect(new Set(lines)).to.deep.equal(new Set([1]));
     });
 
-    it('are quiet until the browser is closed', () => tab.close());
+    it('cause no errors until the browser is closed', () => tab.close());
 });

@@ -37,8 +37,8 @@ describe('an account', function () {
     const mayEnter = async (person: Visitor) => (await person.get('/dashboard')).status === 200;
     const signIn = (person: Visitor, email: string, password: string) => person.send('/login', { email, password });
 
-    describe('whose address is not confirmed', () => {
-        it('may look around, and is told so; fetch, publish and invite are refused, with a key too', async () => {
+    describe('with an unconfirmed address', () => {
+        it('may browse, with a notice; fetch, publish and invite are refused, with a key too', async () => {
             const email = freshAddress();
             const person = await signUp(world, email);
             expect(wordsOf((await person.get('/dashboard')).html)).to.include('Confirm your email address.');
@@ -61,7 +61,7 @@ describe('an account', function () {
             );
         });
 
-        it('is confirmed by its mailed link, once; with the password where somebody else may have opened it', async () => {
+        it('is confirmed by its mailed link, once; with the password if somebody else may have opened it', async () => {
             const email = freshAddress();
             await signUp(world, email);
             const { link = '', from, text } = await mail.mailTo(email);
@@ -83,7 +83,7 @@ describe('an account', function () {
             for (let time = 0; time < 4; time++) expect((await person.send('/verify/send')).to).to.equal('/dashboard');
             expect((await person.send('/verify/send')).status).to.equal(429);
             expect((await person.get(first.link ?? '')).status).to.equal(410);
-            // Mails may overtake each other on their way.
+            // Mails may arrive in another order.
             const opened: (string | undefined)[] = [];
             for (let message = 1; message <= 4; message++) opened.push((await person.get((await mail.mailTo(email)).link ?? '')).to);
             expect(opened.filter((to) => to === '/dashboard')).to.have.length(1);
@@ -110,7 +110,7 @@ describe('an account', function () {
             expect(rows[0].invited_by).to.equal(inviterId);
         });
 
-        it('is no operator, even where OPERATOR_EMAILS has it, before the link was opened', async () => {
+        it('is no operator before the link was opened, even if OPERATOR_EMAILS contains it', async () => {
             const person = await signUp(world, 'ops@pages.example');
             const look = async () => isOperator(world.app, await findSignedIn(world.app.db, person.cookies.get('routebook_session') ?? ''));
             expect(await look()).to.equal(false);
@@ -119,10 +119,10 @@ describe('an account', function () {
         });
     });
 
-    describe('whose password is forgotten', () => {
+    describe('with a forgotten password', () => {
         const ask = (person: Visitor, email: string) => person.send('/forgot', { email }, { from: '/forgot' });
 
-        it('gets a link that sets a new one once, ends every session, and tells nobody whether there is an account', async () => {
+        it('gets a link that sets a new one once, ends every session, and does not reveal whether there is an account', async () => {
             const email = freshAddress();
             const before = await signUp(world, email);
             await mail.mailTo(email);
@@ -142,7 +142,7 @@ describe('an account', function () {
             expect((await mail.mailTo(email)).subject).to.equal('Your password was changed');
         });
 
-        it('gets a link that is too old after an hour', async () => {
+        it('gets a link that expires after an hour', async () => {
             const email = freshAddress();
             await signUp(world, email);
             await mail.mailTo(email);
@@ -152,7 +152,7 @@ describe('an account', function () {
             expect((await visitor(world).get(link)).status).to.equal(410);
         });
 
-        it('belongs to the reader of the address: who signed up with it before loses the keys', async () => {
+        it('belongs to the owner of the address: whoever signed up with it before loses the keys', async () => {
             const email = freshAddress();
             await signUp(world, email);
             await mail.mailTo(email);
@@ -170,7 +170,7 @@ describe('an account', function () {
             );
         });
 
-        it('leaves no other way in: an address that somebody else asked to change to before does not hold any more', async () => {
+        it('allows no other access: an earlier change to this address by somebody else is void', async () => {
             const email = freshAddress();
             const squatter = await signUp(world, email);
             await mail.mailTo(email);
@@ -189,7 +189,7 @@ describe('an account', function () {
             expect((await signIn(visitor(world), email, OTHER_PASSWORD)).status).to.equal(303);
         });
 
-        it('is not mailed about more than four times an hour, and says the same', async () => {
+        it('is not mailed more than four times an hour, and says the same', async () => {
             const email = freshAddress();
             await signUp(world, email);
             await mail.mailTo(email);
@@ -206,7 +206,7 @@ describe('an account', function () {
         });
     });
 
-    describe('where no mail server is set', () => {
+    describe('without a mail server', () => {
         it('works at once, and its address is confirmed by the link in the log', async () => {
             const quiet = await openWorld({ workers: 0 });
             try {

@@ -9,7 +9,7 @@ import { openWorld } from '../support/world.ts';
 import { MEANINGS, namesOfPages } from './support/names.ts';
 import { absentValues, pathOf } from './support/places.ts';
 
-/** Routes that belong to no tenant, and why. */
+/** Routes that belong to no tenant, with the reason. */
 const OF_NOBODY: Readonly<Record<string, string>> = {
     'get /livez': 'says only that the process lives',
     'get /readyz': 'says only whether it takes calls',
@@ -36,7 +36,7 @@ const OF_NOBODY: Readonly<Record<string, string>> = {
     'post /webhooks/stripe': 'takes nothing but signed ids; test/billing/webhook.spec.ts has whose they are',
 };
 
-/** Every kind of id that is made, and where the matrices ask for another tenant's. */
+/** Every kind of id that is generated, and where the matrices test another tenant's. */
 const KINDS: Readonly<Record<string, RegExp>> = {
     usr: /what: 'user'/,
     wsp: /what: 'workspace'/,
@@ -53,25 +53,25 @@ const KINDS: Readonly<Record<string, RegExp>> = {
     dlv: /delivery_id: newId\('dlv'\)/,
     op: /operation: newId\('op'\)/,
     inv: /invitation_id: newId\('inv'\)/,
-    // It is part of a signed link alone.
+    // It only occurs in a signed link.
     rmv: /newId\('rmv'\)/,
     pky: /passkey_id: newId\('pky'\)/,
     ntc: /notice: newId\('ntc'\)/,
-    // Never leaves the database: Stripe's session stands for it.
+    // It never leaves the database. Stripe's session id is used instead.
     chk: /checkout: `cs_/,
     // No route takes one.
     evt: /./,
     run: /./,
     chg: /./,
     rep: /./,
-    // An app is nobody's: anyone may let it act for them.
+    // Apps belong to no tenant: any user may authorise them.
     app: /./,
 };
 
-describe('what one tenant may see of another is asked of everything:', function () {
+describe('the test of what one tenant may see of another covers everything:', function () {
     this.timeout(240_000);
 
-    it('each route that the server has is in the table of contracts or of pages, or stands here with its reason', async () => {
+    it('each route of the server is in the table of contracts or of pages, or is listed here with a reason', async () => {
         const world = await openWorld({ workers: 0 });
         try {
             const served = (await buildServer(world.app))
@@ -86,7 +86,7 @@ describe('what one tenant may see of another is asked of everything:', function 
         }
     });
 
-    it('a new page whose path names what nobody has a value for fails', () => {
+    it('a new page whose path has a placeholder without a test value fails', () => {
         const page: Page = {
             method: 'GET',
             path: '/dashboard/crates/{crate_id}',
@@ -97,14 +97,14 @@ describe('what one tenant may see of another is asked of everything:', function 
         for (const one of PAGES) expect(pathOf(one, absentValues())).not.to.include('{');
     });
 
-    it('a new route of the API whose path or body nobody has a value for fails', () => {
+    it('a new route of the API whose path or body has a field without a test value fails', () => {
         const [get, post] = [CONTRACTS.find(({ name }) => name === 'getVersions'), CONTRACTS.find(({ name }) => name === 'postFetch')];
         if (get === undefined || post === undefined) throw new Error('these routes are there');
         expect(() => everyRoute('shop.test', {}, [{ ...get, path: '/v1/crates/{crate_id}' }])).to.throw('no value for /v1/crates');
         expect(() => everyRoute('shop.test', {}, [{ ...post, name: 'postCrate' }])).to.throw('no body for postCrate');
     });
 
-    it('a name in an address or a form that nobody gave a meaning fails', () => {
+    it('a new name in an address or a form without a meaning fails', () => {
         const names = namesOfPages();
         expect(names).to.include.members(['workspace', 'notice', 'key', 'call', 'checkout']);
         expect(
@@ -113,7 +113,7 @@ describe('what one tenant may see of another is asked of everything:', function 
         ).to.deep.equal([]);
     });
 
-    it('a new kind of id that the matrices do not ask for fails', () => {
+    it('a new kind of id that the matrices do not test fails', () => {
         const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
         const [, union = ''] = /export type IdPrefix =\s*([^;]+);/.exec(read('../../shared/domain/text/ids.ts')) ?? [];
         const kinds = [...union.matchAll(/'(\w+)'/g)].map(([, kind = '']) => kind);

@@ -128,7 +128,7 @@ describe('monitors on the dashboard', function () {
         expect((await ada.get(at)).status).to.equal(404);
     });
 
-    it('are refused field by field, and what was typed stays', async () => {
+    it('are refused with an error at each field, and keep what was typed', async () => {
         const said = async (more: Record<string, string>) => {
             const answer = await add(more);
             expect(answer.status, JSON.stringify(more)).to.equal(422);
@@ -160,7 +160,7 @@ describe('monitors on the dashboard', function () {
         });
         after(() => browser?.close());
 
-        it('are whole and readable on a phone and on a desktop, in light and in dark', async () => {
+        it('are complete and readable on a phone and on a desktop, light and dark', async () => {
             const { at } = await changed();
             const tab = await openTab(browser, world.base);
             await tab.context.addCookies([...ada.cookies].map(([name, value]) => ({ name, value, url: world.base })));

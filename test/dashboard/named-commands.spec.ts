@@ -6,10 +6,10 @@ import { expect } from 'chai';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-describe('the commands that pages name', function () {
+describe('the commands on pages', function () {
     this.timeout(240_000);
 
-    it('are commands of the command line', async () => {
+    it('exist in the command line', async () => {
         const { stdout } = await promisify(execFile)(process.execPath, ['cli/bin/routebook.ts', '--help'], { cwd: ROOT });
         const known = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
         const named = globSync('api/dashboard/views/**/*.eta', { cwd: ROOT }).flatMap((file) =>

@@ -36,7 +36,7 @@ for (const topology of ANY_TOPOLOGY) {
             return { html, words: wordsOf(html) };
         };
 
-        it('is not there for anybody else', async () => {
+        it('does not exist for anybody else', async () => {
             const somebody = await signUp(world, freshAddress());
             expect((await somebody.get('/dashboard/operations')).status).to.equal(404);
             expect((await visitor(world).get('/dashboard/operations')).status).to.equal(404);
@@ -47,14 +47,14 @@ for (const topology of ANY_TOPOLOGY) {
             await world.app.db.raw('update users set verified_at = app_now() where id = ?', [operator.userId]);
         });
 
-        it('says that all is quiet', async () => {
+        it('says when there is nothing to report', async () => {
             const { words } = await shown();
             expect(words).to.include('The queue is empty.').and.to.include('Ledger mismatches 0');
             expect(words).to.include('None: every host may be called.').and.to.include('None: no endpoint ended two workers.');
             expect(words).to.match(/Slots busy \d+ of 64/);
         });
 
-        it('shows jobs by site and age, slots and workers, and never what was asked for', async () => {
+        it('shows jobs by site and age, slots and workers, but no params', async () => {
             const calls = [1, 2].map(() => caller.fetch(SHOP, 'held', {}, { timeout_ms: 60_000 }));
             await shop.waiting(2);
             await eventually(shown, ({ words: text }) => text.includes(`${SHOP} active 2`) && text.includes('Slots busy 2'));
@@ -83,7 +83,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(words).to.include(`${SHOP} version 1 just now`);
         });
 
-        it('is whole and readable in a browser', async function () {
+        it('is complete and readable in a browser', async function () {
             const browser = await openBrowser(this);
             try {
                 const tab = await openTab(browser, world.base);

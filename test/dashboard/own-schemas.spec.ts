@@ -38,7 +38,7 @@ describe('a workspace’s own schemas on the dashboard', function () {
             ...fields,
         });
 
-    /** Checks a package, then publishes it as its report offers. */
+    /** Checks a package, then publishes it with the form of its report. */
     async function publish(person: Visitor, document: object) {
         const { html } = await send(person, document);
         return send(person, document, {
@@ -51,7 +51,7 @@ describe('a workspace’s own schemas on the dashboard', function () {
     const latestOf = async (site: string) =>
         (await stranger(world).call('GET', `/v1/schemas/${site}`)).body['data'] as { version: number } | undefined;
 
-    it('may be megabytes large: what cannot be published is shown again as it was sent', async () => {
+    it('may be megabytes large, and are shown again as they were sent if they are refused', async () => {
         const { person } = await contributor();
         const text = `{"description": "<b>'&'</b> ${'"+"'.repeat(400_000)}`;
         const refused = await send(person, text);
@@ -89,7 +89,7 @@ describe('a workspace’s own schemas on the dashboard', function () {
         expect(await latestOf(site)).to.deep.include({ version: 1 });
     });
 
-    it('that break the rules are told problem by problem with pointers, and what was typed stays', async () => {
+    it('that break the rules get an error with a pointer for each problem, and keep what was typed', async () => {
         const { person } = await contributor();
         const site = freshSite();
         const bad = aPackage(site, {
@@ -114,7 +114,7 @@ describe('a workspace’s own schemas on the dashboard', function () {
         expect(await latestOf(site)).to.equal(undefined);
     });
 
-    it('of any size that the API takes come through a form', async () => {
+    it('of any size that the API accepts can be sent by a form', async () => {
         const { person } = await contributor();
         const site = freshSite();
         const endpoints = Array.from({ length: 150 }, (_, index) =>
@@ -125,7 +125,7 @@ describe('a workspace’s own schemas on the dashboard', function () {
         expect((await publish(person, document)).to).to.equal(`/dashboard/schemas/${site}`);
     });
 
-    it('are published as they were checked, and over nobody’s newer version', async () => {
+    it('are published as they were checked, and never replace another one’s newer version', async () => {
         const { person, workspaceId } = await contributor();
         const site = freshSite();
         await publish(person, aPackage(site));
@@ -147,7 +147,7 @@ describe('a workspace’s own schemas on the dashboard', function () {
         expect((await person.get(`/dashboard/schemas/new?site=${site}`)).html).to.include('From a colleague');
     });
 
-    it('are taken out of use with a reason, and put back', async () => {
+    it('are yanked with a reason, and put back', async () => {
         const { person } = await contributor();
         const site = freshSite();
         for (const title of ['One', 'Two']) await publish(person, aPackage(site, { title }));
@@ -173,7 +173,7 @@ describe('a workspace’s own schemas on the dashboard', function () {
         expect(wordsOf(final.html)).to.include('only an operator puts it back').and.include('by the operator, permanently');
     });
 
-    it('have maintainers who come and go, though never the last one', async () => {
+    it('have maintainers who join and leave, except for the last one', async () => {
         const [owner, guest] = [await contributor(), await contributor()];
         const site = freshSite();
         await publish(owner.person, aPackage(site));
@@ -197,7 +197,7 @@ describe('a workspace’s own schemas on the dashboard', function () {
         expect((await guest.person.get(at)).status).to.equal(200);
     });
 
-    it('stay with who maintains them while a plain member asks, or a session that was not confirmed for 15 minutes', async () => {
+    it('are not changed by plain members, nor without a confirmation of the last 15 minutes', async () => {
         const [owner, guest] = [await contributor(), await contributor()];
         const site = freshSite();
         await publish(owner.person, aPackage(site));
@@ -219,7 +219,7 @@ describe('a workspace’s own schemas on the dashboard', function () {
         expect((await guest.person.get(at)).status).to.equal(404);
     });
 
-    it('are nobody else’s: no other workspace publishes, yanks, or becomes a maintainer', async () => {
+    it('cannot be published, yanked or taken over by another workspace', async () => {
         const [owner, other] = [await contributor(), await contributor()];
         const site = freshSite();
         await publish(owner.person, aPackage(site));
@@ -237,7 +237,7 @@ describe('a workspace’s own schemas on the dashboard', function () {
         expect(await latestOf(site)).to.deep.include({ version: 1 });
     });
 
-    it('are for those who may call: anyone who only pays neither sees nor changes them', async () => {
+    it('are for roles that may call: the role billing neither sees nor changes them', async () => {
         const { person, workspaceId } = await contributor();
         const site = freshSite();
         await publish(person, aPackage(site));
@@ -252,7 +252,7 @@ describe('a workspace’s own schemas on the dashboard', function () {
         expect((await send(payer, aPackage(freshSite()))).status).to.equal(403);
     });
 
-    it('wait until the address is confirmed, where mails go out', async () => {
+    it('wait until the address is confirmed, if mails are sent', async () => {
         const mailed = await openWorld({ workers: 0, config: { trustProxy: 1, mail: { smtpUrl: 'smtp://127.0.0.1:1', from: undefined } } });
         try {
             const person = await signUp(mailed);
@@ -266,7 +266,7 @@ describe('a workspace’s own schemas on the dashboard', function () {
         }
     });
 
-    it('leave the API’s own publishers their rights', async () => {
+    it('change no rights of the API’s publishers', async () => {
         const ada = await join(world);
         const site = freshSite();
         expect(dataOf<{ version: number }>(await ada.publish(aPackage(site))).version).to.equal(1);

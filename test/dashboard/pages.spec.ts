@@ -10,7 +10,7 @@ import { pathOf, SHOWN } from './support/places.ts';
 import { type Settled, settle, userOf } from './support/settled.ts';
 import { freshAddress, PASSWORD } from './support/visitor.ts';
 
-/** All but what goes into another page, and files to keep. */
+/** All pages except for fragments and downloads. */
 const PAGES_OF_THEIR_OWN = SHOWN.filter(({ isPart }) => isPart !== true);
 
 describe('every page of the table', () => {
@@ -40,17 +40,17 @@ describe('every page of the table', () => {
     });
 
     for (const page of PAGES_OF_THEIR_OWN) {
-        it(`is whole, readable and quiet on a phone and on a desktop, in light and in dark: ${page.path}`, async () => {
+        it(`is complete, accessible and without errors on a phone and on a desktop, light and dark: ${page.path}`, async () => {
             const tab = page.audience === 'anyone' ? tabs.stranger : page.audience === 'operator' ? tabs.operator : tabs.member;
             const answer = await tab.page.goto(pathWithQuery(pathOf(page, somebody.values)));
-            // Without an app that asks, the page says so.
+            // Without a requesting app, the page shows an error.
             const expected = page.path === '/oauth/authorize' ? 400 : 200;
             expect([answer?.status(), new URL(tab.page.url()).pathname]).to.deep.equal([expected, pathOf(page, somebody.values)]);
             await tab.lookAround(nameOf(page.path));
         });
     }
 
-    it('is quiet until it is closed', async () => {
+    it('causes no errors until it is closed', async () => {
         for (const tab of Object.values(tabs)) await tab.close();
     });
 
@@ -61,7 +61,7 @@ describe('every page of the table', () => {
         return tab;
     }
 
-    /** The link that a new account is mailed, as the mail has it. */
+    /** The link in the mail to a new account. */
     async function verifyPath(email: string): Promise<string> {
         const find = async () =>
             (await world.app.db.raw<{ rows: { id: string }[] }>('select id from users where email = ?', [email])).rows[0];
@@ -71,7 +71,7 @@ describe('every page of the table', () => {
         return `/verify?token=${await tokenOfLink(world.app.secrets, linkId)}`;
     }
 
-    /** What the table does not show by itself: how a page looks after something was done on it. */
+    /** States of pages after an action, which the table alone does not show. */
     const SCENES: Readonly<Record<string, (tab: Tab) => Promise<unknown>>> = {
         'scene.not-found': ({ page }) => page.goto('/no/such/page'),
         'scene.sign-up-problems': async ({ page }) => {
@@ -156,7 +156,7 @@ describe('every page of the table', () => {
         },
     };
 
-    it('holds the longest names that people can choose, on a phone', async () => {
+    it('fits the longest names that people can choose, on a phone', async () => {
         const tab = await openTab(browser, world.base, { viewport: PHONE });
         const { page } = tab;
         const email = `${'m'.repeat(60)}@${'w'.repeat(60)}.${'w'.repeat(60)}.example`;
@@ -193,20 +193,20 @@ describe('every page of the table', () => {
         await tab.close();
     });
 
-    describe('after something was done on it', () => {
+    describe('after an action', () => {
         let tab: Tab;
         before(async () => {
             tab = await tabFor();
         });
 
         for (const [name, play] of Object.entries(SCENES)) {
-            it(`is sound: ${name}`, async () => {
+            it(`is complete and accessible: ${name}`, async () => {
                 await play(tab);
                 await tab.lookAround(name);
             });
         }
 
-        it('is quiet until it is closed', () => tab.close());
+        it('causes no errors until it is closed', () => tab.close());
     });
 
     function pathWithQuery(path: string): string {

@@ -7,7 +7,7 @@ import { openWorld, type World } from '../support/world.ts';
 import { type Attestation, attest, challengeFor, PASSKEY_PAGE } from './support/program-passkey.ts';
 import { type PageAnswer, signUp, wordsOf } from './support/visitor.ts';
 
-describe('a passkey that a program makes', function () {
+describe('a passkey from a software authenticator', function () {
     this.timeout(240_000);
     let world: World;
     let listed: Server;
@@ -26,7 +26,7 @@ describe('a passkey that a program makes', function () {
         listed.close();
     });
 
-    /** UP and attested data, without UV. */
+    /** The flags UP and AT, without UV. */
     const UNVERIFIED = 0x41;
 
     async function make(fmt: string, statement: Map<string, unknown>, told: Partial<Attestation> = {}): Promise<PageAnswer> {
@@ -36,11 +36,11 @@ describe('a passkey that a program makes', function () {
         return person.send(PASSKEY_PAGE, { name: 'a program', credential });
     }
 
-    it('is taken where it says nothing of its maker', async () => {
+    it('is accepted without an attestation', async () => {
         expect(wordsOf((await make('none', new Map())).html)).to.include('Your recovery codes');
     });
 
-    it('never has the service ask an address that its certificate names', async () => {
+    it('never makes the service connect to a URL in its certificate', async () => {
         const { port } = listed.address() as AddressInfo;
         const { cert } = issueCertificate(createAuthority(), 'key.example', { crl: `http://127.0.0.1:${port}/revoked` });
         const der = Buffer.from(cert.replaceAll(/-----.*-----|\s/g, ''), 'base64');
@@ -55,7 +55,7 @@ describe('a passkey that a program makes', function () {
         expect(asked).to.deep.equal([]);
     });
 
-    it('is refused without its user verified, from another origin, and for the challenge of somebody else', async () => {
+    it('is refused without user verification, from another origin, and for another person’s challenge', async () => {
         const nothing = new Map<string, unknown>();
         expect((await make('none', nothing, { flags: UNVERIFIED })).status).to.equal(422);
         expect((await make('none', nothing, { origin: 'https://evil.example' })).status).to.equal(422);

@@ -10,7 +10,7 @@ import { dataOf } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('anyone who has never been here', () => {
+describe('a first-time visitor', () => {
     let world: World;
     let shop: Shop;
     let maker: Person;
@@ -33,7 +33,7 @@ describe('anyone who has never been here', () => {
         return answer.text();
     }
 
-    it('sees sites that are in the registry now, a line to try, and a button for each plan', async () => {
+    it('sees the current sites of the registry, a command to try, and a button for each plan', async () => {
         const html = await read('/');
         expect(html).to.include(`href="/registry/${SHOP}"`).and.include('npx routebook find').and.include('All 1 site');
         for (const [path, label] of [
@@ -52,7 +52,7 @@ describe('anyone who has never been here', () => {
             .and.match(/<meta property="og:description" content="[^"]+">/);
     });
 
-    it('sees what is used most in a day, a week and a month', async () => {
+    it('sees the most used sites of a day, a week and a month', async () => {
         const empty = await read('/trending');
         expect(empty).to.include('Nothing was called in this time');
         const caller = await join(world, { plan: 'pro' });
@@ -66,13 +66,13 @@ describe('anyone who has never been here', () => {
         }
     });
 
-    it('sees whether the service works, part by part', async () => {
+    it('sees the status of the service, part by part', async () => {
         expect(await read('/status'))
             .to.include('Everything works.')
             .and.match(/Workers[\s\S]*?works/);
     });
 
-    it('reads the terms and the privacy notice: those of the operator, or what always holds', async () => {
+    it('reads the terms and the privacy notice: the operator’s, or the default ones', async () => {
         expect(await read('/terms')).to.include('<h1>Terms of service</h1>');
         expect(await read('/privacy')).to.include('A hash of your password'.toLowerCase());
         Object.assign(legal, { terms: '# House rules\n\nBe **kind**. <script>alert(1)</script>', privacy: '# What we keep\n\nLittle.' });
@@ -84,11 +84,11 @@ describe('anyone who has never been here', () => {
     });
 });
 
-describe('an operator who publishes terms', () => {
+describe('an operator with terms', () => {
     const folder = mkdtempSync(joinPath(tmpdir(), 'routebook-terms-'));
     after(() => rmSync(folder, { recursive: true }));
 
-    it('names a file of Markdown, and is told what is wrong with it', () => {
+    it('names a Markdown file, and gets an error if it is wrong', () => {
         const file = joinPath(folder, 'terms.md');
         writeFileSync(file, '# Rules\n\nNone.\n');
         expect(readConfig({ TERMS_FILE: file }).legal).to.deep.equal({ terms: '# Rules\n\nNone.\n', privacy: undefined });

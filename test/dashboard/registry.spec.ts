@@ -10,7 +10,7 @@ import { visitor, wordsOf } from './support/visitor.ts';
 
 const MARKUP = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
-describe('the registry on the web', function () {
+describe('the registry’s pages', function () {
     this.timeout(240_000);
     let world: World;
     let ada: Person;
@@ -64,14 +64,14 @@ describe('the registry on the web', function () {
         return { html, words: wordsOf(html) };
     };
 
-    it('finds a site by its name, mistyped too, and leads to its page', async () => {
+    it('find a site by its name, also mistyped, and link to its page', async () => {
         for (const q of ['lens', 'lens-shop.example', 'lnes shop']) {
             const { html } = await show(`/registry?q=${encodeURIComponent(q)}`);
             expect(html, q).to.include('href="/registry/lens-shop.example"').and.not.include('weather.example');
         }
     });
 
-    it('finds endpoints by a task, whose words no site is called by, from the box of the home page', async () => {
+    it('find endpoints by a task, with words that are in no site’s name, from the home page', async () => {
         await untilIndexed(world);
         const { html: home } = await show('/');
         const [, action] = /<form class="search" role="search" action="([^"]*)" method="get">/.exec(home) ?? [];
@@ -83,7 +83,7 @@ describe('the registry on the web', function () {
         expect(none.words).to.include('Nothing found').and.not.include('Endpoints that fit');
     });
 
-    it('still finds sites, and says why no endpoints are shown, when an address asks too often', async () => {
+    it('still find sites, and say why no endpoints are shown, when an address searches too often', async () => {
         const busy = visitor(world, { address: '198.51.100.77' });
         let html = '';
         for (let asked = 0; asked <= FINDS.limit; asked++) ({ html } = await busy.get('/registry?q=lens'));
@@ -91,7 +91,7 @@ describe('the registry on the web', function () {
         expect(wordsOf(html)).to.include('Endpoints are not shown: The window find is full');
     });
 
-    it('filters by category and by what is verified, and keeps what was chosen in the form', async () => {
+    it('filter by category and by verification, and keep the chosen filters in the form', async () => {
         const { html } = await show('/registry?category=weather&sort=name');
         expect(html).to.include('/registry/weather.example').and.not.include('/registry/lens-shop.example');
         expect(html).to.match(/<option value="weather" selected>/);
@@ -99,13 +99,13 @@ describe('the registry on the web', function () {
         expect((await show('/registry?verified=true')).words).to.include('Nothing found');
     });
 
-    it('takes what makes no sense as not said', async () => {
+    it('ignore invalid filters', async () => {
         for (const query of ['category=no/such', 'sort=up', 'from=gone', 'verified=perhaps', `q=${'x'.repeat(300)}`, 'q=%00', 'q=a&q=b']) {
             expect((await visitor(world).get(`/registry?${query}`)).status, query).to.equal(200);
         }
     });
 
-    it('shows many sites page by page, each of them once', async () => {
+    it('show many sites page by page, each of them once', async () => {
         for (let number = 10; number < 40; number++) {
             await publishAsStarter(world.app, aPackage(`many${number}.example`, { title: `Crowd ${number}` }));
         }
@@ -119,7 +119,7 @@ describe('the registry on the web', function () {
         expect(seen).to.deep.equal(Array.from({ length: 30 }, (_, index) => `many${index + 10}.example`));
     });
 
-    it('says where to ask for a site that nobody wrote down', async () => {
+    it('say where to request a site without a schema', async () => {
         const { status, html } = await visitor(world).get('/registry/nobody-wrote-it.example');
         expect(status).to.equal(404);
         expect(html).to.include('href="/requests/new?domain=nobody-wrote-it.example"');
@@ -128,7 +128,7 @@ describe('the registry on the web', function () {
     });
 
     describe('on the page of a site', () => {
-        it('has what each endpoint takes, answers and costs, and how well it works', async () => {
+        it('show params, response and price of each endpoint, and how well it works', async () => {
             const { words } = await show('/registry/lens-shop.example');
             for (const text of [
                 'find_lenses',
@@ -150,7 +150,7 @@ describe('the registry on the web', function () {
             expect(words).to.include(`Maintainer ${name}`);
         });
 
-        it('tells search engines what it is, without a script in it', async () => {
+        it('describe the site to search engines, without a script', async () => {
             const { html } = await show('/registry/lens-shop.example');
             expect(html).to.include('<title>Lens Shop (lens-shop.example): endpoints · Routebook</title>');
             expect(html).to.match(/<meta name="description" content="A shop for tests\.">/);
@@ -158,7 +158,7 @@ describe('the registry on the web', function () {
             expect(html).not.to.match(/<script(?![^>]* src=)/);
         });
 
-        it('names the address by which a search engine lists it, with what selects its content and nothing else', async () => {
+        it('name their canonical address, with the parts that select the content and no others', async () => {
             const canonicalOf = async (path: string) => /<link rel="canonical" href="([^"]*)">/.exec((await show(path)).html)?.[1];
             for (const [path, kept] of [
                 ['/registry?utm_source=mail', '/registry'],
@@ -172,7 +172,7 @@ describe('the registry on the web', function () {
             }
         });
 
-        it('has each endpoint as curl, JavaScript, Python and MCP, and links to every download', async () => {
+        it('show each endpoint as curl, JavaScript, Python and MCP, and link to every download', async () => {
             const { html, words } = await show('/registry/lens-shop.example');
             expect(words)
                 .to.include("import { Routebook } from 'routebook/client';")
@@ -186,7 +186,7 @@ describe('the registry on the web', function () {
             }
         });
 
-        it('shows whatever a stranger published as text', async () => {
+        it('show everything that a stranger published as text', async () => {
             for (const path of ['/registry/evil.example', '/registry/evil.example/versions', '/registry?q=evil']) {
                 const { html, words } = await show(path);
                 expect(html, path).not.to.match(/<img|<script>/);
@@ -194,7 +194,7 @@ describe('the registry on the web', function () {
             }
         });
 
-        it('warns of versions taken out of use, of drift, of blocks, and of a name that was made to be mistaken', async () => {
+        it('warn of yanked versions, of drift, of blocks, and of a misleading name', async () => {
             await publishAsStarter(world.app, aPackage('wikipedia.org', { title: 'Wikipedia' }));
             const other = await join(world);
             for (const title of ['Wlkipedia', 'Wlkipedia two', 'Wlkipedia three']) {
@@ -217,7 +217,7 @@ describe('the registry on the web', function () {
             expect(wordsOf(gone.html)).to.include('All versions');
         });
 
-        it('stays under 100 KiB with the largest package there may be, page after page', async () => {
+        it('stay under 100 KiB with the largest possible package, page after page', async () => {
             const param = (index: number) => ({
                 name: `p${index}`,
                 source: 'query' as const,
@@ -244,7 +244,7 @@ describe('the registry on the web', function () {
     });
 
     describe('on the page of its versions', () => {
-        it('shows what changed from one to the next, and between any two', async () => {
+        it('show what changed from one to the next, and between any two', async () => {
             const { words, html } = await show('/registry/lens-shop.example/versions?from=1&to=2');
             expect(words).to.include('From version 1 to 2 minor').and.include('order_lens added').and.include('find_lenses changed');
             expect(html).to.match(/<del>- +&quot;description&quot;: &quot;One product with its price\.&quot;,<\/del>/);
@@ -252,7 +252,7 @@ describe('the registry on the web', function () {
             expect((await show('/registry/lens-shop.example/versions?from=2&to=1')).words).to.include('order_lens removed');
         });
 
-        it('reads and compares two versions once for twenty who ask at the same time', async () => {
+        it('read and compare two versions once for twenty concurrent visitors', async () => {
             let reads = 0;
             const count = ({ sql }: { sql: string }) => {
                 if (sql.startsWith('select document')) reads += 1;
@@ -266,7 +266,7 @@ describe('the registry on the web', function () {
             expect(reads).to.equal(2);
         });
 
-        it('says so where a version cannot be read, as those yanked for legal reasons', async () => {
+        it('say so if a version is unavailable, such as those yanked for legal reasons', async () => {
             const sued = await join(world);
             for (const title of ['Sued', 'Sued no more'])
                 await sued.publish(aPackage('sued.example', { title, description: `${title}: a secret recipe` }));

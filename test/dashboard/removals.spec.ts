@@ -26,7 +26,7 @@ describe('the removal of a maintainer, on pages', function () {
         return { person, userId: await userOf(world, email), workspaceId: /wsp_[0-9A-Za-z]+/.exec(html)?.[0] ?? '' };
     }
 
-    /** Two maintainers of a new site, of whom the first asked to remove the second. */
+    /** Two maintainers of a new site. The first one requested the removal of the second. */
     async function beingRemoved() {
         const [owner, guest] = [await contributor(), await contributor()];
         const site = `leaving-${++sites}-shelf.example`;
@@ -51,7 +51,7 @@ describe('the removal of a maintainer, on pages', function () {
     const isPending = async (site: string, workspaceId: string) => (await removalOf(world.app.db, site, workspaceId)) !== undefined;
     const stopByLink = (person: Visitor, token: string) => person.send('/maintainers/stop', { token });
 
-    it('is shown with its time to the one who asked for it, who cannot ask again', async () => {
+    it('is shown with its time to the workspace that requested it, which cannot request it again', async () => {
         const { owner, at, when } = await beingRemoved();
         const { html } = await owner.person.get(at);
         const words = wordsOf(html);
@@ -61,7 +61,7 @@ describe('the removal of a maintainer, on pages', function () {
         expect(html).not.to.include('/maintainers/stop');
     });
 
-    it('is stopped by a button on the page of the workspace that is removed, which changes no maintainers until then', async () => {
+    it('is stopped by a button on the page of the removed workspace, and changes no maintainers until then', async () => {
         const { guest, owner, site, at, when } = await beingRemoved();
         const before = await guest.person.get(at);
         expect(wordsOf(before.html)).to.include('Another maintainer asked to remove this workspace').and.to.include(when);
@@ -77,7 +77,7 @@ describe('the removal of a maintainer, on pages', function () {
         expect([nothing.status, wordsOf(nothing.html).includes('No removal of this workspace is pending')]).to.deep.equal([422, true]);
     });
 
-    it('is stopped by owners and admins alone, after a sign-in of the last 15 minutes', async () => {
+    it('is stopped by owners and admins only, after a sign-in within 15 minutes', async () => {
         const { guest, owner, site, at } = await beingRemoved();
         const email = freshAddress();
         const member = await signUp(world, email);
@@ -85,7 +85,7 @@ describe('the removal of a maintainer, on pages', function () {
         await member.send('/dashboard/switch', { workspace: guest.workspaceId });
         expect((await member.get(at)).html).not.to.include('/maintainers/stop');
         expect((await member.send(`${at}/maintainers/stop`)).status).to.equal(403);
-        // The one who asked for it has nothing to stop.
+        // The workspace that requested it has nothing to stop.
         expect((await owner.person.send(`${at}/maintainers/stop`)).status).to.equal(422);
         await world.app.db.raw(`update web_sessions set confirmed_at = app_now() - interval '16 minutes' where user_id = ?`, [
             guest.userId,
@@ -94,7 +94,7 @@ describe('the removal of a maintainer, on pages', function () {
         expect(await isPending(site, guest.workspaceId)).to.equal(true);
     });
 
-    it('is stopped by anyone who holds the mailed link, by its button alone and once', async () => {
+    it('is stopped with the mailed link, by its button only and once', async () => {
         const { guest, site, token } = await beingRemoved();
         const reader = visitor(world);
         const opened = await reader.get(`/maintainers/stop?token=${token}`);
@@ -107,7 +107,7 @@ describe('the removal of a maintainer, on pages', function () {
         expect((await reader.get(`/maintainers/stop?token=${token}`)).status).to.equal(410);
     });
 
-    it('is named in the audit with the owner who opened the link signed in', async () => {
+    it('is in the audit, with the signed-in owner who opened the link', async () => {
         const { guest, token } = await beingRemoved();
         await stopByLink(guest.person, token);
         const { rows } = await world.app.db.raw(
@@ -117,7 +117,7 @@ describe('the removal of a maintainer, on pages', function () {
         expect(rows).to.deep.equal([{ actor: guest.userId }]);
     });
 
-    it('is not stopped by a link that nobody mailed', async () => {
+    it('is not stopped by an invented link', async () => {
         const { guest, site, token } = await beingRemoved();
         const [removalId = '', code = ''] = token.split('.');
         const foreign = newId('rmv');

@@ -6,7 +6,7 @@ import { hiddenOf, signUp, visitor, wordsOf } from './support/visitor.ts';
 
 const TASK = 'Read the departures of one harbour every morning; today a browser clicks through four pages.';
 
-describe('requests for schemas on the web', function () {
+describe('schema requests on the dashboard', function () {
     this.timeout(240_000);
     let world: World;
 
@@ -15,7 +15,7 @@ describe('requests for schemas on the web', function () {
     });
     after(() => world.close());
 
-    it('are made by strangers, five an hour from one address, and say how they stand', async () => {
+    it('are made by strangers, five an hour from one address, with a status page', async () => {
         const person = visitor(world);
         for (let number = 1; number <= 5; number++) {
             const { status, to } = await person.send('/requests/new', { domain: 'Ferries.example', task: TASK }, { from: '/requests/new' });
@@ -28,7 +28,7 @@ describe('requests for schemas on the web', function () {
         expect(wordsOf(sixth.html)).to.include('5 schema requests per hour').and.include(TASK);
     });
 
-    it('say at each field what is wrong, keep what was typed, and take no secrets', async () => {
+    it('have an error at each wrong field, keep what was typed, and refuse secrets', async () => {
         const person = visitor(world);
         const send = (fields: Record<string, string>) => person.send('/requests/new', fields, { from: '/requests/new' });
         const short = await send({ domain: 'not a domain', task: 'too short', source_url: 'x'.repeat(3000) });
@@ -45,7 +45,7 @@ describe('requests for schemas on the web', function () {
         expect(wordsOf(secret.html)).to.match(/looks like [^.]*leave it out/);
     });
 
-    it('of the same form are one for anyone who is signed in, and are found again by their workspace alone', async () => {
+    it('of the same form are one for a signed-in user, and are listed only to the user’s workspace', async () => {
         const person = await signUp(world);
         const once = hiddenOf((await person.get('/requests/new')).html, 'once') ?? '';
         const fields = { domain: 'trams.example', task: TASK, frequency: 'daily', read_or_write: 'read', once };
@@ -63,7 +63,7 @@ describe('requests for schemas on the web', function () {
         expect(wordsOf((await visitor(world).get(first.to ?? '')).html)).to.include('How often daily');
     });
 
-    it('are listed by how many want the same site', async () => {
+    it('are listed by the number of requests for a site', async () => {
         const ada = await join(world);
         for (const [domain, count] of [
             ['buses.example', 3],
@@ -76,7 +76,7 @@ describe('requests for schemas on the web', function () {
         expect((await visitor(world).get('/requests/new?domain=bikes.example')).html).to.include('value="bikes.example"');
     });
 
-    it('show when they were fulfilled, and by what', async () => {
+    it('show when they were fulfilled, and by which version', async () => {
         const person = visitor(world);
         const { to = '' } = await person.send('/requests/new', { domain: 'planes.example', task: TASK }, { from: '/requests/new' });
         await (await join(world)).publish(aPackage('planes.example'));

@@ -9,7 +9,7 @@ import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('what search engines are told', () => {
+describe('pages for search engines', () => {
     let world: World;
 
     before(async () => {
@@ -32,13 +32,13 @@ describe('what search engines are told', () => {
     const locationsOf = (xml: string) => [...xml.matchAll(/<loc>([^<]*)<\/loc>/g)].map(([, loc = '']) => loc.replaceAll('&amp;', '&'));
     const pathsOf = (xml: string) => locationsOf(xml).map((loc) => loc.replace(world.app.publicUrl(), ''));
 
-    it('lists pages for everybody, and keeps them off every other page of the table and off the API', async () => {
+    it('are listed if they are public; every other page of the table and the API is excluded', async () => {
         const text = await get('/robots.txt');
         expect(text)
             .to.match(/^User-agent: \*\n/)
             .and.include(`Sitemap: ${here('/sitemap.xml')}\n`);
         const rules = [...text.matchAll(/^(Allow|Disallow): (\S+)$/gm)].map(([, verb, path = '']) => ({ verb, path }));
-        /** As RFC 9309 has it. */
+        /** The rules of RFC 9309. */
         const mayRead = (path: string) => {
             const fitting = rules.filter((rule) => new RegExp(`^${rule.path.replaceAll('.', '\\.').replaceAll('*', '.*')}`).test(path));
             return fitting.toSorted((a, b) => b.path.length - a.path.length)[0]?.verb !== 'Disallow';
@@ -58,7 +58,7 @@ describe('what search engines are told', () => {
             ).to.equal(true);
     });
 
-    it('leads from one sitemap to every listed page and to every site in use that is not blocked', async () => {
+    it('are all in one sitemap, with every usable site that is not blocked', async () => {
         const index = pathsOf(await get('/sitemap.xml'));
         const listed = (await Promise.all(index.map(get))).flatMap(pathsOf);
         expect(listed).to.have.members([
@@ -83,7 +83,7 @@ describe('what search engines are told', () => {
         for (const path of listed) expect((await fetch(new URL(path, world.base))).status, path).to.equal(200);
     });
 
-    it('cuts many sites into several sitemaps, each site in one', async () => {
+    it('are split over several sitemaps if there are many sites, each site in one', async () => {
         expect(await siteRanges(world.app.browse, 2)).to.deep.equal(['a-shop.example', 'c-shop.example']);
         const sites = async (query: string) => pathsOf(await get(`/sitemaps/sites.xml?${query}`));
         expect(await sites('from=a-shop.example&before=c-shop.example')).to.deep.equal([
@@ -93,7 +93,7 @@ describe('what search engines are told', () => {
         expect(await sites('from=c-shop.example')).to.deep.equal(['/registry/c-shop.example']);
     });
 
-    it('has no sitemap that begins with nonsense', async () => {
+    it('are in no sitemap with an invalid start', async () => {
         for (const query of ['', '?from=', '?from=%00', '?from=a.example&from=b.example', '?from=a.example&before=%27']) {
             expect((await fetch(`${world.base}/sitemaps/sites.xml${query}`)).status, query).to.equal(404);
         }

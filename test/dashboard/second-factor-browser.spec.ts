@@ -22,7 +22,7 @@ describe('a second factor in a browser', function () {
         await world?.close();
     });
 
-    /** Browsers know passkeys on localhost, not on an address. */
+    /** Browsers support passkeys on localhost, but not on an IP address. */
     const base = () => world.base.replace('127.0.0.1', 'localhost');
 
     async function tabOf(person?: Visitor): Promise<Tab> {
@@ -31,7 +31,7 @@ describe('a second factor in a browser', function () {
         return tab;
     }
 
-    /** A device with a fingerprint reader that knows its owner. */
+    /** A device with a fingerprint reader that recognises its owner. */
     async function giveDevice(tab: Tab): Promise<{ cdp: CDPSession; authenticatorId: string }> {
         const cdp = await tab.context.newCDPSession(tab.page);
         await cdp.send('WebAuthn.enable');
@@ -68,7 +68,7 @@ describe('a second factor in a browser', function () {
         await page.getByRole('button', { name: 'Create passkey' }).click();
     };
 
-    it('is an authenticator app: set up from the settings, asked for when signing in', async () => {
+    it('is an authenticator app: set up in the settings, required when signing in', async () => {
         const email = freshAddress();
         const tab = await tabOf(await signUp(world, email));
         const { page } = tab;
@@ -102,7 +102,7 @@ describe('a second factor in a browser', function () {
         await tab.close();
     });
 
-    it('is a passkey: made in the settings, it signs in without the password, confirms a step, and is removed', async () => {
+    it('is a passkey: created in the settings, it signs in without the password, confirms a step, and is removed', async () => {
         const email = freshAddress();
         const tab = await tabOf(await signUp(world, email));
         const { page } = tab;
@@ -163,7 +163,7 @@ describe('a second factor in a browser', function () {
         await tab.close();
     });
 
-    it('is a passkey that does not know its user, or that was copied: it lets nobody in', async () => {
+    it('is no passkey that fails to verify its user, or that was copied', async () => {
         const email = freshAddress();
         const tab = await tabOf(await signUp(world, email));
         const { page } = tab;

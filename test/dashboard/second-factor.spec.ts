@@ -48,7 +48,7 @@ describe('a second factor', function () {
         return (/<pre id="totp-secret"[^>]*><code>([^<]+)/.exec(html)?.[1] ?? '').replaceAll(' ', '');
     };
 
-    /** Turns an authenticator app on; resolves with its secret and the recovery codes. */
+    /** Enables an authenticator app. Resolves with its secret and the recovery codes. */
     async function turnOn(person: Visitor): Promise<{ secret: string; codes: string[] }> {
         const secret = await shownSecret(person);
         const done = await person.send(`${FACTORS}/totp`, { code: await codeNow(secret) }, { from: FACTORS });
@@ -68,7 +68,7 @@ describe('a second factor', function () {
         return { email, person, userId: await userOf(world, email), ...(await turnOn(person)) };
     }
 
-    /** Gives the password in a new browser; resolves with what is asked then. */
+    /** Enters the password in a new browser. Resolves with the next page. */
     async function givePassword(email: string, password = PASSWORD) {
         const browser = visitor(world);
         const asked = await browser.send('/login', { email, password });
@@ -95,7 +95,7 @@ describe('a second factor', function () {
             for (const code of codes) expect((await person.get(FACTORS)).html).to.not.include(code);
         });
 
-        it('gets another secret than the one that an ended session was shown, or that nobody used for an hour', async () => {
+        it('gets another secret than an ended session saw, or than one that was not used for an hour', async () => {
             const email = freshAddress();
             const person = await confirmed(email);
             const { browser: thief } = await givePassword(email);
@@ -121,7 +121,7 @@ describe('a second factor', function () {
                 .and.not.equal(third);
         });
 
-        it('is asked for after the password, which alone lets nobody in', async () => {
+        it('is required after the password, which does not suffice', async () => {
             const { email, secret } = await withApp();
             const step = await givePassword(email);
             expect([step.asked.status, await mayEnter(step.browser)]).to.deep.equal([200, false]);
@@ -131,7 +131,7 @@ describe('a second factor', function () {
             expect(await mayEnter(step.browser)).to.equal(true);
         });
 
-        it('takes each code once, from two at once too, and none that is older than a minute', async () => {
+        it('accepts each code once, even from two concurrent requests, and none older than a minute', async () => {
             const { email, secret } = await withApp();
             const code = await nextCode(secret);
             const steps = [await givePassword(email), await givePassword(email)];
@@ -142,7 +142,7 @@ describe('a second factor', function () {
             expect((await giveCode(await givePassword(email), await codeNow(secret, -90))).status).to.equal(422);
         });
 
-        it('takes five attempts, over all sign-ins of the account, then waits', async () => {
+        it('accepts five attempts, over all sign-ins of the account, then waits', async () => {
             const { email, secret } = await withApp();
             for (let attempt = 0; attempt < 5; attempt++) {
                 expect((await giveCode(await givePassword(email), `00000${attempt}`)).status).to.equal(422);
@@ -153,7 +153,7 @@ describe('a second factor', function () {
             expect((await giveCode(await givePassword(email), await codeNow(secret))).status).to.equal(303);
         });
 
-        it('asks for the password again after ten minutes, and takes the ticket of a sign-in once', async () => {
+        it('asks for the password again after ten minutes, and accepts the ticket of a sign-in once', async () => {
             const { email, secret } = await withApp();
             const late = await givePassword(email);
             await world.clock.advance({ minutes: 11 });
@@ -163,7 +163,7 @@ describe('a second factor', function () {
             expect((await giveCode({ browser: visitor(world), ticket: step.ticket }, await nextCode(secret))).to).to.equal('/login');
         });
 
-        it('keeps its secret sealed', async () => {
+        it('stores its secret encrypted', async () => {
             const { userId, secret, codes } = await withApp();
             const { rows } = await world.app.db.raw('select sealed::text from totp_secrets where user_id = ?', [userId]);
             expect(Buffer.from(rows[0].sealed.slice(2), 'hex').toString('latin1')).to.not.include(secret);
@@ -171,7 +171,7 @@ describe('a second factor', function () {
             for (const code of codes) expect(JSON.stringify(kept.rows)).to.not.include(Buffer.from(code).toString('hex'));
         });
 
-        it('holds after a new password by mail: who reads the mail alone does not get in', async () => {
+        it('is required after a new password by mail: access to the mail does not suffice', async () => {
             const { email, secret } = await withApp();
             await world.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
             const browser = visitor(world);
@@ -185,7 +185,7 @@ describe('a second factor', function () {
             expect(entered.status).to.equal(303);
         });
 
-        it('ends the other sessions, which had proved a password alone', async () => {
+        it('ends the other sessions, which had proved a password only', async () => {
             const email = freshAddress();
             const person = await confirmed(email);
             const { browser: other } = await givePassword(email);
@@ -194,7 +194,7 @@ describe('a second factor', function () {
             expect([await mayEnter(other), await mayEnter(person)]).to.deep.equal([false, true]);
         });
 
-        it('is mailed about to confirmed addresses alone', async () => {
+        it('is mailed about to confirmed addresses only', async () => {
             const { email, person } = await withApp({ isConfirmed: false });
             await person.send(`${FACTORS}/totp/remove`);
             const { email: sentinel } = await withApp({ isConfirmed: false });
@@ -202,14 +202,14 @@ describe('a second factor', function () {
             expect(mail.mails.filter(({ to }) => to === email).map(({ subject }) => subject)).to.deep.equal(['Confirm your email address']);
         });
 
-        it('waits for no code where the password was changed meanwhile', async () => {
+        it('refuses a code if the password was changed meanwhile', async () => {
             const { email, person, secret } = await withApp();
             const step = await givePassword(email);
             await person.send('/dashboard/settings/password', { password: PASSWORD, new_password: 'another long sentence' });
             expect((await giveCode(step, await nextCode(secret))).to).to.equal('/login');
         });
 
-        it('that a stranger set up on an address that is not theirs goes with the stranger', async () => {
+        it('that a stranger set up on somebody’s address is removed with the stranger', async () => {
             const { email } = await withApp({ isConfirmed: false });
             const { link = '' } = await mail.mailTo(email);
             const token = new URL(link, world.base).searchParams.get('token') ?? '';
@@ -218,7 +218,7 @@ describe('a second factor', function () {
             expect([done.to, await mayEnter(owner)]).to.deep.equal(['/dashboard', true]);
         });
 
-        it('is turned off after the password was confirmed, and is told about by mail', async () => {
+        it('is disabled after the password was confirmed, with a mail', async () => {
             const email = freshAddress();
             const person = await signUp(world, email);
             await mail.mailTo(email);
@@ -233,7 +233,7 @@ describe('a second factor', function () {
             expect((await givePassword(email)).asked.to).to.equal('/dashboard');
         });
 
-        it('whose secret no key of the ring opens asks for a recovery code', async () => {
+        it('whose secret no key of the ring decrypts asks for a recovery code', async () => {
             const { email, secret, codes, userId } = await withApp();
             const other = newTestSecretKeys();
             const sealed = other.seal(secret, 'totp');
@@ -246,7 +246,7 @@ describe('a second factor', function () {
     });
 
     describe('by a recovery code', () => {
-        it('lets in once, after the password, and is told about by mail', async () => {
+        it('signs in once, after the password, with a mail', async () => {
             const { email, codes } = await withApp();
             await world.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
             const [code = ''] = codes;
@@ -258,7 +258,7 @@ describe('a second factor', function () {
             expect(message.text).to.include('You have 9 left');
         });
 
-        it('stops working when new ones are made', async () => {
+        it('is invalid once new ones are made', async () => {
             const { email, person, codes } = await withApp();
             const { html } = await person.send(`${FACTORS}/codes`);
             const fresh = (/<pre id="recovery-codes"[^>]*><code>([^<]+)/.exec(html)?.[1] ?? '').split('\n');
@@ -266,13 +266,13 @@ describe('a second factor', function () {
             expect((await giveCode(await givePassword(email), fresh[1] ?? '')).status).to.equal(303);
         });
 
-        it('of somebody else lets nobody in', async () => {
+        it('of another user signs nobody in', async () => {
             const [mine, theirs] = [await withApp(), await withApp()];
             expect((await giveCode(await givePassword(mine.email), theirs.codes[0] ?? '')).status).to.equal(422);
         });
     });
 
-    describe('that is demanded', () => {
+    describe('that is required', () => {
         const openToAll = PAGES.filter(({ worksWithoutFactor }) => worksWithoutFactor === true);
 
         async function team() {
@@ -293,7 +293,7 @@ describe('a second factor', function () {
             return { owner, ownerId, member, memberId, workspaceId, apiKey, look };
         }
 
-        it('of a workspace shows its members their own set-up and nothing else; their keys work on', async () => {
+        it('by a workspace shows its members their own set-up and nothing else; their keys still work', async () => {
             const { owner, member, apiKey, look } = await team();
             await turnOn(owner);
             expect((await owner.send('/dashboard/workspace/factor', { demands_factor: 'yes' })).to).to.equal('/dashboard/workspace');
@@ -310,7 +310,7 @@ describe('a second factor', function () {
             expect((await member.get('/dashboard/keys')).status).to.equal(200);
         });
 
-        it('of one workspace leaves the other ones of its members alone', async () => {
+        it('by one workspace leaves the other ones of its members alone', async () => {
             const { owner, member, look } = await team();
             await turnOn(owner);
             await owner.send('/dashboard/workspace/factor', { demands_factor: 'yes' });
@@ -319,7 +319,7 @@ describe('a second factor', function () {
             expect((await member.get('/dashboard/keys')).to).to.equal(FACTORS);
         });
 
-        it('of a workspace is demanded wherever it is named, while another one is looked at', async () => {
+        it('by a workspace is required wherever it is named, while another one is open', async () => {
             const { owner, member, memberId, workspaceId } = await team();
             await turnOn(owner);
             await owner.send('/dashboard/workspace/rename', { name: 'The Harbour' });
@@ -347,7 +347,7 @@ describe('a second factor', function () {
             expect(wordsOf((await member.get(FACTORS)).html)).to.include('Members of The Harbour must have a second factor');
         });
 
-        it('of a workspace keeps its members from leaving it by deleting their account', async () => {
+        it('by a workspace does not prevent its members from deleting their account', async () => {
             const { owner, member, memberId, workspaceId } = await team();
             await turnOn(owner);
             await owner.send('/dashboard/workspace/factor', { demands_factor: 'yes' });
@@ -363,7 +363,7 @@ describe('a second factor', function () {
             expect((await member.send('/dashboard/settings/delete', { password: PASSWORD })).to).to.equal('/');
         });
 
-        it('is demanded by owners alone who have one themselves', async () => {
+        it('is required only by owners who have one themselves', async () => {
             const { owner, member, workspaceId, look } = await team();
             const isDemanded = async () => {
                 const { rows } = await world.app.db.raw('select demands_factor from workspaces where id = ?', [workspaceId]);
@@ -396,7 +396,7 @@ describe('a second factor', function () {
         });
     });
 
-    it('that is a passkey is taken in place of a code: the password alone does not do', async () => {
+    it('and is a passkey needs the passkey instead of a code: the password does not suffice', async () => {
         const email = freshAddress();
         await confirmed(email);
         await givePasskey(world, await userOf(world, email));
@@ -409,7 +409,7 @@ describe('a second factor', function () {
         expect(await mayEnter(browser)).to.equal(false);
     });
 
-    it('that is a passkey is not offered without https, but on localhost', async () => {
+    it('and is a passkey needs https, except on localhost', async () => {
         const bare = await openWorld({ workers: 0, config: { publicUrl: 'http://routebook.example' } });
         try {
             const person = await signUp(bare);

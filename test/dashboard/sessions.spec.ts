@@ -42,7 +42,7 @@ describe('sessions', function () {
         expect(words).to.include('192.0.2.44').and.include('198.51.100.9').and.include('Firefox on Linux').and.include('Last used');
     });
 
-    it('say the address that used them last', async () => {
+    it('show the address that used them last', async () => {
         const { person } = await confirmed('192.0.2.45');
         await world.clock.advance({ hours: 2 });
         const moved = visitor(world, { address: '203.0.113.45' });
@@ -52,7 +52,7 @@ describe('sessions', function () {
         expect(sessions).to.include('203.0.113.45').and.not.include('192.0.2.45');
     });
 
-    it('are ended one by one: that one alone', async () => {
+    it('are ended one by one', async () => {
         const { email, person } = await confirmed();
         const [lost, kept] = [visitor(world), visitor(world)];
         for (const browser of [lost, kept]) await signIn(browser, email);
@@ -62,7 +62,7 @@ describe('sessions', function () {
         expect((await person.send(path)).status).to.equal(404);
     });
 
-    it('of somebody else cannot be ended', async () => {
+    it('of another user cannot be ended', async () => {
         const [{ person: mine }, { person: theirs }] = [await confirmed(), await confirmed()];
         expect((await mine.send(`${SETTINGS}/sessions/${await sessionOf(theirs)}/end`)).status).to.equal(404);
         expect(await mayEnter(theirs)).to.equal(true);
@@ -79,7 +79,7 @@ describe('sessions', function () {
         expect(rows).to.deep.equal([]);
     });
 
-    it('of a new browser are mailed about, with browser and address; those of a known one are not', async () => {
+    it('of a new browser are reported by mail, with browser and address; those of a known one are not', async () => {
         const { email, person } = await confirmed();
         const other = visitor(world, { address: '198.51.100.77' });
         await signIn(other, email);
@@ -95,7 +95,7 @@ describe('sessions', function () {
         expect(mail.mails.filter(({ to, subject }) => to === email && subject === NEWS)).to.have.length(2);
     });
 
-    it('of an address that nobody confirmed are mailed to nobody', async () => {
+    it('of an unconfirmed address are not reported by mail', async () => {
         const email = freshAddress();
         await signUp(world, email);
         await mail.mailTo(email);

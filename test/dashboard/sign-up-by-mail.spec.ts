@@ -7,7 +7,7 @@ import { freshAddress, PASSWORD, type PageAnswer, signUpByMail, type Visitor, vi
 
 const OTHER_PASSWORD = 'another long sentence';
 
-describe('signing up where mails are sent', function () {
+describe('signing up with a mail server', function () {
     this.timeout(240_000);
     let world: World;
     let mail: MailServer;
@@ -31,7 +31,7 @@ describe('signing up where mails are sent', function () {
         (await visitor(world).send('/login', { email, password }, { from: '/login' })).to === '/dashboard';
     const tokenOf = (link: string) => new URL(link, world.base).searchParams.get('token') ?? '';
 
-    /** What a browser can tell of an answer, without what differs each time. */
+    /** The visible parts of a response, without what differs each time. */
     const seen = ({ status, headers, html, to }: PageAnswer, email: string) => ({
         status,
         to,
@@ -40,7 +40,7 @@ describe('signing up where mails are sent', function () {
         html: html.replaceAll(email, 'the address').replaceAll(/value="[\w-]{43}"/g, ''),
     });
 
-    /** An address that somebody signed up with and nobody confirmed. */
+    /** An address that signed up and was not confirmed. */
     async function unconfirmed(): Promise<string> {
         const email = freshAddress();
         await send(visitor(world), email);
@@ -48,7 +48,7 @@ describe('signing up where mails are sent', function () {
         return email;
     }
 
-    it('answers the same for an address that is free, one that has an account, and one that nobody confirmed', async () => {
+    it('answers the same for a free address, one with an account, and an unconfirmed one', async () => {
         const { email: taken } = await signUpByMail(world, mail);
         const pages = [];
         for (const email of [freshAddress(), taken, await unconfirmed()]) {
@@ -62,7 +62,7 @@ describe('signing up where mails are sent', function () {
         expect(pages[2]).to.deep.equal(pages[0]);
     });
 
-    it('tells the reader of the mail: a link for a new address, word of the account for one that has it', async () => {
+    it('mails a link to a new address, and a notice to one that has an account', async () => {
         const { email: taken } = await signUpByMail(world, mail);
         const free = freshAddress();
         for (const email of [free, taken]) await send(visitor(world), email, { password: OTHER_PASSWORD });
@@ -73,7 +73,7 @@ describe('signing up where mails are sent', function () {
         expect([await signsIn(taken, PASSWORD), await signsIn(taken, OTHER_PASSWORD)]).to.deep.equal([true, false]);
     });
 
-    it('is not told by signing in with the password just chosen, however often', async () => {
+    it('reveals nothing by signing in with the chosen password, however often', async () => {
         const { email: taken } = await signUpByMail(world, mail);
         const free = freshAddress();
         const tries = [];
@@ -89,12 +89,12 @@ describe('signing up where mails are sent', function () {
             tries.push(answers);
         }
         expect(tries[0]?.[0]?.[1]).to.include('If you just signed up, open the link in our email first.');
-        // The hash of the sign-up counts as well.
+        // The password check of the sign-up counts as well.
         expect(tries[0]?.map(([status]) => status)).to.deep.equal([...Array(9).fill(422), 429, 429]);
         expect(tries[1]).to.deep.equal(tries[0]);
     });
 
-    it('takes as long for an address that has an account: its password is hashed too', async () => {
+    it('takes as long for an address with an account: its password is hashed too', async () => {
         const slow = await openWorld({ workers: 0, config: { trustProxy: 1, passwordCost: 15, mail: world.app.config.mail } });
         try {
             const { email: taken } = await signUpByMail(slow, mail);
@@ -105,7 +105,7 @@ describe('signing up where mails are sent', function () {
                 await send(person, email);
                 return performance.now() - began;
             };
-            // In turns, and the quickest of three: a busy machine makes any of them slower.
+            // Alternately, and the fastest of three, since a busy machine slows down some of them.
             const [known, fresh]: [number[], number[]] = [[], []];
             for (let turn = 0; turn < 3; turn++) {
                 known.push(await msFor(taken));
@@ -117,7 +117,7 @@ describe('signing up where mails are sent', function () {
         }
     });
 
-    it('ends with the link: at once in the browser that signed up, on the page that was wanted', async () => {
+    it('ends with the link: at once in the browser that signed up, on the wanted page', async () => {
         const [person, email] = [visitor(world), freshAddress()];
         await send(person, email, { next: '/registry?q=shoes' });
         const { link = '' } = await mail.mailTo(email);
@@ -138,13 +138,13 @@ describe('signing up where mails are sent', function () {
         expect([done.to, await mayEnter(phone)]).to.deep.equal(['/registry', true]);
     });
 
-    it('sends the link again to anyone who signs up again, and keeps the password of the first', async () => {
+    it('sends the link again if somebody signs up again, and keeps the first password', async () => {
         const [stranger, owner, email] = [visitor(world), visitor(world), freshAddress()];
         await send(stranger, email);
         await mail.mailTo(email);
         await send(owner, email, { password: OTHER_PASSWORD });
         const { link = '' } = await mail.mailTo(email);
-        // Somebody else signed up first: the link asks, and its reader takes the address.
+        // Somebody else signed up first. The link asks for the password or a new one, and its reader takes over the address.
         expect(wordsOf((await owner.get(link)).html)).to.include('Is this your address?');
         const token = tokenOf(link);
         expect((await owner.send('/verify', { token, password: OTHER_PASSWORD }, { from: link })).status).to.equal(422);
@@ -158,7 +158,7 @@ describe('signing up where mails are sent', function () {
 
     const misspelled = (email: string) => email.replace('@', '+nobody@');
 
-    it('lets an owner in whose address somebody signed up in a spelling that reaches nobody', async () => {
+    it('signs in an owner whose address signed up in a spelling that mails do not reach', async () => {
         const [owner, email] = [visitor(world), freshAddress()];
         await send(visitor(world), misspelled(email));
         await mail.mailTo(misspelled(email));
@@ -171,7 +171,7 @@ describe('signing up where mails are sent', function () {
             .and.not.include(misspelled(email));
     });
 
-    it('lets such an owner in by a new password too, and no link that went to another spelling before', async () => {
+    it('signs in such an owner after a new password too, but by no earlier link to another spelling', async () => {
         const [owner, email] = [visitor(world), freshAddress()];
         await send(owner, email);
         const { link = '' } = await mail.mailTo(email);
@@ -205,7 +205,7 @@ describe('signing up where mails are sent', function () {
         );
     });
 
-    it('makes one account of ten sign-ups with one address at the same time', async () => {
+    it('creates one account for ten sign-ups with one address at the same time', async () => {
         const email = freshAddress();
         const answers = await Promise.all(Array.from({ length: 10 }, () => send(visitor(world), email)));
         expect(answers.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));

@@ -13,7 +13,7 @@ import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from '
 const OWN_PASSWORD = 'the owner’s own sentence';
 const OPERATOR = 'root@pages.example';
 
-describe('an address that somebody else signed up with', function () {
+describe('an address that a stranger signed up with', function () {
     this.timeout(240_000);
     let world: World;
     let mail: MailServer;
@@ -55,7 +55,7 @@ describe('an address that somebody else signed up with', function () {
         const { rows } = await world.app.db.raw('select verified_at from users where email = ?', [email]);
         return rows[0].verified_at !== null;
     };
-    /** Keys are remembered for less than a second. */
+    /** Keys are cached for less than a second. */
     const stopsWorking = (key: string) =>
         eventually(
             () => works(key),
@@ -88,7 +88,7 @@ describe('an address that somebody else signed up with', function () {
             expect((await visitor(world).get(link)).status).to.equal(410);
         });
 
-        it('stays as it is for anyone who signed up, who gives the password on another device', async () => {
+        it('stays unchanged for the person who signed up and enters the password on another device', async () => {
             const { email, squatter: laptop, key, link, token } = await squat();
             const phone = visitor(world);
             expect((await phone.send('/verify', { token, password: PASSWORD }, { from: link })).to).to.equal('/dashboard');
@@ -114,7 +114,7 @@ describe('an address that somebody else signed up with', function () {
             expect(await isVerified(email)).to.equal(false);
         });
 
-        it('hands no operator’s rights over', async () => {
+        it('gives nobody an operator’s rights', async () => {
             const { squatter, link, token, key } = await squat(OPERATOR);
             const operates = async (person: Visitor) =>
                 isOperator(world.app, await findSignedIn(world.app.db, person.cookies.get('routebook_session') ?? ''));
@@ -127,14 +127,14 @@ describe('an address that somebody else signed up with', function () {
             await stopsWorking(key);
         });
 
-        it('takes no new password once it is confirmed: an old link is no way into the account', async () => {
+        it('accepts no new password once it is confirmed: an old link does not open the account', async () => {
             const { email, squatter, token } = await squat();
             await world.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
             expect((await visitor(world).send('/verify', { token, new_password: OWN_PASSWORD }, { from: '/login' })).status).to.equal(410);
             expect([await signsIn(email, OWN_PASSWORD), await mayEnter(squatter)]).to.deep.equal([false, true]);
         });
 
-        it('counts guesses at the password like signing in', async () => {
+        it('counts wrong passwords like signing in', async () => {
             const { link, token } = await squat();
             const guesser = visitor(world);
             for (let guess = 0; guess < 10; guess++) {
@@ -145,7 +145,7 @@ describe('an address that somebody else signed up with', function () {
         });
     });
 
-    describe('when its owner asks for a new password', () => {
+    describe('when its owner requests a new password', () => {
         async function reset(email: string, fields: Record<string, string> = {}) {
             await visitor(world).send('/forgot', { email }, { from: '/forgot' });
             let message = await mail.mailTo(email);
@@ -157,14 +157,14 @@ describe('an address that somebody else signed up with', function () {
             return { owner, page };
         }
 
-        it('ends the keys and sessions made before it was confirmed', async () => {
+        it('ends the keys and sessions from before the confirmation', async () => {
             const { email, squatter, key } = await squat();
             const { owner } = await reset(email);
             expect([await mayEnter(owner), await mayEnter(squatter)]).to.deep.equal([true, false]);
             await stopsWorking(key);
         });
 
-        it('offers to revoke the keys of a confirmed address, which go on otherwise', async () => {
+        it('offers to revoke the keys of a confirmed address, which otherwise still work', async () => {
             const { email, squatter, key, link } = await squat();
             await squatter.get(link);
             const { page } = await reset(email);
@@ -175,7 +175,7 @@ describe('an address that somebody else signed up with', function () {
         });
     });
 
-    describe('when an account is to get it as its new address', () => {
+    describe('when an account changes to it', () => {
         async function asked() {
             const [before, elsewhere] = [freshAddress(), freshAddress()];
             const person = await signUp(world, before);
@@ -185,7 +185,7 @@ describe('an address that somebody else signed up with', function () {
         }
         const holds = async (email: string) => (await userOf(world, email)) !== '';
 
-        it('is not taken by a click of its owner: that needs the session or the password of the account', async () => {
+        it('is not given by a click of its owner: that needs the session or the password of the account', async () => {
             const { elsewhere, link, token } = await asked();
             const owner = visitor(world);
             expect(wordsOf((await owner.get(link)).html))
@@ -196,7 +196,7 @@ describe('an address that somebody else signed up with', function () {
             expect(await holds(elsewhere)).to.equal(false);
         });
 
-        it('is taken in the session that asked, or with its password', async () => {
+        it('is given in the session that requested it, or with its password', async () => {
             const [here, there] = [await asked(), await asked()];
             expect((await here.person.get(here.link)).to).to.equal('/dashboard');
             const phone = visitor(world);
@@ -209,7 +209,7 @@ describe('an address that somebody else signed up with', function () {
         });
     });
 
-    it('is mailed to once: what the stranger does in the account is nothing to tell', async () => {
+    it('is mailed once; what the stranger does in the account is not reported', async () => {
         const { email, squatter } = await squat();
         const change = { password: PASSWORD, new_password: 'another long sentence' };
         expect((await squatter.send('/dashboard/settings/password', change)).to).to.equal('/dashboard/settings');
@@ -218,7 +218,7 @@ describe('an address that somebody else signed up with', function () {
         expect(mail.mails.filter(({ to }) => to === email)).to.have.length(1);
     });
 
-    it('is not taken with what the database keeps of its links, nor with a token of another ring', async () => {
+    it('is not given for data in the database, nor for a token of another key ring', async () => {
         const { email, link, token } = await squat();
         const [id, mac] = [token.slice(0, 22), token.slice(22)];
         const { rows } = await world.app.db.raw('select l.*, l.token_hash::text as hash from mail_links l where address = ?', [email]);
@@ -231,7 +231,7 @@ describe('an address that somebody else signed up with', function () {
         expect(wordsOf((await visitor(world).get(link)).html)).to.include('Is this your address?');
     });
 
-    it('is not handed over without a mail server either, where links are in the log', async () => {
+    it('is not given without a mail server either, where links are in the log', async () => {
         const quiet = await openWorld({ workers: 0, config: { operatorEmails: [OPERATOR] } });
         try {
             const squatter = await signUp(quiet, OPERATOR);

@@ -53,7 +53,7 @@ describe('a new user, in a browser', function () {
         await stripe?.close();
     });
 
-    /** Payment is the one thing on another host, and Stripe leads back to PUBLIC_URL. */
+    /** Only payment happens on another host, and Stripe leads back to PUBLIC_URL. */
     async function tabOfSomebodyNew(address: string): Promise<Tab> {
         const base = world.base.replace('127.0.0.1', 'localhost');
         const tab = await openTab(browser, base, { expects: new RegExp(`a request to ${new URL(stripe.url).host}`) });
@@ -67,7 +67,7 @@ describe('a new user, in a browser', function () {
         await fillIn(tab, email);
     }
 
-    /** The form, and the link of the mail that comes of it. */
+    /** Submits the sign-up form, and opens the link of the mail. */
     async function fillIn(tab: Tab, email: string): Promise<void> {
         await tab.page.getByLabel('Email').fill(email);
         await tab.page.getByLabel('Password').fill(PASSWORD);
@@ -81,7 +81,7 @@ describe('a new user, in a browser', function () {
         await tab.page.getByText('Your account is ready.').waitFor();
     }
 
-    /** Makes a key; resolves with it and with the line that is shown beside it, as the button copies it. */
+    /** Creates a key. Resolves with it and with the command beside it, as the copy button copies it. */
     async function makeKey(tab: Tab, name: string): Promise<{ apiKey: string; line: string }> {
         const { page, context } = tab;
         await page.getByRole('main').getByRole('link', { name: 'New key' }).first().click();
@@ -97,7 +97,7 @@ describe('a new user, in a browser', function () {
         return { apiKey: (await page.locator('#new-key').textContent()) ?? '', line };
     }
 
-    /** Runs a line in a shell, as it was shown. */
+    /** Runs a command in a shell, unchanged. */
     async function runLine(line: string): Promise<object> {
         const { stdout } = await run('/bin/sh', ['-c', line]);
         return JSON.parse(stdout);
@@ -115,7 +115,7 @@ describe('a new user, in a browser', function () {
         await page.getByText('No calls yet.').waitFor();
         expect(line).to.match(/^curl /);
         expect(await runLine(line)).to.have.nested.property('meta.credits_used', 1);
-        // It comes by itself, without a reload.
+        // It appears without a reload.
         await page.locator('#recent').getByText('success').waitFor();
         await tab.visit('/dashboard');
         expect(await page.locator('.figure-big').textContent()).to.equal('1,049');
@@ -180,7 +180,7 @@ describe('a new user, in a browser', function () {
         await tab.close();
     });
 
-    it('needs no mouse: signs up, opens the menus and signs out by keyboard, and jumps over what repeats', async () => {
+    it('needs no mouse: signs up, opens the menus and signs out by keyboard, and skips repeated navigation', async () => {
         const tab = await openTab(browser, world.base);
         const { page } = tab;
         const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()');
@@ -212,7 +212,7 @@ describe('a new user, in a browser', function () {
         await tab.close();
     });
 
-    it('is told beside the field what is wrong, on a phone, and keeps what was typed', async () => {
+    it('sees each error beside its field, on a phone, and keeps what was typed', async () => {
         const tab = await openTab(browser, world.base, { viewport: PHONE, scheme: 'dark' });
         const { page } = tab;
         await tab.visit('/signup');

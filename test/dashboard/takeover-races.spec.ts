@@ -10,7 +10,7 @@ import { freshAddress, hiddenOf, PASSWORD, type PageAnswer, signUp, type Visitor
 const OWN_PASSWORD = 'the owner’s own sentence';
 const NEW_PASSWORD = 'what the stranger would have';
 
-describe('a request that is under way while the owner of the address takes the account over', function () {
+describe('a request that runs while the owner of the address takes over the account', function () {
     this.timeout(240_000);
     let world: World;
 
@@ -19,7 +19,7 @@ describe('a request that is under way while the owner of the address takes the a
     });
     after(() => world.close());
 
-    /** Somebody else's account on this address, and the link by which its owner takes it over. */
+    /** A stranger's account on this address, and the link that its owner takes it over with. */
     async function squat() {
         const email = freshAddress();
         const stranger = await signUp(world, email);
@@ -31,7 +31,7 @@ describe('a request that is under way while the owner of the address takes the a
         return { email, stranger, userId, reset };
     }
 
-    /** A form as its page shows it, to be sent later. */
+    /** A form from its page, to be sent later. */
     async function formOf(person: Visitor, page: string, action: string, fields: Record<string, string>) {
         const { html } = await person.get(page);
         const body = new URLSearchParams({
@@ -42,7 +42,7 @@ describe('a request that is under way while the owner of the address takes the a
         return () => person.post(action, body.toString());
     }
 
-    /** Begins one request after the other while rows are locked, each once the one before waits; then lets them go on. */
+    /** Starts one request after the other while rows are locked, each when the previous one waits. Then releases the lock. */
     async function inOrder(lock: string, of: string, requests: readonly (() => Promise<PageAnswer>)[]): Promise<PageAnswer[]> {
         const answers: Promise<PageAnswer>[] = [];
         await world.app.db.transaction(async (trx) => {
@@ -77,7 +77,7 @@ describe('a request that is under way while the owner of the address takes the a
 
     const KEY_FORM = { name: 'mine still', expires: 'never' };
 
-    it('makes no key after every session and key ended', async () => {
+    it('creates no key after all sessions and keys ended', async () => {
         const { stranger, userId, reset } = await squat();
         const makeKey = await formOf(stranger, '/dashboard/keys', '/dashboard/keys', KEY_FORM);
         const [taken, made] = await inOrder(LINKS, userId, [reset, makeKey]);
@@ -86,7 +86,7 @@ describe('a request that is under way while the owner of the address takes the a
         expect(wordsOf((await stranger.get('/login')).html)).to.include('your session ended');
     });
 
-    it('loses the key that it made just before', async () => {
+    it('loses the key that it created just before', async () => {
         const { stranger, userId, reset } = await squat();
         const makeKey = await formOf(stranger, '/dashboard/keys', '/dashboard/keys', KEY_FORM);
         const [made, taken] = await inOrder(WORKSPACES, userId, [makeKey, reset]);
@@ -107,7 +107,7 @@ describe('a request that is under way while the owner of the address takes the a
         expect([await countOf('passkeys', userId), await countOf('recovery_codes', userId)]).to.deep.equal([0, 0]);
     });
 
-    it('sets no other password, though it knew the one before', async () => {
+    it('sets no other password, even with the previous one', async () => {
         const { email, stranger, userId, reset } = await squat();
         const fields = { password: PASSWORD, new_password: NEW_PASSWORD };
         const change = await formOf(stranger, '/dashboard/settings', '/dashboard/settings/password', fields);
@@ -116,7 +116,7 @@ describe('a request that is under way while the owner of the address takes the a
         expect([await signsIn(email, NEW_PASSWORD), await signsIn(email, OWN_PASSWORD)]).to.deep.equal([false, true]);
     });
 
-    it('begins no session with the password before, which was right when it was checked', async () => {
+    it('starts no session with the previous password, which was right when it was checked', async () => {
         const { email, userId, reset } = await squat();
         const elsewhere = visitor(world);
         const signIn = await formOf(elsewhere, '/login', '/login', { email, password: PASSWORD });

@@ -14,14 +14,14 @@ import { absentValues, FORMS, pathOf, SHOWN, type Values } from './support/place
 import { type Settled, settle, userOf } from './support/settled.ts';
 import { freshAddress, hiddenOf, type PageAnswer, signUp, type Visitor, visitor } from './support/visitor.ts';
 
-/** Fields that let every form get as far as its own work. */
+/** Valid fields, so that every form reaches its own checks. */
 const FIELDS: Readonly<Record<string, string>> = { name: 'A name', role: 'member', overlap: 'day', expires: 'never', email: '' };
-/** An invitation's link is meant for others: who holds its token may see what it offers. */
+/** Whoever has the token of an invitation may see its offer. */
 const FOR_HOLDERS = ['/invite/{token}'];
-/** What is published is for everybody, and so is a request for it. */
+/** Published data and requests for it are public. */
 const FOR_EVERYBODY = /^\/(registry|requests|docs)\//;
 
-describe('another tenant on pages (I8)', () => {
+describe('another tenant’s data on pages (I8)', () => {
     let world: World;
     let stripe: LocalStripe;
     let other: Settled;
@@ -52,7 +52,7 @@ describe('another tenant on pages (I8)', () => {
         await stripe.close();
     });
 
-    /** One thing of each kind that pages are asked for by name. */
+    /** One value of each kind that pages take by name. */
     async function ownedBy(person: Settled): Promise<Private> {
         const { db, cursors } = world.app;
         const { workspaceId, userId, values } = person;
@@ -72,7 +72,7 @@ describe('another tenant on pages (I8)', () => {
         };
     }
 
-    /** A call that is in the log, and in the statement. */
+    /** A call in the log and in the statement. */
     async function callBy({ userId, workspaceId, values }: Settled): Promise<{ operation: string; requestId: string }> {
         const { credits, usage } = world.app;
         const call = { operation: newId('op'), accountId: userId, workspaceId, userId, keyId: values.key_id, site: 'books.example' };
@@ -93,7 +93,7 @@ describe('another tenant on pages (I8)', () => {
         return { operation: call.operation, requestId };
     }
 
-    /** Without the line that an answer before put onto the next page. */
+    /** A visitor without the notice that a previous response put onto the next page. */
     function afresh(person: Visitor): Visitor {
         person.cookies.delete('routebook_notice');
         return person;
@@ -117,9 +117,9 @@ describe('another tenant on pages (I8)', () => {
 
     const showsIds = ({ path }: Page) => /\{/.test(path) && !FOR_HOLDERS.includes(path) && !FOR_EVERYBODY.test(path);
 
-    /** What an answer says, without what differs from one to the next. */
+    /** The content of a response, without what differs each time. */
     function saying({ status, html, to = '' }: PageAnswer, values: Values): string {
-        // The number of a version and a chapter of the API say nothing of whose they are.
+        // Version numbers and chapters of the API identify no tenant.
         const { version: _version, chapter: _chapter, ...ids } = values;
         const known = Object.values<string>(ids).reduce(
             (text, value) => text.replaceAll(value, 'ID').replaceAll(encodeURIComponent(value), 'ID'),
@@ -137,7 +137,7 @@ describe('another tenant on pages (I8)', () => {
         return person.send(pathOf(page, values), { ...FIELDS, ...more });
     }
 
-    it('is nowhere to be seen on any page that others open', async () => {
+    it('is not visible on any page of others', async () => {
         for (const [who, find] of Object.entries(asking)) {
             const person = await find();
             for (const page of SHOWN) {
@@ -149,7 +149,7 @@ describe('another tenant on pages (I8)', () => {
         }
     });
 
-    it('looks the same as one that does not exist, wherever its ids stand in the path of a page', async () => {
+    it('looks like an absent one, wherever its ids are in the path of a page', async () => {
         for (const [who, find] of Object.entries(asking)) {
             const person = await find();
             for (const page of SHOWN.filter(showsIds)) {
@@ -161,7 +161,7 @@ describe('another tenant on pages (I8)', () => {
         }
     });
 
-    it('looks the same as one that does not exist, wherever its ids stand in the path of a form', async () => {
+    it('looks like an absent one, wherever its ids are in the path of a form', async () => {
         for (const [who, find] of Object.entries(asking)) {
             const person = await find();
             for (const page of FORMS.filter(showsIds)) {
@@ -173,7 +173,7 @@ describe('another tenant on pages (I8)', () => {
         }
     });
 
-    it('looks the same as one that does not exist, wherever its workspace stands in a form', async () => {
+    it('looks like an absent one, wherever its workspace is in a form', async () => {
         const signingOut = ['/logout', '/dashboard/settings/sessions'];
         const isTaken = oneOf(3);
         for (const [who, find] of Object.entries(asking)) {
@@ -184,7 +184,7 @@ describe('another tenant on pages (I8)', () => {
                 const values = { ...other.values, workspace: other.workspaceId };
                 const [given, missing] = [await ask('_workspace', other.workspaceId), await ask('_workspace', absent.workspace)];
                 expect(saying(given, values), `${page.path} for ${who}`).to.equal(saying(missing, absent));
-                // Forms that know no such field do their work twice, and show both results.
+                // Forms without this field do their work twice, and show both results.
                 const [named, unnamed] = [await ask('workspace', other.workspaceId), await ask('workspace', absent.workspace)];
                 expect([named.status, named.to], `${page.path} for ${who}`).to.deep.equal([unnamed.status, unnamed.to]);
                 for (const secret of other.secrets) expect(named.html.replaceAll(other.workspaceId, ''), page.path).not.to.include(secret);
@@ -192,7 +192,7 @@ describe('another tenant on pages (I8)', () => {
         }
     });
 
-    it('looks the same as one that does not exist, wherever what is its own is named in the address of a page', async () => {
+    it('looks like an absent one, wherever its data is named in the query of a page', async () => {
         const isTaken = oneOf(11);
         for (const who of ['somebody else', 'nobody']) {
             const person = (await asking[who]?.()) ?? visitor(world);
@@ -213,15 +213,15 @@ describe('another tenant on pages (I8)', () => {
         }
     });
 
-    it('looks the same as one that does not exist, wherever what is its own is named in a form', async () => {
+    it('looks like an absent one, wherever its data is named in a form', async () => {
         const mine = await settle(world);
         const hidden = { _form: hiddenOf((await mine.get('/dashboard/settings')).html, '_form') ?? '', _workspace: mine.workspaceId };
         for (const page of FORMS.filter(({ path }) => !['/logout', '/dashboard/settings/sessions'].includes(path))) {
-            // What is published is there for everybody: such a form gets as far as its fields.
+            // Published data exists for everybody, so such a form gets as far as its fields.
             const places = FOR_EVERYBODY.test(page.path) ? mine.values : absentValues();
             const ask = (values: Private) => {
                 const named = Object.fromEntries(privateNames().map(([name, kind]) => [name, values[kind]]));
-                // No invitation is made, of which the next answer would show one more.
+                // The form creates no invitation, which would be in the next response.
                 const fields = { ...FIELDS, email: 'no address', plan: 'starter', ...named, ...hidden };
                 return afresh(mine).post(pathOf(page, places), new URLSearchParams(fields).toString());
             };
@@ -233,7 +233,7 @@ describe('another tenant on pages (I8)', () => {
         }
     });
 
-    it('takes no form that was made for somebody else, or by another site', async () => {
+    it('is not changed by a form of another person or another site', async () => {
         const mine = await asking['somebody else']?.();
         const theirs = hiddenOf((await other.get('/dashboard/settings')).html, '_form') ?? '';
         const isTaken = oneOf(3);
@@ -252,7 +252,7 @@ describe('another tenant on pages (I8)', () => {
         }
     });
 
-    it('gets nothing of the API by a cookie', async () => {
+    it('is not available from the API with a cookie', async () => {
         for (const path of ['/v1/account', '/v1/catalog/books.example']) {
             const { status } = await other.get(path);
             expect(status, path).to.be.oneOf([400, 401]);
@@ -260,7 +260,7 @@ describe('another tenant on pages (I8)', () => {
         expect((await other.get('/v1/account')).status).to.equal(401);
     });
 
-    it('has its keys, members, invitations and name whatever others tried', async () => {
+    it('keeps its keys, members, invitations and name whatever others try', async () => {
         const { html } = await other.get('/dashboard/workspace');
         for (const secret of [other.email, other.values.user_id, other.values.invitation_id]) expect(html).to.include(secret);
         expect((await other.get(`/dashboard/keys/${other.values.key_id}`)).html).to.include('active');

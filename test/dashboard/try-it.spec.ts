@@ -26,12 +26,12 @@ describe('trying an endpoint on its page', function () {
 
     const at = (endpoint: string) => `/registry/shop.test/try/${endpoint}`;
 
-    /** Somebody with a key in a workspace of their own. */
+    /** A user with a key in a workspace of their own. */
     async function newcomer() {
         const email = freshAddress();
         const person = await signUp(world, email);
         const userId = await userOf(world, email);
-        // The bonus for a first fetch would hide what it cost.
+        // The bonus for a first fetch would hide its cost.
         await world.app.db.raw('update users set first_charged_at = app_now() where id = ?', [userId]);
         const { rows } = await world.app.db.raw<{ rows: { id: string }[] }>(
             'select workspace_id as id from memberships where user_id = ?',
@@ -45,7 +45,7 @@ describe('trying an endpoint on its page', function () {
     const left = async (userId: string) => (await world.app.credits.balance(userId))?.available ?? 0;
     const asked = (path: string) => shop.seen.filter((one) => one.path.startsWith(path)).length;
 
-    /** The second step, as the page of the first one offers it. */
+    /** The form of the second step, from the page of the first one. */
     function offered(html: string): Record<string, string> {
         return Object.fromEntries(
             ['step', 'once', 'version', 'key', 'max_results', 'param-0', 'param-1', 'param-2'].flatMap((name) => {
@@ -55,7 +55,7 @@ describe('trying an endpoint on its page', function () {
         );
     }
 
-    it('shows the price first, then charges one credit for a read, and stands in the log', async () => {
+    it('shows the price first, then charges one credit for a read, and is in the log', async () => {
         const { person, userId, keyId } = await newcomer();
         const before = await left(userId);
         const sent = asked('/products/31');
@@ -65,7 +65,7 @@ describe('trying an endpoint on its page', function () {
 
         const done = await person.send(at('product'), offered(priced.html));
         expect(wordsOf(done.html)).to.include('"title": "Product 31"').and.include('Charged 1 credit');
-        // The same call, to be copied into a program.
+        // The same call, to copy into a program.
         expect(wordsOf(done.html))
             .to.include(`routebook.fetch("shop.test", "product", params={"id": 31})`)
             .and.include(`-d '{"site":"shop.test","endpoint":"product","params":{"id":31}}'`);
@@ -80,7 +80,7 @@ describe('trying an endpoint on its page', function () {
         expect([before - (await left(userId)), asked('/products/31') - sent]).to.deep.equal([1, 1]);
     });
 
-    it('asks again before a write, and sends it once however often the form comes', async () => {
+    it('asks again before a write, and sends it once however often the form is submitted', async () => {
         const { person, userId, keyId } = await newcomer();
         const sent = asked('/echo/orders');
         const priced = await person.send(at('order'), { step: 'price', key: keyId, 'param-0': '7' });
@@ -98,7 +98,7 @@ describe('trying an endpoint on its page', function () {
         expect([before - (await left(userId)), asked('/echo/orders') - sent]).to.deep.equal([1, 1]);
     });
 
-    it('sends a text of many lines as it was typed, however long it is', async () => {
+    it('sends a text of many lines unchanged, however long it is', async () => {
         const { person, keyId } = await newcomer();
         const note = `first line\n\tsecond\n${'and so on '.repeat(1000)}\nlast`;
         const fields = { step: 'price', key: keyId, 'param-0': '7', 'param-1': note.replaceAll('\n', '\r\n') };
@@ -117,7 +117,7 @@ describe('trying an endpoint on its page', function () {
         expect(shop.seen.findLast(({ path }) => path === '/echo/orders')?.body).to.include('"product":9007199254740993');
     });
 
-    it('says at the field what is wrong with it, and keeps what was typed', async () => {
+    it('shows an error at its field, and keeps what was typed', async () => {
         const { person, keyId } = await newcomer();
         for (const [value, problem] of [
             ['', 'Fill this in.'],
@@ -134,7 +134,7 @@ describe('trying an endpoint on its page', function () {
         expect(wordsOf(html)).to.include('Enter JSON').and.include('not json');
     });
 
-    it('is free where it fails, and says the code', async () => {
+    it('is free if it fails, and shows the code', async () => {
         const { person, userId, keyId } = await newcomer();
         const before = await left(userId);
         const priced = await person.send(at('status'), { step: 'price', key: keyId, 'param-0': '404' });
@@ -144,7 +144,7 @@ describe('trying an endpoint on its page', function () {
         expect(await left(userId)).to.equal(before);
     });
 
-    it('runs with a key of the visitor alone: not a revoked one, not a colleague’s, not a stranger’s', async () => {
+    it('runs with the visitor’s keys only: not a revoked one, not a colleague’s, not a stranger’s', async () => {
         const { person, workspaceId, userId } = await newcomer();
         const owner = await settle(world);
         const revoked = await createKey(world.app.db, { workspaceId, userId, name: 'old' });
@@ -166,7 +166,7 @@ describe('trying an endpoint on its page', function () {
         }
     });
 
-    it('keeps to the windows of the account', async () => {
+    it('counts for the account’s rate limits', async () => {
         const { person, userId, keyId } = await newcomer();
         await world.app.db.raw('update credit_accounts set per_minute = 2 where id = ?', [userId]);
         const fields = { step: 'price', key: keyId, 'param-0': '1' };
@@ -175,7 +175,7 @@ describe('trying an endpoint on its page', function () {
         expect(await words()).to.include('RATE_LIMITED');
     });
 
-    it('is for members who may call, of endpoints that are there and hosted', async () => {
+    it('is for members who may call, for existing hosted endpoints', async () => {
         expect((await visitor(world).get(at('product'))).to).to.equal(`/login?next=${encodeURIComponent(at('product'))}`);
         const { person, userId } = await newcomer();
         for (const path of [at('no_such'), at('not_hosted'), at('constructor'), '/registry/absent.test/try/product']) {
@@ -185,7 +185,7 @@ describe('trying an endpoint on its page', function () {
         expect((await person.get(at('product'))).status).to.equal(403);
     });
 
-    it('shows an answer of the site as text, never as markup', async () => {
+    it('shows a response of the site as text, never as HTML', async () => {
         const evil = '"><img src=x onerror=alert(1)><script>alert(1)</script>';
         const { person, keyId } = await newcomer();
         const priced = await person.send(at('echo'), { step: 'price', key: keyId, 'param-0': 'a', 'param-1': JSON.stringify([evil]) });
@@ -194,7 +194,7 @@ describe('trying an endpoint on its page', function () {
         expect(wordsOf(done.html)).to.include('Charged 1 credit');
     });
 
-    it('works in a browser, with the keyboard alone', async function () {
+    it('works in a browser, by keyboard', async function () {
         const browser = await openBrowser(this);
         try {
             const { person, keyId } = await newcomer();
@@ -219,7 +219,7 @@ describe('trying an endpoint on its page', function () {
         }
     });
 
-    it('gives nobody a caller who comes from outside', async () => {
+    it('gives no caller to visitors from outside', async () => {
         const person = await join(world);
         const { status } = await visitor(world).post('/v1/fetch', '{}', {
             'content-type': 'application/json',

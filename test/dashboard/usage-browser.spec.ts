@@ -6,7 +6,7 @@ import { openWorld, type World } from '../support/world.ts';
 import { DESKTOP, openBrowser, openTab, PHONE, type Tab } from './support/browser.ts';
 import { type Settled, settle } from './support/settled.ts';
 
-describe('usage, as people see it', () => {
+describe('the usage pages in a browser', () => {
     let world: World;
     let browser: Browser;
     let somebody: Settled;
@@ -17,7 +17,7 @@ describe('usage, as people see it', () => {
         somebody = await settle(world);
         for (const row of aBusyDay(somebody)) world.app.usage.record(row);
         await world.app.usage.flush();
-        // Spread over the last day, as if they had come one by one.
+        // Spreads the calls over the last day.
         await world.app.db.raw(
             `update usage_hours set hour = hour - (calls * 7 + bucket) % 20 * interval '1 hour' where workspace_id = ? and bucket <> 28`,
             [somebody.workspaceId],
@@ -34,7 +34,7 @@ describe('usage, as people see it', () => {
         return tab;
     }
 
-    it('is whole, readable and quiet on a phone and on a desktop, in light and in dark', async () => {
+    it('are complete, accessible and without errors on a phone and on a desktop, light and dark', async () => {
         const tab = await tabOf(somebody, PHONE);
         for (const path of ['/dashboard/usage', '/dashboard/usage/calls', '/dashboard/statement']) {
             await tab.page.goto(path);
@@ -45,7 +45,7 @@ describe('usage, as people see it', () => {
         await tab.close();
     });
 
-    it('opens the charts as a table, and leads from what is called most to its own charts', async () => {
+    it('open the charts as a table, and link from the most called endpoint to its charts', async () => {
         const tab = await tabOf(somebody, DESKTOP);
         const { page } = tab;
         await tab.visit('/dashboard/usage');
@@ -61,7 +61,7 @@ describe('usage, as people see it', () => {
     });
 });
 
-/** Calls of one account to a few endpoints, of which some fail. */
+/** Calls of one account to a few endpoints, some of which fail. */
 function aBusyDay({ userId, workspaceId, values }: Settled): UsageRow[] {
     return Array.from({ length: 360 }, (_, index): UsageRow => {
         const isFailed = index % 11 === 0;

@@ -44,7 +44,7 @@ describe('the usage of a workspace', function () {
         const { html } = await person.get(`/dashboard/usage${query}`);
         return new RegExp(`<dt>${name}</dt><dd>([^<]*)</dd>`).exec(html)?.[1];
     };
-    /** A list that goes on to older rows, as HTML. */
+    /** All pages of a list that continues to older rows, as HTML. */
     const pagesOf = async (from: string) => {
         const pages: string[] = [];
         for (let path: string | undefined = from; path !== undefined; ) {
@@ -59,7 +59,7 @@ describe('the usage of a workspace', function () {
         return values.find(({ labels }) => labels['site'] === site && labels['outcome'] === outcome)?.value ?? 0;
     };
 
-    it('draws the calls that were made, with their outcome, cost and time', async () => {
+    it('draws the calls with their outcome, cost and time', async () => {
         const before = Number(await figureOf('Calls'));
         const spent = Number(await figureOf('Credits'));
         for (const id of [1, 2, 3]) expect((await caller.fetch(SHOP, 'product', { id })).status).to.equal(200);
@@ -81,7 +81,7 @@ describe('the usage of a workspace', function () {
         expect(wordsOf((await ada.get('/dashboard/usage?endpoint=nothing')).html)).to.include('No matching calls');
     });
 
-    it('lists each call with status, code, cost and duration, and narrows by site, endpoint, key, outcome and day', async () => {
+    it('lists each call with status, code, cost and duration, and filters by site, endpoint, key, outcome and day', async () => {
         const today = new Date().toISOString().slice(0, 10);
         const calls = await logOf(`?site=${SHOP}`);
         expect(calls.map((call) => [call['endpoint'], call['status'], call['code'], call['credits']])).to.deep.equal([
@@ -107,7 +107,7 @@ describe('the usage of a workspace', function () {
         expect(wordsOf((await ada.get('/dashboard/usage/calls?site=nowhere.example')).html)).to.include('No matching calls');
     });
 
-    it('goes on to older calls page by page, each once', async () => {
+    it('continues to older calls page by page, each once', async () => {
         const carol = await settle(world);
         for (let index = 0; index < 120; index++) {
             world.app.usage.record({
@@ -139,7 +139,7 @@ describe('the usage of a workspace', function () {
         expect((await carol.get('/dashboard/usage/calls?before=9999999999999999-1')).status).to.equal(200);
     });
 
-    it('has calls that were refused, each once, in the log and in the metrics', async () => {
+    it('contains refused calls, each once, in the log and in the metrics', async () => {
         const dora = await settle(world);
         const key = withKey(world, dora.apiKey);
         const asked = async (code: string, site: string, ask: () => Promise<{ body: object }>) => {
@@ -148,7 +148,7 @@ describe('the usage of a workspace', function () {
             expect(body).to.have.nested.property('error.code', code);
             const rows = await logOf(`?outcome=${code}`, dora);
             expect(rows, code).to.have.length(logged + 1);
-            // Counted once the answer is gone.
+            // They are counted after the response was sent.
             await eventually(
                 () => countOf(site, code),
                 (count) => count === counted + 1,
@@ -188,7 +188,7 @@ describe('the usage of a workspace', function () {
         }
     });
 
-    /** The books of an account whose credits a test took away. */
+    /** Corrects the ledger of an account whose credits a test removed. */
     async function repair(account: string): Promise<void> {
         await world.app.db.raw(
             `insert into ledger_entries (account_id, kind, available_delta, held_delta, note, at)
@@ -198,7 +198,7 @@ describe('the usage of a workspace', function () {
         );
     }
 
-    it('has neither dry runs nor replays nor strangers in the log', async () => {
+    it('contains no dry runs, replays and strangers in the log', async () => {
         const before = (await logOf()).length;
         await caller.fetch(SHOP, 'nothing', {}, { dry_run: true });
         await withKey(world, 'rb_live_nobody').call('POST', '/v1/fetch', { body: { site: SHOP, endpoint: 'product' } });
@@ -212,7 +212,7 @@ describe('the usage of a workspace', function () {
         expect(await logOf()).to.have.length(before + 1);
     });
 
-    it('tells every movement of credits with its reason and the balance after it, as the ledger has it', async () => {
+    it('shows every movement of credits with its reason and the balance after it, like the ledger', async () => {
         const movements = await rowsOf('/dashboard/statement.csv');
         const { rows: entries } = await world.app.db.raw<{
             rows: { id: number; kind: string; available_delta: number; held_delta: number }[];
@@ -234,7 +234,7 @@ describe('the usage of a workspace', function () {
             .and.to.include('Allowance resets');
     });
 
-    it('leads from a movement to its call, and to no call of others', async () => {
+    it('links from a movement to its call, and to no call of others', async () => {
         const { html } = await ada.get('/dashboard/statement');
         const link = /href="(\/dashboard\/usage\/calls\?call=op_\w+)"/.exec(html)?.[1] ?? '';
         expect(wordsOf((await ada.get(link)).html)).to.include(SHOP);
@@ -242,7 +242,7 @@ describe('the usage of a workspace', function () {
         expect(foreign).to.include('No matching calls').and.not.to.include(SHOP);
     });
 
-    it('names the batch of a movement, and of how many items it is', async () => {
+    it('names the batch of a movement, and its number of items', async () => {
         const items = Array.from({ length: 4 }, (_, at) => ({ params: { id: at + 1 } }));
         const { body } = await caller.call('POST', '/v1/batches', { body: { defaults: { site: SHOP, endpoint: 'product' }, items } });
         const { batch_id: id } = body['data'] as { batch_id: string };
@@ -258,7 +258,7 @@ describe('the usage of a workspace', function () {
             .and.to.match(/Charged [1-4] for [1-4] items? of a batch/);
     });
 
-    it('goes through a long statement page by page, with the same balances', async () => {
+    it('shows a long statement page by page, with the same balances', async () => {
         await world.app.db.raw('update credit_accounts set per_minute = 4321 where id = ?', [ada.userId]);
         await eventually(
             async () => (await caller.call('GET', '/v1/account')).body,
@@ -273,7 +273,7 @@ describe('the usage of a workspace', function () {
         expect((await ada.get('/dashboard/statement?cursor=made.up')).status).to.equal(200);
     });
 
-    it('goes on through a change of plan for whom the credits were, and for nobody else', async () => {
+    it('continues after a change of plan for the owner of the credits, and for nobody else', async () => {
         const email = freshAddress();
         const carol = await signUp(world, email);
         const userId = await userOf(world, email);
@@ -290,7 +290,7 @@ describe('the usage of a workspace', function () {
         await lookAt(bob, bob.workspaceId);
     });
 
-    it('keeps the numbers of others out, whatever the address says', async () => {
+    it('shows no numbers of others, whatever the URL says', async () => {
         for (const query of ['', `?site=${SHOP}`, `?key=${ada.values.key_id}`, `?workspace=${ada.workspaceId}`, '?by=key']) {
             for (const path of ['/dashboard/usage', '/dashboard/usage/calls', '/dashboard/usage/calls.csv', '/dashboard/statement.csv']) {
                 const { html } = await bob.get(path + query);
@@ -303,7 +303,7 @@ describe('the usage of a workspace', function () {
         expect((await logOf('', bob)).map((call) => call['site'])).to.deep.equal(Array(3).fill('books.example'));
     });
 
-    it('shows members their own calls alone, and no usage to anyone who keeps the books', async () => {
+    it('shows members their own calls only, and no usage to the role billing', async () => {
         const memberEmail = freshAddress();
         const member = await signUp(world, memberEmail);
         const clerkEmail = freshAddress();
@@ -325,7 +325,7 @@ describe('the usage of a workspace', function () {
         expect(await logOf('', member)).to.have.length(0);
         expect((await clerk.get('/dashboard/usage')).status).to.equal(403);
         expect((await clerk.get('/dashboard/usage/calls.csv')).status).to.equal(403);
-        // On Free everybody's statement is their own.
+        // On Free, each user's statement is their own.
         const own = await rowsOf('/dashboard/statement.csv', clerk);
         expect(own.map((move) => move['kind'])).to.deep.equal(['grant']);
         expect((await visitor(world).get('/dashboard/usage')).to).to.match(/^\/login/);
@@ -337,7 +337,7 @@ describe('the usage of a workspace', function () {
         expect((await person.post('/dashboard/switch', fields)).status).to.equal(303);
     }
 
-    it('writes cells that no spreadsheet runs', async () => {
+    it('writes no cells that a spreadsheet would run as formulas', async () => {
         const eve = await settle(world);
         await world.app.db.raw('update api_keys set name = ? where id = ?', ['=1+1,"x"', eve.values.key_id]);
         expect((await logOf('', eve)).map((call) => call['key'])).to.deep.equal(Array(3).fill('\'=1+1,"x"'));

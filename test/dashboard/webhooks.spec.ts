@@ -41,7 +41,7 @@ describe('the webhooks of a workspace on the dashboard', function () {
         expect(one.html).not.to.include(secret);
     });
 
-    it('are refused field by field, and what was typed stays', async () => {
+    it('are refused with an error at each field, and keep what was typed', async () => {
         const person = await signUp(world);
         const wrong = await person.send('/dashboard/webhooks', { url: 'ftp://app.example/', events: 'job.*', description: 'Kept' });
         expect(wrong.status).to.equal(422);
@@ -50,7 +50,7 @@ describe('the webhooks of a workspace on the dashboard', function () {
         expect(unknown.html).to.include('id="field-events-problem"');
     });
 
-    it('send a test event, and show what the receiver answered, and send it again', async () => {
+    it('send a test event, show the receiver’s response, and send it again', async () => {
         const person = await signUp(world);
         const { at, secret } = await add(person, '/tested');
         receiver.answer((response) => void response.writeHead(500).end('out of <b>order</b>'));

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { openWorld, type World } from '../support/world.ts';
 import { visitor, wordsOf } from './support/visitor.ts';
 
-describe('what well-known addresses say', function () {
+describe('the well-known addresses', function () {
     this.timeout(240_000);
     let world: World;
 
@@ -22,7 +22,7 @@ describe('what well-known addresses say', function () {
                 .map((line) => line.split(/: (.*)/).slice(0, 2)),
         );
 
-    it('is whom to write to about a vulnerability, as RFC 9116 has it', async () => {
+    it('name the contact for vulnerabilities, according to RFC 9116', async () => {
         const { status, headers, html } = await visitor(world).get('/.well-known/security.txt');
         expect([status, headers['content-type']]).to.deep.equal([200, 'text/plain; charset=utf-8']);
         const { Expires, ...rest } = fieldsOf(html);
@@ -39,12 +39,12 @@ describe('what well-known addresses say', function () {
         expect(Date.parse(later['Expires'] ?? '')).to.be.greaterThan(world.app.clock.now());
     });
 
-    it('is the page of the policy that it names', async () => {
+    it('have the page of the policy that they name', async () => {
         const words = wordsOf((await visitor(world).get('/security')).html);
         expect(words).to.include('Report a vulnerability').and.include('ops@routebook.example');
     });
 
-    it('is where a password is changed', async () => {
+    it('name the page where a password is changed', async () => {
         const { status, to } = await visitor(world).get('/.well-known/change-password');
         expect([status, to]).to.deep.equal([302, '/dashboard/settings#password']);
     });

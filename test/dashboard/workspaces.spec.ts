@@ -28,14 +28,14 @@ describe('workspaces on the dashboard', function () {
         return found;
     }
 
-    /** Somebody with a confirmed address. */
+    /** A person with a confirmed address. */
     async function confirmed(email = freshAddress()): Promise<Visitor> {
         const person = await signUp(world, email);
         await world.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
         return person;
     }
 
-    /** A link of an invitation, as the owner's page shows it. */
+    /** An invitation's link from the owner's page. */
     async function invitation(owner: Visitor, role: Role, email = ''): Promise<string> {
         const { status, html } = await owner.send('/dashboard/workspace/invitations', { email, role });
         expect(status, wordsOf(html)).to.equal(200);
@@ -58,7 +58,7 @@ describe('workspaces on the dashboard', function () {
         return { owner, member, workspaceId, memberId: (await me(member)).userId };
     }
 
-    it('cannot be named so that cards seem to say Routebook', async () => {
+    it('cannot have a name that looks like Routebook on cards', async () => {
         const owner = await confirmed();
         for (const path of ['/dashboard/workspace/rename', '/dashboard/workspaces']) {
             for (const name of ['Routebook', 'R0utebооk official']) {
@@ -69,7 +69,7 @@ describe('workspaces on the dashboard', function () {
         expect((await me(owner)).workspaces.map(({ name }) => name).join()).to.match(/^workspace-/);
     });
 
-    it('let in anyone who holds the link of an invitation, once', async () => {
+    it('admit whoever has the link of an invitation, once', async () => {
         const owner = await confirmed();
         await owner.send('/dashboard/workspace/rename', { name: 'The Harbour' });
         const link = await invitation(owner, 'admin');
@@ -77,7 +77,7 @@ describe('workspaces on the dashboard', function () {
             .to.include('Join The Harbour')
             .and.include('Sign in or sign up');
         const [first, second] = [await confirmed(), await confirmed()];
-        // Both have a form before either sends it: from the page of an invitation that is used, none could be sent.
+        // Both open the form before either sends it, since the page of a used invitation has none.
         const answers = await Promise.all([first.send(link), second.send(link)]);
         expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([303, 404]);
         const winner = answers[0]?.status === 303 ? first : second;
@@ -85,7 +85,7 @@ describe('workspaces on the dashboard', function () {
         expect((await visitor(world).get(link)).status).to.equal(404);
     });
 
-    it('let in only the address that an invitation was mailed to, and only once it is confirmed', async () => {
+    it('admit only the address that an invitation was mailed to, and only once it is confirmed', async () => {
         const owner = await confirmed();
         const email = freshAddress();
         const link = await invitation(owner, 'member', email);
@@ -102,7 +102,7 @@ describe('workspaces on the dashboard', function () {
         expect((await me(guest)).workspaces).to.have.length(2);
     });
 
-    it('let nobody in by the invitations of somebody who may invite no longer', async () => {
+    it('admit nobody with an invitation of a person who may not invite any more', async () => {
         const { owner, member: admin, memberId } = await team('admin');
         const [first, second] = [await invitation(admin, 'admin'), await invitation(admin, 'member')];
         const own = await invitation(owner, 'member');
@@ -119,7 +119,7 @@ describe('workspaces on the dashboard', function () {
         expect((await visitor(world).get(own)).status).to.equal(200);
     });
 
-    it('make no invitation for somebody who was put out while it was under way', async () => {
+    it('create no invitation for a person who was removed while the request ran', async () => {
         const { owner, member: admin, workspaceId, memberId } = await team('admin');
         await admin.send('/dashboard/switch', { workspace: workspaceId });
         const answers: Promise<{ status: number }>[] = [];
@@ -139,7 +139,7 @@ describe('workspaces on the dashboard', function () {
         expect(await listInvitations(world.app.db, workspaceId)).to.deep.equal([]);
     });
 
-    it('take no form of somebody who was put out while it arrived', async () => {
+    it('accept no form from a person who was removed while it arrived', async () => {
         const { owner, member: admin, workspaceId, memberId } = await team('admin');
         await admin.send('/dashboard/switch', { workspace: workspaceId });
         const { html } = await admin.get('/dashboard/workspace');
@@ -164,7 +164,7 @@ describe('workspaces on the dashboard', function () {
         expect([...html.matchAll(/<option value="(\w+)" selected>/g)].map(([, role]) => role)).to.deep.equal(['owner', 'member']);
     });
 
-    it('forget invitations that were taken back or are older than a week', async () => {
+    it('delete invitations that were cancelled or are older than a week', async () => {
         const owner = await confirmed();
         const [taken, old] = [await invitation(owner, 'member'), await invitation(owner, 'member')];
         const { html } = await owner.get('/dashboard/workspace');
@@ -176,13 +176,13 @@ describe('workspaces on the dashboard', function () {
         expect((await visitor(world).get(old)).status).to.equal(404);
     });
 
-    it('can only be invited to by a confirmed address', async () => {
+    it('can be joined only with a confirmed address', async () => {
         const person = await signUp(world);
         expect(wordsOf((await person.get('/dashboard/workspace')).html)).to.include('Confirm your email address to send invitations.');
         expect((await person.send('/dashboard/workspace/invitations', { email: '', role: 'member' })).status).to.equal(422);
     });
 
-    it('take the keys of a member who leaves or is removed, within a second and for good', async () => {
+    it('revoke the keys of a member who leaves or is removed, within a second and for good', async () => {
         for (const goes of ['leave', 'remove'] as const) {
             const { owner, member, workspaceId, memberId } = await team('member');
             const { apiKey } = await createKey(world.app.db, { workspaceId, userId: memberId, name: 'mine' });
@@ -203,7 +203,7 @@ describe('workspaces on the dashboard', function () {
         }
     });
 
-    it('keep at least one owner, also where two leave at the same time', async () => {
+    it('keep at least one owner, even if two leave at the same time', async () => {
         const { owner, member, workspaceId } = await team('owner');
         const both = [owner, member];
         await Promise.all(both.map((person) => person.send('/dashboard/switch', { workspace: workspaceId })));
@@ -215,7 +215,7 @@ describe('workspaces on the dashboard', function () {
         expect(rows[0].count).to.equal(1);
     });
 
-    it('do not let the only owner become anything less', async () => {
+    it('do not let the only owner take a lower role', async () => {
         const owner = await confirmed();
         const { userId } = await me(owner);
         const { status, html } = await owner.send(`/dashboard/workspace/members/${userId}/role`, { role: 'member' });
@@ -224,7 +224,7 @@ describe('workspaces on the dashboard', function () {
         expect((await me(owner)).current?.role).to.equal('owner');
     });
 
-    describe('know four roles:', () => {
+    describe('have four roles:', () => {
         const managing = (id: string): readonly (readonly [string, Record<string, string>])[] => [
             ['/dashboard/workspace/rename', { name: 'Renamed' }],
             ['/dashboard/workspace/invitations', { email: '', role: 'member' }],
@@ -241,7 +241,7 @@ describe('workspaces on the dashboard', function () {
             });
         }
 
-        it('billing has no keys, and loses those it had', async () => {
+        it('billing has no keys, and loses existing ones', async () => {
             const { owner, member, workspaceId, memberId } = await team('member');
             const { apiKey } = await createKey(world.app.db, { workspaceId, userId: memberId, name: 'mine' });
             expect((await owner.send(`/dashboard/workspace/members/${memberId}/role`, { role: 'billing' })).to).to.equal(
@@ -257,7 +257,7 @@ describe('workspaces on the dashboard', function () {
             expect(wordsOf((await member.get('/dashboard')).html)).to.not.include('New key');
         });
 
-        it('admin manages members, but makes and changes no owner', async () => {
+        it('admin manages members, but creates and changes no owner', async () => {
             const { owner, member, workspaceId, memberId } = await team('admin');
             const ownerId = (await me(owner)).userId;
             expect((await member.send(`/dashboard/workspace/members/${ownerId}/role`, { role: 'member' })).status).to.equal(422);
@@ -277,7 +277,7 @@ describe('workspaces on the dashboard', function () {
         });
     });
 
-    it('are switched between, while a form acts on the one that its page showed', async () => {
+    it('can be switched, while a form acts on the workspace of its page', async () => {
         const person = await confirmed();
         const first = (await me(person)).current?.workspaceId ?? '';
         expect((await person.send('/dashboard/workspaces', { name: 'Second' })).to).to.equal('/dashboard/workspace');
@@ -314,14 +314,14 @@ describe('workspaces on the dashboard', function () {
         expect(wordsOf(refused?.html ?? '')).to.include('You are in too many workspaces');
     });
 
-    it('keep of an invitation what opens nothing: its link cannot be made from a copy of the database', async () => {
+    it('store nothing of an invitation from which its link could be made', async () => {
         const owner = await confirmed();
         await owner.send('/dashboard/workspace/rename', { name: 'The {token}' });
         const email = freshAddress();
         await holdMails(world.app);
         const link = await invitation(owner, 'member', email);
         const [letter] = await mailsTo(world.app, email);
-        // The mail as it waits, opened: the link is made when it is sent.
+        // The decrypted mail before it is sent. The link is generated when it is sent.
         expect(letter?.body).to.include('/invite/{token}').and.not.include(link);
         const token = link.slice('/invite/'.length);
         expect(findPlanted(await readStored(world.app, world.logged), { token, mac: token.slice(22) })).to.deep.equal([]);
@@ -341,7 +341,7 @@ describe('workspaces on the dashboard', function () {
         expect((await visitor(world).get(link)).status).to.equal(200);
     });
 
-    it('have at most fifty open invitations, however many are made at once', async () => {
+    it('have at most fifty open invitations, however many are created at once', async () => {
         const owner = await confirmed();
         const { userId, current } = await me(owner);
         const order = { workspaceId: current?.workspaceId ?? '', role: 'member', email: undefined, by: userId } as const;
@@ -353,7 +353,7 @@ describe('workspaces on the dashboard', function () {
         expect(wordsOf(html)).to.include('You can have at most 50 pending invitations.');
     });
 
-    it('that somebody left all of are made again', async () => {
+    it('that a person left completely are created again', async () => {
         const { member } = await team('member');
         for (const membership of (await me(member)).workspaces)
             await world.app.db.raw('delete from memberships where workspace_id = ? and user_id = ?', [

@@ -87,17 +87,14 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     'The first charged fetch of a person': [[EARNED, 'are in its own response', 'are not earned by a failed fetch']],
     'A person whom you invited': [
         [EARNED, 'come with the charged fetch of the invited user on a second day, whatever the inviter did', 'are limited to 20 a month'],
-        [
-            'test/dashboard/invitations.spec.ts',
-            'earns 100 when anyone who came by the link calls on a second day, and says what came of it',
-        ],
+        ['test/dashboard/invitations.spec.ts', 'earns 100 when an invited user calls on a second day, and says so'],
     ],
     'Where more than five sign up': [
         [
             'test/dashboard/invitations.spec.ts',
-            'earns for five people of one IPv4 /24, and says so; each earns the 50 of a first call',
+            'earns for five people of one IPv4 /24, and says so; each of them earns 50 with the first call',
             'earns for five people of one IPv6 /48',
-            'earns for five people of one mail domain that is no public provider, whichever of its names',
+            'earns for five people of one private mail domain, including its subdomains',
         ],
     ],
     'The first schema of a domain': [
@@ -119,7 +116,7 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     ],
     'Items of a batch that start together': [
         [SLICES, 'is one hold, charged in parts that name the batch and their number of items', 'sums to the charges of its items'],
-        [STATEMENT, 'names the batch of a movement, and of how many items it is'],
+        [STATEMENT, 'names the batch of a movement, and its number of items'],
     ],
     'Every movement is a row': [
         ['test/store/ledger.spec.ts', 'cannot be rewritten', 'matches the documented rules, whatever happens to three accounts'],
@@ -132,19 +129,19 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     'Free costs nothing': [['test/domain/plans.spec.ts', 'cost and allow what the price list says']],
     'Nothing is ever charged beyond': [
         ['test/api/fetch.spec.ts', 'answers 402 with how to get credits when the balance is below one unit'],
-        [PAGES, 'straight from the link of a 402, after signing in, for the workspace that is out of credits'],
+        [PAGES, 'directly from the link of a 402, after signing in, for the workspace without credits'],
     ],
     'What opens that link ahead of its reader': [
         [
             PAGES,
-            'by a button, where a program opens the link ahead of its reader, or a page embeds it: that begins nothing',
-            'once, however often the link is opened: the same one again for this person and plan, and another one for another',
+            'by a button if a program prefetches the link or a page embeds it, which starts nothing',
+            'once, however often the link is opened: the same one for this person and plan, another one otherwise',
         ],
     ],
     'A plan is paid at Stripe': [[EVENTS, 'by invoice.paid, with the plan and its limits']],
     'It holds from the moment': [
         [EVENTS, 'by no other event, whatever it says'],
-        [PAGES, 'show an API key the new limits within a second'],
+        [PAGES, 'change the limits of an API key within a second'],
     ],
     'An allowance is granted once': [
         [EVENTS, 'however often it comes', 'in whatever order events come', 'by two APIs at once, each event to both'],
@@ -159,7 +156,7 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     ],
     'If it cannot be paid': [
         [PLANS, 'not at all, where the card '],
-        [PAGES, 'not where the bank says no, and shows where to pay'],
+        [PAGES, 'not if the bank declines, and show where to pay'],
     ],
     "The owner's bonus credits move": [
         [PLANS, 'at once, with a new period in the middle of the month, the whole allowance and the owner’s bonus'],
@@ -203,19 +200,14 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
             'ends at Stripe first, and what is open in another tab can no longer be paid',
             'stays, account and all, where Stripe cannot be told',
         ],
-        [PAGES, 'end what is paid for when the account is deleted', 'keep an account whose subscription cannot be ended'],
+        [PAGES, 'end the subscription when the account is deleted', 'keep an account whose subscription cannot be ended'],
     ],
     'Where payment is not set up': [
-        [PAGES, 'say how to ask the operator where payment is not set up, and show the plan that the operator sets'],
+        [PAGES, 'say how to ask the operator if payment is not configured, and show the plan that the operator sets'],
         ['test/store/allowance.spec.ts', 'begins a new period at once, and the owner’s bonus moves with it'],
     ],
     'Owners, and members with the role billing, buy': [
-        [
-            PAGES,
-            'an admin sees and changes nothing',
-            'a member sees nothing of it',
-            'anyone who has the role billing buys and changes plans',
-        ],
+        [PAGES, 'an admin reads them and changes nothing', 'a member cannot read them', 'the role billing buys and changes plans'],
     ],
     'A cap is what an account': [[CAPS, 'of a key applies to this key only, and the account’s to all of them', 'resets at midnight, UTC']],
     'Credits that calls in flight hold': [

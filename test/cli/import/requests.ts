@@ -5,7 +5,7 @@ import { readEndpoint } from '../../../shared/domain/package/endpoint.ts';
 import { checkPackage } from '../../../shared/domain/package/rules.ts';
 import type { Json, JsonObject, PackageDocument } from '../../../shared/domain/types.ts';
 
-/** What is sent to the site when an endpoint of a package is called with these params. */
+/** The request to the site when an endpoint of a package is called with these params. */
 export function requestFor(
     { endpoints }: PackageDocument,
     name: string,
@@ -20,7 +20,7 @@ export function requestFor(
     return { method, url, headers, body: bodyShown, type: headers['content-type'] };
 }
 
-/** Everything that the rules of publishing say against a package. */
+/** All problems that the publishing rules find in a package. */
 export function faultsOf(document: PackageDocument): string[] {
     const verdict = checkPackage(document, { isPortAllowed: () => false });
     return verdict.ok ? [] : verdict.problems.map(({ path, message }) => `${path} ${message}`);

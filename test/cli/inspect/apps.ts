@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../support/free-port.ts';
 
-/** A web application of somebody else's, on a free loopback port, with a folder of its own. */
+/** A third-party web application, on a free loopback port, with a folder of its own. */
 export interface App {
     port: number;
     folder: string;
@@ -15,7 +15,7 @@ export interface App {
 
 const READY_MS = 30_000;
 
-/** Prometheus with one group of rules, which watches itself. */
+/** Prometheus with one group of rules, which monitors itself. */
 export async function startPrometheus(): Promise<App> {
     return await start('/-/ready', (folder, port) => {
         const rules = [
@@ -39,10 +39,10 @@ export async function startPrometheus(): Promise<App> {
     });
 }
 
-/** The password of fossil's administrator, which a recording of a visit holds and no draft may. */
+/** The password of fossil's administrator. A recording contains it, and no draft may. */
 export const FOSSIL_PASSWORD = 'Korallenriff-7733';
 
-/** A fossil repository with two check-ins, where anybody may read and file tickets, and an administrator may do everything. */
+/** A fossil repository with two check-ins. Anybody may read and file tickets, and an administrator may do everything. */
 export async function startFossil(): Promise<App> {
     return await start('/home', (folder, port) => {
         const fossil = (...words: string[]) =>
@@ -96,7 +96,7 @@ function spawnInto(folder: string, program: string, options: string[], more: { e
 }
 
 async function start(readyPath: string, run: (folder: string, port: number) => ChildProcess): Promise<App> {
-    // Somebody else may take the port between the look and the start.
+    // Another process may take the port before the application starts.
     for (let attempt = 0; attempt < 3; attempt++) {
         const folder = mkdtempSync(join(tmpdir(), 'routebook-app-'));
         const port = await freePort();

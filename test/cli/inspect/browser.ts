@@ -3,9 +3,7 @@ import { findProgram } from '../../support/system-programs.ts';
 
 export const CHROMIUM = findProgram('chromium') ?? 'chromium';
 
-/**
- * A headless Chromium that finds every `.test` name on this machine and no other name anywhere, and that asks nobody for updates.
- */
+/** A headless Chromium that resolves every `.test` name to this machine and no other name, and that requests no updates. */
 export async function openBrowser(): Promise<Browser> {
     return await chromium.launch({ executablePath: CHROMIUM, headless: true, args: BROWSER_ARGUMENTS });
 }

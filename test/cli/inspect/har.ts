@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { type Inspected, type InspectOptions, inspect } from '../../../cli/inspect/inspect.ts';
 import type { PackageEndpoint } from '../../../shared/domain/types.ts';
 
-/** One call as a browser would have recorded it. Without an answer of its own it is answered with `{}`. */
+/** One call of a browser recording. By default, its response is `{}`. */
 export interface Call {
     method?: string;
     url: string;
@@ -12,7 +12,7 @@ export interface Call {
     /** Sent as a form. */
     form?: Record<string, string>;
     status?: number;
-    /** What comes back: JSON, or a page. */
+    /** The response: JSON, or a page. */
     json?: unknown;
     html?: string;
     type?: string;
@@ -45,7 +45,7 @@ function pairs(headers: Record<string, string>): { name: string; value: string }
     return Object.entries(headers).map(([name, value]) => ({ name, value }));
 }
 
-/** A whole file with these calls. */
+/** A complete file with these calls. */
 export function harOf(calls: readonly Call[]): string {
     return JSON.stringify({
         log: { version: '1.2', creator: { name: 'a test', version: '1' }, pages: [{ id: 'p' }], entries: calls.map(entry) },
@@ -58,7 +58,7 @@ export function inspectCalls(calls: readonly Call[], options: InspectOptions = {
 
 export const SHOP = 'https://shop.example';
 
-/** `GET /items?page` for short: how an endpoint is asked for, its host left out. */
+/** The route of each endpoint without its host, such as `GET /items?page`. */
 export function routesOf({ package: { endpoints } }: Inspected): string[] {
     return endpoints.map(({ method, url }) => `${method} ${url.replace(SHOP, '')}`);
 }

@@ -9,7 +9,7 @@ interface HarEntry {
     _resourceType?: string;
 }
 
-/** One page of a recording, as it was answered. */
+/** One page of a recording. */
 export interface RecordedPage {
     url: string;
     html: string;
@@ -17,11 +17,11 @@ export interface RecordedPage {
 
 const FOLDER = join(import.meta.dirname, '../../fixtures/inspect/recordings');
 /** Longer scripts are the program of a page, not its data. */
-const LONGEST_SCRIPT = 20_000;
+const MAX_SCRIPT = 20_000;
 /** The inspector reads none of these. */
 const UNREAD = /javascript|css|image|font|wasm|octet/;
 
-/** Stores what a browser recorded, without scripts, styles, images and temporary folders of the machine that recorded it. */
+/** Stores a browser's recording, without scripts, styles, images and temporary folders of the machine. */
 export function keepRecording(har: string, file: string): void {
     const { log } = JSON.parse(har.replaceAll(/\/(?:tmp\/[\w.-]+|root\b)/g, '/srv/application')) as { log: { entries: HarEntry[] } };
     const entries = log.entries.filter(
@@ -36,12 +36,12 @@ export function keepRecording(har: string, file: string): void {
     writeFileSync(file, gzipSync(JSON.stringify({ log: { ...log, entries } }), { level: 9 }));
 }
 
-/** The recording of an application, as `inspect` takes it. */
+/** The recording of an application, as input of `inspect`. */
 export function openRecording(application: string): Readable {
     return Readable.from([recordingOf(application)]);
 }
 
-/** The pages that an application answered to a GET. */
+/** The pages that an application returned for a GET. */
 export function pagesOf(application: string): RecordedPage[] {
     const { log } = JSON.parse(recordingOf(application).toString()) as { log: { entries: HarEntry[] } };
     return log.entries.flatMap(({ request, response }) => {
@@ -63,6 +63,6 @@ function withoutScripts(html: string): string {
     return html.replaceAll(
         /(<(script|style)\b[^>]*>)([\s\S]*?)(<\/\2>)/gi,
         (whole, open: string, tag: string, inside: string, close: string) =>
-            tag.toLowerCase() === 'style' || inside.length > LONGEST_SCRIPT ? `${open}${close}` : whole,
+            tag.toLowerCase() === 'style' || inside.length > MAX_SCRIPT ? `${open}${close}` : whole,
     );
 }

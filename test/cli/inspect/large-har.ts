@@ -1,11 +1,11 @@
 import { entry, SHOP } from './har.ts';
 
-/** Routes that a generated recording holds, whatever its size. */
+/** The routes of a generated recording, whatever its size. */
 export const LARGE_ROUTES = ['GET /api/boats/{boat_id}', 'GET /api/harbours', 'POST /api/boats', 'GET /timetable/{date}'];
 
 /**
- * A HAR file of about `bytes` bytes, piece by piece, as a long day of browsing makes it: calls of a few routes, each with ids and
- * people of its own, images in base64, and scripts.
+ * A HAR file of about `bytes` bytes, in pieces, like that of a long day: calls of a few routes, each with other ids and people, images in
+ * base64, and scripts.
  */
 export async function* largeHar(bytes: number): AsyncGenerator<Buffer> {
     yield Buffer.from('{"log":{"version":"1.2","creator":{"name":"large","version":"1"},"pages":[],"entries":[');

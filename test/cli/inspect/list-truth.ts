@@ -5,11 +5,11 @@ import { baseOf, loadHtml } from '../../../workers/select/html.ts';
 import { selectHtml } from '../../../workers/select/select-html.ts';
 import { pagesOf } from './kept-recordings.ts';
 
-/** A list on recorded pages of one application, as `test/fixtures/inspect/lists.json` holds it. */
+/** A list on recorded pages of one application, in the form of `test/fixtures/inspect/lists.json`. */
 export interface TrueList {
     application: string;
     list: string;
-    /** Pages that show it, with the number of its items and texts that its first and its last item have. */
+    /** Pages with the list, its number of items, and texts of its first and its last item. */
     pages: { page: string; items: number; first: string[]; last: string[] }[];
 }
 
@@ -18,7 +18,7 @@ export function listsOfRecordings(): TrueList[] {
     return JSON.parse(readFileSync(new URL('../../fixtures/inspect/lists.json', import.meta.url), 'utf8')) as TrueList[];
 }
 
-/** Finds out why the `select` of a draft does not read a list on one of its pages; undefined if it reads it on all. */
+/** Says why the `select` of a draft does not read a list on one of its pages; undefined if it reads it on all. */
 export function listFault(document: PackageDocument, { application, pages }: TrueList): string | undefined {
     const recorded = pagesOf(application);
     for (const { page, items, first, last } of pages) {
@@ -45,7 +45,7 @@ function textsOf(value: Json): string[] {
     return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
 }
 
-/** The endpoint whose address a page has; of several, the one with the most fixed parts. */
+/** The endpoint of a page's address. Of several matches, the one with the most fixed parts. */
 function endpointAt({ endpoints }: PackageDocument, { origin, pathname, searchParams }: URL): PackageEndpoint | undefined {
     const fits = endpoints.filter(({ method, url }) => {
         const template = new URL(url.replaceAll(/\{[^{}]*\}/g, ANYTHING));

@@ -1,4 +1,4 @@
-/** What the visits type and send, and no draft, report or message may repeat. */
+/** Values that the visits type and send, and that no draft, report or message may repeat. */
 export const CREDENTIALS = {
     authorization: 'Bearer plantedAbc123Def456Ghi789Jkl012Mno345Pqr',
     password: 'Wellenbrecher-4411',

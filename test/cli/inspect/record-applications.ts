@@ -22,7 +22,7 @@ interface Application {
     name: string;
     ready: string;
     visit: (context: import('playwright-core').BrowserContext, base: string) => Promise<void>;
-    /** Prepares it in `folder`; answers with how it is started. */
+    /** Prepares it in `folder`. Returns how to start it. */
     start(folder: string, port: number): { program: string; args: string[]; cwd?: string; env?: Record<string, string> };
 }
 

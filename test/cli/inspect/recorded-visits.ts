@@ -1,9 +1,9 @@
 import type { BrowserContext, Page } from 'playwright-core';
 
-/** Who signs in where a visit does. */
+/** The user who signs in during a visit. */
 export const KEEPER = { user: 'Keeper', password: 'Leuchtfeuer-4471' } as const;
 
-/** A reader of a blog: pages of posts, single posts, archives, tags and categories. */
+/** Reads a blog: pages of posts, single posts, archives, tags and categories. */
 export async function visitHexo(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
     for (const path of ['/', '/page/2/', '/page/3/', '/archives/', '/archives/2025/', '/archives/2025/01/', '/archives/2025/02/'])
@@ -17,7 +17,7 @@ export async function visitHexo(context: BrowserContext, base: string): Promise<
     await page.close();
 }
 
-/** Somebody works with boats and their owners by GraphQL. */
+/** Works with boats and their owners by GraphQL. */
 export async function visitGraphql(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
     await page.goto(`${base}/?query=%7B__typename%7D`);
@@ -42,7 +42,7 @@ export async function visitGraphql(context: BrowserContext, base: string): Promi
     await page.close();
 }
 
-/** Somebody opens the editor of flows, deploys two and looks at what is installed. */
+/** Opens the editor of flows, deploys two and lists what is installed. */
 export async function visitNodeRed(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
     await open(page, `${base}/`);
@@ -80,7 +80,7 @@ export async function visitNodeRed(context: BrowserContext, base: string): Promi
     await page.close();
 }
 
-/** Somebody opens the web client of a torrent daemon, adds torrents, and asks for what it shows. */
+/** Opens the web client of a torrent daemon, adds torrents, and requests their data. */
 export async function visitTransmission(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
     await open(page, `${base}/transmission/web/`);
@@ -120,7 +120,7 @@ export async function visitTransmission(context: BrowserContext, base: string): 
     await page.close();
 }
 
-/** Somebody opens the pages of a file synchroniser and sets up two folders. */
+/** Opens the pages of a file synchroniser and sets up two folders. */
 export async function visitSyncthing(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
     await open(page, `${base}/`);
@@ -156,7 +156,7 @@ export async function visitSyncthing(context: BrowserContext, base: string): Pro
     await page.close();
 }
 
-/** Somebody reads a wiki, looks for words, signs in, writes a page and looks at its administration. */
+/** Reads a wiki, searches, signs in, writes a page and opens its administration. */
 export async function visitDokuWiki(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
     await open(page, `${base}/doku.php`);
@@ -189,7 +189,7 @@ export async function visitDokuWiki(context: BrowserContext, base: string): Prom
     await page.close();
 }
 
-/** Somebody looks through repositories. */
+/** Browses repositories. */
 export async function visitGitweb(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
     await open(page, `${base}/`);
@@ -210,7 +210,7 @@ export async function visitGitweb(context: BrowserContext, base: string): Promis
     await page.close();
 }
 
-/** Somebody reads and writes notes of a wiki that keeps each as a tiddler. */
+/** Reads and writes notes of a wiki that stores each as a tiddler. */
 export async function visitTiddlyWiki(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
     await open(page, `${base}/`);
@@ -237,7 +237,7 @@ export async function visitTiddlyWiki(context: BrowserContext, base: string): Pr
     await page.close();
 }
 
-/** Somebody looks through mails that an application sent. */
+/** Reads mails that an application sent. */
 export async function visitMailDev(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
     await sendMails(Number(new URL(base).port) + 1000);
@@ -273,7 +273,7 @@ async function sendMails(port: number): Promise<void> {
 }
 
 async function open(page: Page, url: string): Promise<void> {
-    // What stands on other hosts is not to be had, and some pages never come to rest.
+    // Other hosts are unreachable, and some pages never become idle.
     await page.goto(url, { waitUntil: 'domcontentloaded' });
     await page.waitForLoadState('networkidle', { timeout: 1500 }).catch(() => undefined);
 }
@@ -283,7 +283,7 @@ async function links(page: Page, like: RegExp): Promise<string[]> {
     return [...new Set(all.filter((href) => like.test(href)))];
 }
 
-/** One request of a script of the page; a text is sent as a form. */
+/** One request of the page's script. A text is sent as a form. */
 async function ask(page: Page, method: string, path: string, body?: object | string): Promise<string> {
     return await page.evaluate(
         async ([how, where, sent]) => {

@@ -3,24 +3,24 @@ import { join } from 'node:path';
 import { wordsOf } from '../../../cli/inspect/harmless.ts';
 import type { PackageDocument, PackageEndpoint } from '../../../shared/domain/types.ts';
 
-/** A route as `test/fixtures/inspect/*.truth.json` holds it. */
+/** A route in the form of `test/fixtures/inspect/*.truth.json`. */
 export interface TrueRoute {
     method: string;
     url: string;
     query?: string[];
     body?: string[];
     may_have?: string[];
-    /** What stands in its body whatever the caller gives, where that tells it from others at its address. */
+    /** A constant in its body that distinguishes it from others at its address. */
     says?: string;
 }
 
-/** What an application has: routes that a draft has to hold, and others that it may hold. */
+/** The routes of an application: those that a draft must contain, and others that it may contain. */
 export interface Truth {
     routes: TrueRoute[];
     may_exist?: TrueRoute[];
 }
 
-/** How a draft stands to the truth: routes that it lacks or has wrong, and endpoints that are no route. */
+/** How a draft differs from the truth: missing or wrong routes, and endpoints that are not routes. */
 export interface Decision {
     routes: number;
     right: number;
@@ -33,7 +33,7 @@ export function truthOf(application: string): Truth {
     return JSON.parse(readFileSync(file, 'utf8')) as Truth;
 }
 
-/** A route is right when its method, template and params are: each param in its place, none lacking, none too many. */
+/** A route is right if its method, template and params are: each param in its place, none missing, none too many. */
 export function check(document: PackageDocument, { routes, may_exist: others = [] }: Truth): Decision {
     const left = new Set(document.endpoints);
     const missing: string[] = [];
@@ -65,7 +65,7 @@ function fits(names: readonly string[], wanted: readonly string[] = [], allowed:
     return plain(wanted).every((name) => given.includes(name)) && given.every((name) => all.includes(name));
 }
 
-/** Placeholders of a body are called after its keys, as identifiers. */
+/** Placeholders of a body have the names of its keys, as identifiers. */
 function plain(names: readonly string[]): string[] {
     return names.map((name) => (/^[\w-]+$/.test(name) ? wordsOf(name).join('_') : name));
 }

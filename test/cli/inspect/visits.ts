@@ -3,7 +3,7 @@ import { OPERATOR } from '../../real/support/django-admin.ts';
 import { FOSSIL_PASSWORD } from './apps.ts';
 import { CREDENTIALS, PERSON } from './planted.ts';
 
-/** Somebody looks around in the classic pages of Prometheus and asks it a few things. */
+/** Browses the classic pages of Prometheus and sends a few queries. */
 export async function visitPrometheus(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
     await open(page, `${base}/graph`);
@@ -16,7 +16,7 @@ export async function visitPrometheus(context: BrowserContext, base: string): Pr
     await answered(page, '/api/v1/query_range', () => page.click('button[name=dec_range]'));
     for (const place of ['alerts', 'status', 'flags', 'config', 'rules', 'targets', 'service-discovery'])
         await open(page, `${base}/classic/${place}`);
-    // What its newer pages ask.
+    // The requests of its newer pages.
     await page.evaluate(async (signal) => {
         const ask = async (path: string) => await (await fetch(path)).text();
         await ask('/api/v1/labels');
@@ -39,7 +39,7 @@ export async function visitPrometheus(context: BrowserContext, base: string): Pr
     await page.close();
 }
 
-/** Somebody signs in to fossil, reads, searches and files two tickets. */
+/** Signs in to fossil, reads, searches and files two tickets. */
 export async function visitFossil(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
     await open(page, `${base}/`);
@@ -80,7 +80,7 @@ export async function visitFossil(context: BrowserContext, base: string): Promis
     await page.close();
 }
 
-/** Somebody looks through the pages of a package registry, and signs in. */
+/** Browses a package registry, and signs in. */
 export async function visitVerdaccio(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
     await open(page, `${base}/`);
@@ -109,7 +109,7 @@ export async function visitVerdaccio(context: BrowserContext, base: string): Pro
     await page.close();
 }
 
-/** A page of somebody's works with the posts and comments of json-server. */
+/** A page that works with the posts and comments of json-server. */
 export async function visitPosts(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
     await open(page, `${base}/`);
@@ -152,13 +152,13 @@ async function open(page: Page, url: string): Promise<void> {
     await page.waitForLoadState('networkidle');
 }
 
-/** Does something and waits until the answer that it causes is whole. */
+/** Runs `act` and waits for the complete response that it causes. */
 async function answered(page: Page, path: string, act: () => Promise<unknown>): Promise<void> {
     const [response] = await Promise.all([page.waitForResponse((answer) => new URL(answer.url()).pathname.includes(path)), act()]);
     await response.finished();
 }
 
-/** Somebody reads, searches and adds to bookmarks that stand open to everybody. */
+/** Reads, searches and adds bookmarks of a public collection. */
 export async function visitShaarli(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
     await open(page, `${base}/`);
@@ -187,7 +187,7 @@ export async function visitShaarli(context: BrowserContext, base: string): Promi
     await page.close();
 }
 
-/** The operator of a Django site signs in and looks after members and groups. */
+/** Signs in as the operator of a Django site and manages members and groups. */
 export async function visitDjangoAdmin(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
     await open(page, `${base}/admin/`);

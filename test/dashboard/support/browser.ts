@@ -15,34 +15,34 @@ const PICTURES = process.env['SCREENSHOTS'];
 export interface TabOptions {
     viewport?: { width: number; height: number };
     scheme?: Scheme;
-    /** Faults that this test provokes on purpose. */
+    /** Errors that this test causes on purpose. */
     expects?: RegExp;
 }
 
-/** A window of its own: cookies, storage and permissions are nobody else's. */
+/** A window with its own cookies, storage and permissions. */
 export interface Tab {
     page: Page;
     context: BrowserContext;
-    /** Goes to a path of ours, and looks at its width; in a long run at all that `look` does. Resolves with its status. */
+    /** Opens a path of our server and checks its width; in a long run also all that `look` checks. Resolves with its status. */
     visit(path: string): Promise<number>;
-    /** Fails on horizontal overflow and on what axe finds serious. */
+    /** Fails on horizontal overflow and on serious problems that axe finds. */
     look(): Promise<void>;
     /**
-     * Looks at the page as it stands: with all that axe knows on a phone in light, and at its colours on a desktop in dark; in a long run
-     * on both screens in both schemes. It ends as a phone in light. SCREENSHOTS names a folder for pictures of all four,
+     * Checks the current page: with all rules of axe on a phone in light, and its colours on a desktop in dark; in a long run on both
+     * screens in both schemes. It ends as a phone in light. SCREENSHOTS names a folder for pictures of all four,
      * `<name>.<screen>.<scheme>.png`.
      */
     lookAround(name: string): Promise<void>;
-    /** Fails on whatever went wrong since it was opened: errors in the console, requests to other hosts, answers of 5xx. */
+    /** Fails on everything that went wrong since it was opened: errors in the console, requests to other hosts, responses of 5xx. */
     close(): Promise<void>;
 }
 
 /**
- * The system's Chromium; see `leaveOut` for where there is none. Call it in `before`, with mocha's `this`.
- * @param hosts names of other sites that lead to this machine
+ * The system's Chromium; `leaveOut` handles a missing one. Call it in `before`, with mocha's `this`.
+ * @param hosts names of other sites that resolve to this machine
  */
 export async function openBrowser(test: Context, { hosts = [] }: { hosts?: readonly string[] } = {}): Promise<Browser> {
-    // The shell is Chromium without the windows that nobody sees, and takes half of the CPU.
+    // The shell is Chromium without windows, and takes half of the CPU.
     const executablePath = findProgram('chromium-headless-shell') ?? findProgram('chromium') ?? findProgram('google-chrome');
     if (executablePath === undefined) leaveOut(test, ['chromium-headless-shell']);
     // Containers give it neither a sandbox of its own nor much shared memory.
@@ -74,7 +74,7 @@ export async function openTab(browser: Browser, base: string, options: TabOption
     async function show(size: typeof PHONE | typeof DESKTOP, colorScheme: Scheme): Promise<void> {
         await page.setViewportSize(size);
         await page.emulateMedia({ colorScheme });
-        // Colours that change in steps are looked at when they have changed.
+        // Colour transitions must end before colours are checked.
         await page.evaluate('for (const change of document.getAnimations()) change.finish()');
     }
 
@@ -99,7 +99,7 @@ export async function openTab(browser: Browser, base: string, options: TabOption
         },
         async visit(path) {
             const answer = await page.goto(path, { waitUntil: 'load' });
-            // Each page has a test that looks at it with everything axe knows.
+            // Each page has a test that checks it with all rules of axe.
             await (isWhole ? look() : lookAtWidth());
             return answer?.status() ?? 0;
         },
@@ -115,7 +115,7 @@ function report(faults: readonly string[], expects: RegExp | undefined): void {
     if (unexpected.length > 0) throw new Error(unexpected.join('\n'));
 }
 
-/** Fills as the browser tells of errors. A page that is refused on purpose (4xx) is no error of its own. */
+/** Collects the errors that the browser reports. A page that is refused on purpose (4xx) is not one. */
 function watch(context: BrowserContext, page: Page, base: string): string[] {
     const faults: string[] = [];
     const { host } = new URL(base);
@@ -138,9 +138,9 @@ function pathOf(url: string): string {
     return URL.canParse(url) ? new URL(url).pathname : url;
 }
 
-// Written as text: this project's types know no DOM.
+// The script is text, since this project's types include no DOM.
 async function measure(page: Page): Promise<{ wide: number; shown: number }> {
-    // A page that was only begun has no document yet.
+    // A page that is still loading has no document yet.
     await page.waitForLoadState('domcontentloaded');
     return page.evaluate('({ wide: document.documentElement.scrollWidth, shown: document.documentElement.clientWidth })');
 }
@@ -151,9 +151,9 @@ interface AxeResults {
 
 const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
-/** @param rules those of axe that are to be kept; without them all that it runs by itself */
+/** @param rules the rules of axe to check; its default rules if undefined */
 async function accessibilityFaults(page: Page, rules?: readonly string[]): Promise<string[]> {
-    // As a debugger would, so that the page's own policy stays in force.
+    // Runs like a debugger, so that the page's own policy stays in force.
     if (!(await page.evaluate<boolean>("typeof axe === 'object'"))) await page.evaluate(axe.source);
     const options = { resultTypes: ['violations'], ...(rules === undefined ? {} : { runOnly: rules }) };
     const results = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`);

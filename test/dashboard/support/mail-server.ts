@@ -6,17 +6,17 @@ export interface ReceivedMail {
     from: string;
     subject: string;
     text: string;
-    /** Of the link in it, its path and query. */
+    /** Path and query of the link in it. */
     link: string | undefined;
 }
 
-/** A mail server on loopback that keeps what it is given. */
+/** A mail server on loopback that stores its mails. */
 export interface MailServer {
     url: string;
     mails: ReceivedMail[];
-    /** The next message to an address that was not asked for before. */
+    /** The next mail to an address that was not returned before. */
     mailTo(address: string): Promise<ReceivedMail>;
-    /** From now on it says no with this code; 0 takes mails again. */
+    /** Refuses mails with this code from now on; 0 accepts them again. */
     refuseWith(code: number): void;
     close(): Promise<void>;
 }

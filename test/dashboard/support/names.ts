@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const PAGES = fileURLToPath(new URL('../../../api/dashboard', import.meta.url));
 
-/** How the sources of the pages name what they read of an address or a form, and what their forms and links send. */
+/** How the sources of the pages name the query params and fields that they read and send. */
 const MENTIONS = [
     /query\('(\w+)'\)/g,
     /filterOf\(visit, '(\w+)'\)/g,
@@ -14,14 +14,14 @@ const MENTIONS = [
     /[?&](?:amp;)?(\w+)=/g,
 ];
 
-/** The names of queries and fields that pages know. */
+/** The names of all query params and fields of pages. */
 export function namesOfPages(): string[] {
     const sources = readdirSync(PAGES, { recursive: true, encoding: 'utf8' }).filter((file) => /\.(ts|eta)$/.test(file));
     const texts = sources.map((file) => readFileSync(join(PAGES, file), 'utf8'));
     return [...new Set(texts.flatMap((text) => MENTIONS.flatMap((mention) => [...text.matchAll(mention)].map(([, name = '']) => name))))];
 }
 
-/** What only its owners know, and pages are asked for by name. */
+/** Values that only their owners know, and that pages take by name. */
 export interface Private {
     key_id: string;
     token: string;
@@ -33,7 +33,10 @@ export interface Private {
     cursor: string;
 }
 
-/** What a name stands for; `undefined` where it is nobody's: words, numbers, days, what is published, and whatever acts for one visitor alone. */
+/**
+ * The kind of value behind a name; `undefined` if it belongs to nobody: words, numbers, days, published data, and what acts for one visitor
+ * only.
+ */
 export const MEANINGS: Readonly<Record<string, keyof Private | undefined>> = {
     key: 'key_id',
     workspace_id: 'workspace',
@@ -81,7 +84,7 @@ export const MEANINGS: Readonly<Record<string, keyof Private | undefined>> = {
     ...none('url', 'events'),
     ...none('status', 'max_credits', 'stop', 'csv', 'head'),
     ...none('every', 'cron', 'watch', 'identity', 'when', 'expression', 'per_day'),
-    // What apps ask for, and how they are answered: nothing of it says whose it is, and a code goes to its app alone.
+    // The params of an app's request and the response: none identifies its owner, and only the app gets the code.
     ...none(
         'client_id',
         'redirect_uri',
@@ -96,11 +99,11 @@ export const MEANINGS: Readonly<Record<string, keyof Private | undefined>> = {
         'confirm_above',
         'cap',
     ),
-    // What a form for a new key begins with.
+    // The initial values of a form for a new key.
     ...none('for', 'preset'),
-    // Of links into the API, and of the head of a page.
+    // Query params of links into the API, and meta names of pages.
     ...none('dry_run', 'format', 'intent', 'viewport', 'description'),
-    // The forms' own: the tests of forms send each of them.
+    // Fields of every form. The tests of forms send each of them.
     ...none('_form', '_workspace'),
 };
 
@@ -108,7 +111,7 @@ function none(...names: string[]): Record<string, undefined> {
     return Object.fromEntries(names.map((name) => [name, undefined]));
 }
 
-/** What pages are asked for by name, as far as it is somebody's. */
+/** The names that pages take and that identify somebody's data. */
 export function privateNames(): [name: string, kind: keyof Private][] {
     return Object.entries(MEANINGS).filter((entry): entry is [string, keyof Private] => entry[1] !== undefined);
 }

@@ -3,7 +3,7 @@ import { PAGES } from '../../../api/dashboard/pages.ts';
 import { newWebToken } from '../../../shared/domain/accounts/web-token.ts';
 import { newId } from '../../../shared/domain/text/ids.ts';
 
-/** What a placeholder of a path, or a field of a form, may stand for. */
+/** Values for the placeholders of paths and the fields of forms. */
 export interface Values {
     key_id: string;
     passkey_id: string;
@@ -12,7 +12,7 @@ export interface Values {
     invitation_id: string;
     token: string;
     workspace: string;
-    /** A site that the person's workspace maintains, with this endpoint and version, and a request of theirs. */
+    /** A site that the person's workspace maintains, with this endpoint and version, and a request of the person. */
     site: string;
     endpoint: string;
     version: string;
@@ -20,7 +20,7 @@ export interface Values {
     /** A domain that the person's workspace owns, and the claim that proved it. */
     domain: string;
     claim_id: string;
-    /** A connection of the person's own. */
+    /** A private connection of the person. */
     connection_id: string;
     webhook_id: string;
     delivery_id: string;
@@ -31,7 +31,7 @@ export interface Values {
     chapter: string;
 }
 
-/** Ids that nobody has. */
+/** Ids that do not exist. */
 export function absentValues(): Values {
     const site = `${newId('wsp').slice(-8).toLowerCase()}-absent.example`;
     const claim = { domain: site, claim_id: newId('clm') };
@@ -56,7 +56,7 @@ export function absentValues(): Values {
     };
 }
 
-/** The path of a page with its placeholders filled; a placeholder that this does not know fails, so that no page is forgotten. */
+/** The path of a page with its placeholders filled. An unknown placeholder fails, so that no page is forgotten. */
 export function pathOf({ path }: Page, values: Values): string {
     return path.replaceAll(/\{([a-z_]+)\}/g, (_whole, name: string) => {
         const value = (values as unknown as Record<string, string | undefined>)[name];

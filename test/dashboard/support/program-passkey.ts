@@ -4,7 +4,7 @@ import type { Visitor } from './visitor.ts';
 
 export const PASSKEY_PAGE = '/dashboard/settings/factors/passkey';
 
-/** UP, UV and attested data; without UV it is 0x41. */
+/** The flags UP, UV and AT. Without UV it is 0x41. */
 const VERIFIED = 0x45;
 
 export interface Attestation {
@@ -15,7 +15,7 @@ export interface Attestation {
     flags?: number;
 }
 
-/** What a program without hardware answers to a page that asks for a new passkey, as the form sends it. */
+/** The form fields of a software authenticator for a page that requests a new passkey. */
 export function attest({ challenge, origin, fmt = 'none', statement = new Map(), flags = VERIFIED }: Attestation): string {
     const client = { type: 'webauthn.create', challenge, origin };
     const authData = authenticatorData(flags);
@@ -37,12 +37,12 @@ export function attest({ challenge, origin, fmt = 'none', statement = new Map(),
     });
 }
 
-/** The challenge of a page that asks for a new passkey. */
+/** The challenge of a page that requests a new passkey. */
 export async function challengeFor(person: Visitor): Promise<string> {
     return /&quot;challenge&quot;:&quot;([\w-]+)&quot;/.exec((await person.get(PASSKEY_PAGE)).html)?.[1] ?? '';
 }
 
-/** What an authenticator without hardware says of a new key: RFC 8152 and the WebAuthn recommendation, section 6.5. */
+/** The authenticator data of a new key, without hardware: RFC 8152 and the WebAuthn recommendation, section 6.5. */
 function authenticatorData(flags: number): Buffer {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const { x = '', y = '' } = publicKey.export({ format: 'jwk' });

@@ -23,7 +23,7 @@ import { givePasskey } from './factor.ts';
 import type { Values } from './places.ts';
 import { freshAddress, signUp, type Visitor } from './visitor.ts';
 
-/** Somebody who has been here for a while: every page has something to show, and every placeholder a value. */
+/** A person with data on every page, and a value for every placeholder. */
 export interface Settled extends Visitor {
     email: string;
     userId: string;
@@ -34,7 +34,7 @@ export interface Settled extends Visitor {
     links: { verify: string; reset: string };
     /** Token of the link that stops the removal of the second workspace from the site. */
     stop: string;
-    /** What must be seen by nobody else. */
+    /** Values that nobody else may see. */
     secrets: string[];
 }
 
@@ -171,7 +171,7 @@ async function addHook({ app: { db, secrets } }: World, { workspaceId, userId }:
 
 /** A job, a batch of two items, and a monitor. */
 async function orderCalls(world: World, apiKey: string, { site, endpoint }: { site: string; endpoint: string }) {
-    // A worker would call the site, which is nowhere.
+    // A worker would call the site, which does not exist.
     if (world.workers.length > 0) return { job_id: newId('job'), batch_id: newId('bat'), monitor_id: newId('mon') };
     const caller = withKey(world, apiKey);
     const call = { site, endpoint, params: { id: 7 } };
@@ -190,7 +190,7 @@ async function otherSession({ app }: World, userId: string): Promise<string> {
     return (await findSignedIn(app.db, token))?.sessionId ?? '';
 }
 
-/** Makes another workspace a maintainer of a site that is about to be removed; resolves with the token that stops that. */
+/** Makes another workspace a maintainer of a site and requests its removal. Resolves with the token that stops it. */
 async function beginRemoval(world: World, { site, workspaceId, by }: { site: string; workspaceId: string; by: string }): Promise<string> {
     const { db, secrets } = world.app;
     const registrable = registrableDomain(site) ?? '';
@@ -247,7 +247,7 @@ export async function userOf(world: World, email: string): Promise<string> {
     return rows[0]?.id ?? '';
 }
 
-/** A private connection, whose value nobody can open. */
+/** A private connection whose value cannot be decrypted. */
 async function connectionOf(
     db: World['app']['db'],
     { workspaceId, userId, site }: { workspaceId: string; userId: string; site: string },

@@ -4,22 +4,22 @@ import { eventually } from '../../support/eventually.ts';
 import type { World } from '../../support/world.ts';
 import type { MailServer } from './mail-server.ts';
 
-/** What a browser without scripts sees. */
+/** A page for a browser without scripts. */
 export interface PageAnswer {
     status: number;
     headers: IncomingHttpHeaders;
     html: string;
-    /** Where a redirect leads, as a path. */
+    /** The target of a redirect, as a path. */
     to: string | undefined;
 }
 
-/** Somebody who uses the pages without a browser: keeps cookies, and fills in forms as they were shown. */
+/** A visitor without a browser: keeps cookies, and submits forms with their hidden fields. */
 export interface Visitor {
     readonly cookies: Map<string, string>;
     get(path: string, headers?: Record<string, string>): Promise<PageAnswer>;
-    /** Sends a form with these fields and the hidden ones of the page it stands on. */
+    /** Submits a form with these fields and the hidden ones of its page. */
     send(path: string, fields?: Record<string, string>, options?: { from?: string }): Promise<PageAnswer>;
-    /** Sends bytes as they are. */
+    /** Sends bytes unchanged. */
     post(path: string, body: string | Buffer, headers?: Record<string, string>): Promise<PageAnswer>;
 }
 
@@ -27,7 +27,7 @@ export const PASSWORD = 'four words for ada';
 
 let visitors = 0;
 
-/** A new browser, at an address of its own where the world trusts a proxy. */
+/** A new browser, at an address of its own if the world trusts a proxy. */
 export function visitor(world: World, options: { address?: string; base?: string } = {}): Visitor {
     visitors += 1;
     const { address = `10.${visitors >> 16}.${(visitors >> 8) % 256}.${visitors % 256}`, base = world.base } = options;
@@ -99,15 +99,15 @@ export function visitor(world: World, options: { address?: string; base?: string
 
 let addresses = 0;
 
-/** An address that nobody used before. */
+/** An address that was not used before. */
 export function freshAddress(): string {
     addresses += 1;
     return `ada${addresses}@pages.example`;
 }
 
 /**
- * Signs up as a new person would. With a mail server an account begins with its mailed link: here it has a session before, like accounts
- * of a time without one.
+ * Signs up like a new user. With a mail server, an account starts with its mailed link; here it already has a session, like accounts from
+ * before the mail server was set.
  */
 export async function signUp(world: World, email = freshAddress(), options: Parameters<typeof visitor>[1] = {}): Promise<Visitor> {
     const person = visitor(world, options);
@@ -117,7 +117,7 @@ export async function signUp(world: World, email = freshAddress(), options: Para
     return person;
 }
 
-/** Signs up where mails are sent, and opens the link in the same browser. */
+/** Signs up with a mail server, and opens the link in the same browser. */
 export async function signUpByMail(
     world: World,
     mail: MailServer,
@@ -139,12 +139,12 @@ async function signInEarly({ app }: World, person: Visitor, email: string): Prom
     person.cookies.set('routebook_session', token);
 }
 
-/** The value of a hidden field, as it stands in a page. */
+/** The value of a hidden field of a page. */
 export function hiddenOf(html: string, name: string): string | undefined {
     return new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1];
 }
 
-/** The words of a page, as a person reads them. */
+/** The visible words of a page. */
 export function wordsOf(html: string): string {
     return html
         .replaceAll(/<(script|style|svg)[\s\S]*?<\/\1>/g, ' ')

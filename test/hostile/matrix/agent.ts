@@ -44,7 +44,7 @@ async function openAgent(world: World, api: MeasuredApi): Promise<Surface> {
     };
 }
 
-/** Params that nest as deep as a body may are deeper in a message of MCP. */
+/** Params at the maximum depth of a body are deeper inside a message of MCP. */
 function expectRefusal(error: unknown): void {
     expect(String(error)).to.include('VALIDATION_ERROR');
 }

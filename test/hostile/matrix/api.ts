@@ -12,12 +12,12 @@ import { readsOf } from '../publishing.ts';
 import type { HostilePackage } from '../requests.ts';
 import type { Rows } from './rows.ts';
 
-/** Goal X1: milliseconds of CPU of one turn of an API's event loop, and the share of all turns that may take more than 25. */
+/** Goal X1: milliseconds of CPU of one turn of an API's event loop, and the share of turns that may take more than 25. */
 const MOST_MS = 100;
 const SLOW = 0.001;
 
 export function describeApi({ checked, isTimed }: Rows): void {
-    describe('an API that strangers send whatever takes long', function () {
+    describe('an API under slow packages of strangers', function () {
         this.timeout(240_000);
         let world: World;
         let api: MeasuredApi;
@@ -71,7 +71,7 @@ export function describeApi({ checked, isTimed }: Rows): void {
         }
 
         for (const [index, hostile] of checked.entries()) {
-            it(`answers everybody else: ${hostile.name}`, async () => {
+            it(`serves everybody else: ${hostile.name}`, async () => {
                 const site = `hostile${index}.test`;
                 await store(hostile, site);
                 for (const { endpoint, params } of hostile.calls) {
@@ -91,21 +91,21 @@ export function describeApi({ checked, isTimed }: Rows): void {
         }
 
         for (const { name, method, path, body, status, mostCharacters } of HOSTILE_BODIES) {
-            it(`answers everybody else: ${name}`, async () => {
+            it(`serves everybody else: ${name}`, async () => {
                 const { turns, result } = await api.during(() => send(method, path, body));
                 check(turns, `${name}: ${result.status} ${JSON.stringify(result.body).slice(0, 100)}`, mostCharacters);
                 expect(result.status, JSON.stringify(result.body).slice(0, 500)).to.equal(status);
             });
         }
 
-        it('keeps nothing of all these bodies', async () => {
+        it('releases the memory of all these bodies', async () => {
             for (const table of ['jobs', 'batches', 'batch_drafts'])
                 expect(await world.app.db(table).first('*'), table).to.equal(undefined);
         });
 
         if (!isTimed) return;
 
-        it('has hardly a turn of more than 25 ms among all of these', () => {
+        it('has hardly a turn of more than 25 ms during all of these', () => {
             expect(all.turns).to.be.above(10_000);
             expect(all.slow / all.turns, `${all.slow} of ${all.turns}`).to.be.at.most(SLOW);
         });

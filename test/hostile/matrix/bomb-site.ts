@@ -3,13 +3,13 @@ import { anEndpoint } from '../../support/schemas.ts';
 import { openSite, type Site } from '../../support/sites.ts';
 import type { Bomb } from '../packages.ts';
 
-/** A site that answers with the bodies of hostile packages. */
+/** A site that responds with the bodies of hostile packages. */
 export interface BombSite extends Site {
-    /** An endpoint of this name that gets this body, with an example; what was served before is forgotten. */
+    /** Adds these endpoints with their bodies and examples, and removes the previous ones. */
     load(host: string, bombs: Readonly<Record<string, Bomb>>): PackageEndpoint[];
 }
 
-/** Answers `{"ok":true}` where no bomb is loaded. */
+/** Responds with `{"ok":true}` if no bomb is loaded. */
 export async function openBombSite(): Promise<BombSite> {
     const served = new Map<string, Bomb>();
     const site = await openSite((request, response) => {
@@ -37,24 +37,27 @@ export async function openBombSite(): Promise<BombSite> {
 }
 
 const MIB = 1024 * 1024;
-/** By which a worker may grow in a call: a process that reads at its bound, the others of its pool where they start, and the answer itself. */
+/** The memory that a call may add to a worker: one reading process at its limit, the start of the others of its pool, and the response. */
 export const GROWN_BYTES = (128 + 4 * 110) * MIB;
 
-/** Numbers of a row times so much. */
+/** Factors of the numbers of a row. */
 export const SCALES = { half: 0.5, whole: 1, double: 2 };
 
 export type Scale = keyof typeof SCALES;
 
-/** Something at each of these scales, in their order. */
+/** Results for each of these scales, in order. */
 export function scaled<T>(at: (times: number) => T, scales: readonly Scale[]): Record<string, T> {
     return Object.fromEntries(scales.map((scale) => [scale, at(SCALES[scale])]));
 }
 
-/** Answers with so many small values, deep enough that indenting takes most, half of them, and twice as many, which may be too many. */
+/**
+ * Responses with this many small values, nested so that indentation is most of the output. Half of them, and twice as many, which may be
+ * too many.
+ */
 export function millionsOfValues(scales: readonly Scale[], most: number): Record<string, Bomb> {
     const values = (count: number) => `{"values":${'['.repeat(90)}${'1,'.repeat(count - 1)}1${']'.repeat(90)}}`;
     return scaled((times) => ({ response: {}, contentType: 'application/json', body: values(most * times) }), scales);
 }
 
-/** What a call of `millionsOfValues` ends with at a scale. */
+/** The error code of `millionsOfValues` at a scale. */
 export const codeOfMillions = (scale: string) => (scale === 'double' ? 'UPSTREAM_TOO_LARGE' : undefined);

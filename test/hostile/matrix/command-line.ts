@@ -12,7 +12,7 @@ import type { Rows } from './rows.ts';
 const MIB = 1024 * 1024;
 
 const GOOD: Bomb = { response: {}, contentType: 'application/json', body: '{"ok":true}' };
-/** A command line, a process that reads, and by how much that may grow. */
+/** The memory limit of the command line and its reading process. */
 const MOST_BYTES = (200 + 110 + 128) * MIB;
 
 interface Result {
@@ -40,7 +40,7 @@ export function describeCommandLine({ read, checked, scales, values }: Rows): vo
         const write = (endpoints: PackageEndpoint[]) =>
             writeFileSync(joinPath(shell.folder, 'bombs.json'), JSON.stringify(aPackage('bombs.test', { endpoints })));
 
-        /** Calls all examples of the package, and says what that took. */
+        /** Calls all examples of the package, and measures it. */
         async function test(...options: string[]) {
             let watched: ReturnType<typeof watchTree> | undefined;
             const started = (pid: number) => {
@@ -51,7 +51,7 @@ export function describeCommandLine({ read, checked, scales, values }: Rows): vo
         }
 
         for (const { name, at, code } of read) {
-            it(`${name} takes a bounded part of the machine, and says what is wrong`, async () => {
+            it(`${name} uses limited CPU time and memory, and gets an error`, async () => {
                 write(site.load('bombs.test', { ...scaled(at, scales), good: GOOD }));
                 const { ran, most } = await test('--json');
                 expect(most, 'bytes of all its processes').to.be.below(MOST_BYTES);
@@ -69,10 +69,10 @@ export function describeCommandLine({ read, checked, scales, values }: Rows): vo
             });
         }
 
-        // Longer params than this no system passes on to a program.
+        // The operating system limits the length of arguments.
         const passed = checked.filter(({ calls }) => JSON.stringify(calls[0]?.params).length < 100_000);
         for (const { name, isTaken, document, calls } of passed) {
-            it(`has ${name} is ${isTaken ? 'checked' : 'refused'} with a bounded part of the machine`, async () => {
+            it(`has ${name} is ${isTaken ? 'checked' : 'refused'} with limited CPU time and memory`, async () => {
                 writeFileSync(joinPath(shell.folder, 'bombs.json'), JSON.stringify(document('bombs.test')));
                 const [{ endpoint, params } = { endpoint: '', params: {} }] = calls;
                 const { ran, most } = await test(endpoint, '--params', JSON.stringify(params), '--timeout', '1000', '--json');
@@ -85,7 +85,7 @@ export function describeCommandLine({ read, checked, scales, values }: Rows): vo
             });
         }
 
-        it('brings millions of values shows the beginning of them', async () => {
+        it('returns millions of values shows only the beginning of them', async () => {
             write(site.load('bombs.test', { ...millionsOfValues(scales, values), good: GOOD }));
             for (const options of [['--show'], ['--show', '--json']]) {
                 const { ran, most } = await test(...options);

@@ -11,7 +11,7 @@ import { GROWN_BYTES, SCALES } from './bomb-site.ts';
 import type { Rows } from './rows.ts';
 
 const MIB = 1024 * 1024;
-/** By which a child may grow, and what it takes when it starts. */
+/** The memory that a child process may add, and what it uses when it starts. */
 const CHILD_BYTES = (128 + 110) * MIB;
 
 export function describeFetches({ fetched, scales }: Rows): void {
@@ -43,7 +43,7 @@ export function describeFetches({ fetched, scales }: Rows): void {
         });
 
         for (const { name, at, code } of fetched) {
-            it(`${name} costs its caller nothing, and others nothing`, async function () {
+            it(`${name} is free for its caller and does not affect others`, async function () {
                 this.timeout(240_000);
                 for (const scale of scales) {
                     served = at(SCALES[scale]);

@@ -3,22 +3,22 @@ import { PAGING_PACKAGES } from '../paging.ts';
 import { HOSTILE_PACKAGES as CHECKED, type HostilePackage as CheckedPackage } from '../requests.ts';
 import type { Scale } from './bomb-site.ts';
 
-/** The part of the matrix that a run tries: hostile rows, at these scales, on every surface that calls or checks packages. */
+/** The rows of the matrix for a run: hostile rows, at these scales, on every surface that calls or checks packages. */
 export interface Rows {
     scales: readonly Scale[];
-    /** Answers that take long to read, by a fetch. */
+    /** Responses that take long to read, by a fetch. */
     fetched: readonly ReadPackage[];
     /** The same by a verification run, the command line, an agent and a page. */
     read: readonly ReadPackage[];
     /** Packages and params that take long to check. */
     checked: readonly CheckedPackage[];
-    /** Values of the largest answer of small values. */
+    /** The number of values in the largest response of small values. */
     values: number;
-    /** Whether turns are held to goal X1 in milliseconds, beside what holds on any machine. */
+    /** Whether goal X1 is checked in milliseconds, beside the machine-independent limits. */
     isTimed: boolean;
 }
 
-/** As many numbers of one digit as a body may hold. */
+/** The maximum number of one-digit values in a body. */
 const MOST_VALUES = 2_500_000;
 
 /** For `npm run test:long`. */
@@ -31,7 +31,7 @@ export const ALL_ROWS: Rows = {
     isTimed: true,
 };
 
-/** For `npm test`: each kind of row by one fetch; elsewhere a sample. */
+/** For `npm test`: each kind of row by one fetch, and a sample of them elsewhere. */
 export const FEW_ROWS: Rows = {
     ...ALL_ROWS,
     scales: ['whole'],

@@ -12,21 +12,21 @@ import type { Bomb } from '../packages.ts';
 import { type BombSite, codeOfMillions, GROWN_BYTES, millionsOfValues, openBombSite, scaled } from './bomb-site.ts';
 import type { Rows } from './rows.ts';
 
-/** A way in which people and agents call endpoints, beside `POST /v1/fetch`. */
+/** A program that people and agents call endpoints with, beside `POST /v1/fetch`. */
 export interface Surface {
-    /** What it is told or shown of one call. */
-    call(site: string, endpoint: string): Promise<ApiError>;
+    /** Calls an endpoint and returns the result or error. */
+    call(site: string, endpoint: string): Promise<CallResult>;
     /** Everything that it does with an endpoint before it calls it. */
     check(site: string, endpoint: string, params: JsonObject): Promise<void>;
     close(): Promise<void>;
 }
 
-export interface ApiError {
-    /** Undefined for a result. */
+export interface CallResult {
+    /** Undefined for a success. */
     code: string | undefined;
-    /** Characters of the answer. */
+    /** Characters of the response. */
     length: number;
-    /** Whether it says that there is more. */
+    /** Whether the response says that there is more. */
     isCut: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface ApiError {
 const TURN_MS = 100;
 const UNBOUNDED = { perMinute: 1e6, perHour: 1e6, perDay: 1e6, allowance: 1e6, concurrency: 100 };
 
-/** Runs hostile packages through a surface, beside a good site. */
+/** Runs hostile packages through a surface, beside a normal site. */
 export function describeSurface(
     name: string,
     open: (world: World, api: MeasuredApi) => Promise<Surface>,
@@ -70,12 +70,12 @@ export function describeSurface(
             await site.close();
         });
 
-        async function callAll(bombs: Record<string, Bomb>): Promise<Map<string, ApiError>> {
+        async function callAll(bombs: Record<string, Bomb>): Promise<Map<string, CallResult>> {
             const endpoints = site.load('bombs.test', bombs);
             const published = await mallory.publish(aPackage('bombs.test', { endpoints }));
             expect(published.status, JSON.stringify(published.body)).to.be.oneOf([200, 201]);
             const watched = watchTree(process.pid);
-            const told = new Map<string, ApiError>();
+            const told = new Map<string, CallResult>();
             const { turns } = await api.during(async () => {
                 const good = ada.call('POST', '/v1/fetch', { body: { site: 'good.test', endpoint: 'read', params: {} }, base: api.base });
                 for (const scale of scales) told.set(scale, await surface.call('bombs.test', scale));
@@ -87,14 +87,14 @@ export function describeSurface(
         }
 
         for (const { name: does, at, code } of read) {
-            it(`${does} takes a bounded part of a worker, and others get their answers`, async () => {
+            it(`${does} uses a limited part of a worker, and others get their responses`, async () => {
                 const told = await callAll(scaled(at, scales));
                 expect(told.get('whole')?.code).to.equal(code);
                 for (const { code: each } of told.values()) expect(each).to.be.oneOf([undefined, code, 'UPSTREAM_TOO_LARGE']);
             });
         }
 
-        it('answers with millions of values shows the beginning of them, in short turns', async () => {
+        it('returns millions of values shows only the beginning, in short turns', async () => {
             const told = await callAll(millionsOfValues(scales, values));
             expect([...told.values()].map(({ code }) => code)).to.deep.equal(scales.map(codeOfMillions));
             for (const { code, isCut, length } of told.values()) {
@@ -104,7 +104,7 @@ export function describeSurface(
         });
 
         for (const [index, hostile] of checked.entries()) {
-            it(`has ${hostile.name} takes short turns of an API`, async () => {
+            it(`has ${hostile.name} causes only short turns of an API`, async () => {
                 const host = `hard${index}.test`;
                 const document = hostile.document(host);
                 if (hostile.isTaken) expect((await mallory.publish(document)).status).to.equal(201);

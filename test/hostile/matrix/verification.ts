@@ -17,7 +17,7 @@ import { type BombSite, codeOfMillions, GROWN_BYTES, millionsOfValues, openBombS
 import type { Rows } from './rows.ts';
 
 const PATIENCE_MS = 100_000;
-/** Milliseconds of CPU of one turn of a worker: the share of one call for holding its params against their schemas, and the rest. */
+/** Milliseconds of CPU of one turn of a worker: the share of one call for validating its params, and the rest. */
 const TURN_MS = 250;
 
 async function ended(world: World, host: string): Promise<Finding[]> {
@@ -62,14 +62,14 @@ export function describeVerification({ read, scales, values, isTimed }: Rows): v
         }
 
         for (const [row, { name, at, code }] of read.entries()) {
-            it(`${name} takes a bounded part of the worker, and others get their answers`, async () => {
+            it(`${name} uses a limited part of the worker, and others get their responses`, async () => {
                 const findings = await run(`bombs${row}.test`, scaled(at, scales));
                 expect(findings.get('whole')).to.include({ verdict: 'failed', code });
                 for (const finding of findings.values()) expect(finding.code).to.be.oneOf([null, code, 'UPSTREAM_TOO_LARGE']);
             });
         }
 
-        it('answers with millions of values takes a bounded part of the worker', async () => {
+        it('returns millions of values uses a limited part of the worker', async () => {
             const findings = await run('millions.test', millionsOfValues(scales, values));
             expect([...findings.values()].map(({ code }) => code)).to.deep.equal(scales.map((scale) => codeOfMillions(scale) ?? null));
         });
@@ -133,7 +133,7 @@ export function describeVerification({ read, scales, values, isTimed }: Rows): v
                     return ended(world, host);
                 });
                 expect(result.map(({ code }) => code)).to.deep.equal(['INVALID_PARAMS', null]);
-                // A worker reads the text of the package on its loop.
+                // A worker reads the text of the package on its event loop.
                 expectShortTurns(turns, { mostCharacters: 12_000 * count, mostMs: isTimed ? TURN_MS : undefined });
             });
         }
