@@ -25,9 +25,9 @@ const EVERY_MS = 30_000;
 /** Milliseconds without load around each look, so that finished calls have freed their resources. */
 const PAUSE_MS = 2000;
 /** The least number of looks, so a short run looks more often. */
-const LEAST_LOOKS = 8;
+const MIN_LOOKS = 8;
 
-const everyMs = Math.min(EVERY_MS, (minutes * 60_000) / LEAST_LOOKS);
+const everyMs = Math.min(EVERY_MS, (minutes * 60_000) / MIN_LOOKS);
 const stack = await openStack();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stack.close().then(() => process.exit(1)));
 try {

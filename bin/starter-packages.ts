@@ -11,7 +11,7 @@ import { publishStarter, type StarterLoad } from '../shared/store/registry/schem
 /** The folder of the packages that are part of the program. */
 export const STARTER_FOLDER = fileURLToPath(new URL('../schemas', import.meta.url));
 
-const MOST_FILES = 1000;
+const MAX_FILES = 1000;
 const SHOWN_PROBLEMS = 5;
 
 /** A file that cannot be loaded. The message names the file and what to change. */
@@ -81,8 +81,8 @@ function filesAt(path: string): string[] {
         .filter((name) => name.endsWith('.json'))
         .sort();
     if (names.length === 0) throw new LoadFault('NOT_FOUND', `The folder ${path} has no .json file.`);
-    if (names.length > MOST_FILES) {
-        throw new LoadFault('PAYLOAD_TOO_LARGE', `${path} has ${names.length} files, and at most ${MOST_FILES} are loaded at once.`);
+    if (names.length > MAX_FILES) {
+        throw new LoadFault('PAYLOAD_TOO_LARGE', `${path} has ${names.length} files, and at most ${MAX_FILES} are loaded at once.`);
     }
     return names.map((name) => join(path, name));
 }

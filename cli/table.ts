@@ -2,7 +2,7 @@ import type { Paint } from './terminal.ts';
 
 const GAP = '  ';
 /** The minimal width of the last column. */
-const LEAST_LAST = 12;
+const MIN_LAST = 12;
 
 /**
  * Formats a table with dim headers; null is a dash. Cells are plain text; `style` colours them.
@@ -17,7 +17,7 @@ export function table(
 ): string[] {
     const cells = rows.map((row) => row.map((cell) => String(cell ?? '-')));
     const widths = heads.map((head, column) => Math.max(head.length, ...cells.map((row) => row[column]?.length ?? 0)));
-    const left = Math.max(LEAST_LAST, width - widths.slice(0, -1).reduce((sum, one) => sum + one + GAP.length, 0));
+    const left = Math.max(MIN_LAST, width - widths.slice(0, -1).reduce((sum, one) => sum + one + GAP.length, 0));
     const cut = (cell: string) => ([...cell].length > left ? `${[...cell].slice(0, left - 1).join('')}…` : cell);
     const line = (row: readonly string[], styled: (padded: string, column: number) => string) =>
         row

@@ -58,11 +58,11 @@ const REAL = ['test/real/**/*.spec.ts', 'test/cli/inspect-recordings.spec.ts'];
 /** Options of mocha that choose tests by their titles. */
 const FILTER = /^(-g|-f|--grep|--fgrep)(=|$)/;
 /** With more files than that something is broken, and not late: none of them is run again. */
-const MOST_AGAIN = 10;
+const MAX_AGAIN = 10;
 /** How many of the slowest files are named in the end. */
 const SLOWEST = 20;
 /** Longest time for one test of the long runs, in milliseconds. */
-const LONGEST = 1_800_000;
+const MAX_LENGTH = 1_800_000;
 /** On PostgreSQL as Debian ships it, JIT and a UTF-8 locale included: without files the specs of what moves rows of a fetch. */
 const isOnDebian = process.argv.includes('--debian');
 const ON_DEBIAN = [
@@ -123,7 +123,7 @@ async function run() {
     const given = process.argv.slice(2);
     const isOnce = given.includes('--long') || chosenFiles(mochaWords()).length > 0 || given.some((argument) => FILTER.test(argument));
     const isKnown = counts.failed > 0 && counts.failed === counts.files.reduce((sum, { failed }) => sum + failed, 0);
-    if (!isOnce && isKnown && counts.files.length <= MOST_AGAIN) return await runAgain(environment);
+    if (!isOnce && isKnown && counts.files.length <= MAX_AGAIN) return await runAgain(environment);
     return codes.find((code) => code !== 0) ?? 0;
 }
 
@@ -208,7 +208,7 @@ function parts() {
     const given = process.argv.slice(2);
     const rest = mochaWords();
     const isLong = given.includes('--long');
-    const own = isLong ? ['--timeout', String(LONGEST)] : [];
+    const own = isLong ? ['--timeout', String(MAX_LENGTH)] : [];
     if (chosenFiles(rest).length > 0) return [[...own, ...rest.map(specsOf)]];
     if (isLong) return [[...own, ...rest, 'test/long/**/*.spec.ts']];
     // As many files as there are cores: they keep those busy, and one more made many tests late.

@@ -4,7 +4,7 @@ import { type ConnectionLog, watchConnection } from '../shared/platform/connecti
 
 /** Pause after a 429 without Retry-After, and the longest pause after one with it, in milliseconds. */
 const PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 5000;
+const MAX_PAUSE_MS = 5000;
 /** How long a worker keeps asking for turns after the last wait or pause, in milliseconds. */
 const WATCH_MS = 1000;
 
@@ -70,7 +70,7 @@ export function createPaces(turns: Turns, log: ConnectionLog): PaceFor {
             },
             slowDown(host, { retryAfter, ageMs, isOwn }) {
                 const key = (isOwn ? ownKey(host) : undefined) ?? host;
-                const pauseMs = retryAfter === undefined ? PAUSE_MS : Math.min(LONGEST_PAUSE_MS, retryAfter * 1000);
+                const pauseMs = retryAfter === undefined ? PAUSE_MS : Math.min(MAX_PAUSE_MS, retryAfter * 1000);
                 if (pauseMs <= 0) return;
                 watch(key, pauseMs);
                 turns.pause(key, pauseMs, ageMs).then(

@@ -8,7 +8,7 @@ const PATIENCE_MS = 1000;
  * Minimum run time of a second run: its lock had to expire. The admission time cannot tell, because it is before the first run's
  * death.
  */
-const LEAST_RUN_MS = 4500;
+const MIN_RUN_MS = 4500;
 
 /**
  * Records that a worker died during this job. The second death quarantines the endpoint, unless it succeeded in between: a busy
@@ -19,7 +19,7 @@ export async function recordDeath({ quarantine, db, log }: App, job: FetchJob): 
     const fields = { part: 'quarantine', site, endpoint, version_id: versionId };
     const record = async () => {
         const lastSuccessAt = await lastSuccess(db, site, endpoint);
-        const ageMs = run > 1 ? LEAST_RUN_MS : Math.max(0, Date.now() - admittedAt);
+        const ageMs = run > 1 ? MIN_RUN_MS : Math.max(0, Date.now() - admittedAt);
         const death = { versionId, endpoint, ageMs, lastSuccessAt };
         if (await quarantine.recordDeath(death)) log.error(fields, 'an endpoint killed two workers; it is not called for an hour');
     };

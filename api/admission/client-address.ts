@@ -47,9 +47,9 @@ function plain(text: string): string | undefined {
     const known = read.get(text);
     if (known !== undefined) return known.address;
     const address = ipaddr.isValid(text) ? ipaddr.process(text).toString() : undefined;
-    if (text.length <= LONGEST_ADDRESS) read.set(text, { address });
+    if (text.length <= MAX_ADDRESS) read.set(text, { address });
     return address;
 }
 
 /** The length of an IPv6 address with an IPv4 tail and a zone. Longer texts are not cached. */
-const LONGEST_ADDRESS = 64;
+const MAX_ADDRESS = 64;

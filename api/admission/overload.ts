@@ -19,9 +19,9 @@ const ALWAYS_INSIDE = 64;
 /**
  * The most fetches of a process that have not reached the queue. While no fetch ends, no rate can be measured, so a fixed limit is needed.
  */
-const MOST_BEFORE_QUEUE = 2000;
+const MAX_BEFORE_QUEUE = 2000;
 /** Below this number of fetches no wait is estimated: one slow site among them would look like stalled workers. */
-const LEAST_INSIDE = 16;
+const MIN_INSIDE = 16;
 
 /** Workers report their slots once a second. */
 const REPORTS_MS = 1000;
@@ -90,7 +90,7 @@ export function overload(server: Server, app: App): Check {
  */
 export function refuseTooLate(app: App, deadlineAt: number): void {
     const estimator = estimatorOf(app);
-    if (estimator.inside() < LEAST_INSIDE) return;
+    if (estimator.inside() < MIN_INSIDE) return;
     const waitMs = estimator.waitMs(performance.now());
     if (Date.now() + waitMs >= deadlineAt) throw overloaded(waitMs);
 }
@@ -100,7 +100,7 @@ function tooLongMs({ queue }: App, estimator: WaitEstimator): number | undefined
     const now = performance.now();
     const inside = estimator.inside();
     if (inside < ALWAYS_INSIDE) return undefined;
-    if (inside - queue.waiting() >= MOST_BEFORE_QUEUE) return Math.max(LASTING_WAIT_MS, estimator.waitMs(now));
+    if (inside - queue.waiting() >= MAX_BEFORE_QUEUE) return Math.max(LASTING_WAIT_MS, estimator.waitMs(now));
     return estimator.isTooLong(now) ? estimator.waitMs(now) : undefined;
 }
 

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Check } from './check.ts';
 
 /** The most waiting requests of one connection. Normal clients pipeline fewer. */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 
 /**
  * Serves the requests of one connection one after another, each in its own turn of the event loop. Thousands of pipelined requests may
@@ -30,6 +30,6 @@ export function serialQueue(): Check {
         if (queue === undefined) {
             queues.set(socket, []);
             serve();
-        } else if (queue.push(serve) > MOST_WAITING) socket.destroy();
+        } else if (queue.push(serve) > MAX_WAITING) socket.destroy();
     };
 }

@@ -5,7 +5,7 @@ import type { Log } from '../../shared/platform/log.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 
 /** Longer than any call may wait for its answer (120 s, and the work after it). */
-const LONGEST_WAIT_MS = 130_000;
+const MAX_WAIT_MS = 130_000;
 
 interface SlowReaderBounds {
     /** How long a reader may pause. */
@@ -47,7 +47,7 @@ export function watchSlowReaders(server: Server, log: Pick<Log, 'warn'>, bounds:
             const left = (running.get(socket) ?? 1) - 1;
             running.set(socket, left);
             // The next pipelined request may take until MAX_WAIT_MS to be answered.
-            if (left > 0) socket.setTimeout(LONGEST_WAIT_MS);
+            if (left > 0) socket.setTimeout(MAX_WAIT_MS);
         });
         return h.continue;
     });

@@ -9,7 +9,7 @@ const PURPOSE = "question to an agent's person";
 /** How long a person may take to answer. */
 const LASTS_MS = 10 * 60 * 1000;
 /** The maximum length of a state, in characters. Ours are shorter. */
-const MOST = 2000;
+const MAX = 2000;
 
 /**
  * The state that the client keeps between question and answer. It is encrypted, and binds the answer to the call, the key and the price.
@@ -32,7 +32,7 @@ export function sealedAgreements({ secrets, clock }: App, { keyId }: Caller): Ag
             return (await secrets.seal(JSON.stringify(held), PURPOSE)).toString('base64url');
         },
         async open(state, call) {
-            const opened = state.length > MOST ? undefined : await secrets.open(Buffer.from(state, 'base64url'), PURPOSE);
+            const opened = state.length > MAX ? undefined : await secrets.open(Buffer.from(state, 'base64url'), PURPOSE);
             if (opened === undefined) return undefined;
             const held = JSON.parse(opened.toString()) as Held;
             const isSame = held.keyId === keyId && held.call === hashOf(call) && clock.now() - held.at <= LASTS_MS;

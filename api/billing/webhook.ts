@@ -9,7 +9,7 @@ import type { AppPlugin } from '../plugins/plugin.ts';
 import { handleEvent } from './handle-event.ts';
 
 /** Stripe's events are much smaller. */
-const MOST_BYTES = 512 * 1024;
+const MAX_BYTES = 512 * 1024;
 /** The longest age of a signature. An older one may be a replay. */
 const TOLERANCE_SECONDS = 300;
 const KEEP_MS = 60_000;
@@ -29,7 +29,7 @@ export const stripeWebhook: AppPlugin = {
             },
             handler: async (request, h) => {
                 // The signature covers the exact bytes.
-                const bytes = await readBytes(request, MOST_BYTES);
+                const bytes = await readBytes(request, MAX_BYTES);
                 const event = await signedEvent(billing, bytes, request.raw.req.headers['stripe-signature']);
                 await handleEvent(billing, event);
                 return h.response({ received: true }).header('cache-control', 'no-store');

@@ -39,7 +39,7 @@ interface BodyBudget {
 const MIB = 1024 * 1024;
 
 /** 32 packages of the largest size. */
-const MOST = 128 * MIB;
+const MAX = 128 * MIB;
 
 /** A body that receives less than this within STALLED_MS has stalled. */
 const PROGRESS_BYTES = 32 * 1024;
@@ -61,7 +61,7 @@ interface Entry extends Sender {
  * and so can the bodies of running calls.
  * @param most bytes
  */
-export function createBodyBudget({ most = MOST, now = () => performance.now() }: { most?: number; now?: () => number } = {}): BodyBudget {
+export function createBodyBudget({ most = MAX, now = () => performance.now() }: { most?: number; now?: () => number } = {}): BodyBudget {
     const entries = new Set<Entry>();
     let total = 0;
     let free = 0;

@@ -37,17 +37,17 @@ export async function readJsonBody(request: Request, { maxBytes, ...guarded }: G
 const PARAMS = /^(?:\/params|(?:\/\d+)?\/params\/arguments\/params)\//;
 
 /** Limits of bodies above the usual size, which are large because of files. Parsing more values would take 200 ms. */
-const MOST_VALUES = 20_000;
-const MOST_LEVELS = 100;
+const MAX_VALUES = 20_000;
+const MAX_LEVELS = 100;
 const TOO_COMPLEX: Detail = {
     path: '',
     code: 'TOO_COMPLEX',
-    message: `The body has more than ${MOST_VALUES.toLocaleString('en')} values, or more than ${MOST_LEVELS} levels; only files make a body large.`,
+    message: `The body has more than ${MAX_VALUES.toLocaleString('en')} values, or more than ${MAX_LEVELS} levels; only files make a body large.`,
 };
 
 /** Checks the limits without parsing, since parsing would block the event loop. */
 function hasTooMuch(payload: Buffer | string): boolean {
-    return hasMoreValues(payload, MOST_VALUES) || isJsonTooDeep(payload, MOST_LEVELS);
+    return hasMoreValues(payload, MAX_VALUES) || isJsonTooDeep(payload, MAX_LEVELS);
 }
 
 /** Reads a JSON text that is part of a body, such as a line. Undefined if it is not well-formed. */

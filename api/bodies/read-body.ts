@@ -7,8 +7,8 @@ export const LATE = Symbol('late');
 
 /** Chunks below this size count as small. A body may have a limited number of them, since each costs microseconds and memory. */
 const SMALL_PIECE = 64;
-const MOST_SMALL_PIECES = 10_000;
-const IN_CRUMBS = `The body comes in more than ${MOST_SMALL_PIECES.toLocaleString('en')} pieces of less than ${SMALL_PIECE} bytes: send larger ones.`;
+const MAX_SMALL_PIECES = 10_000;
+const IN_CRUMBS = `The body comes in more than ${MAX_SMALL_PIECES.toLocaleString('en')} pieces of less than ${SMALL_PIECE} bytes: send larger ones.`;
 
 /**
  * Reads a body. If a body without Content-Length is too large, hapi's own reader destroys the connection; this one discards the rest until
@@ -43,7 +43,7 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
             bytes += chunk.length;
             if (chunk.length < SMALL_PIECE) smallPieces += 1;
             if (bytes > maxBytes) return refuse(new Refusal('PAYLOAD_TOO_LARGE'));
-            if (smallPieces > MOST_SMALL_PIECES) {
+            if (smallPieces > MAX_SMALL_PIECES) {
                 return refuseUnread(new Refusal('VALIDATION_ERROR', IN_CRUMBS, { headers: { connection: 'close' } }));
             }
             body.add(chunk);

@@ -7,7 +7,7 @@ import { newId } from '../../shared/domain/text/ids.ts';
 import { requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import { addFlow, bindClient, findEnded, hashOfState, MOST_FLOWS, redirectUrls } from '../../shared/store/connections/oauth.ts';
+import { addFlow, bindClient, findEnded, hashOfState, MAX_FLOWS, redirectUrls } from '../../shared/store/connections/oauth.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
 import type { Call, Reply } from '../serve.ts';
 import { callbackUrl } from './oauth-clients.ts';
@@ -49,7 +49,7 @@ export async function authorize(call: Call<object, object, AuthorizeOrder>): Pro
     const flow = { workspaceId, userId, connectionId, site, entry, hosts: [...terms.hosts], scopes, clientId, redirectUrl, sealed };
     const expiresAt = await addFlow(app.db, { ...flow, stateHash: hashOfState(state) });
     if (expiresAt === undefined) {
-        const message = `You have begun ${MOST_FLOWS} consents that are open; each ends after ten minutes.`;
+        const message = `You have begun ${MAX_FLOWS} consents that are open; each ends after ten minutes.`;
         throw new Refusal('RATE_LIMITED', message, { retryAfter: 600 });
     }
     const challenge =

@@ -22,7 +22,7 @@ export async function putClient(call: Call<SiteParams, object, OAuthClientOrder>
     const origins = known.length === 0 ? undefined : known;
     const client = { clientId: body.client_id, clientSecret: body.client_secret, origins };
     if (!(await store.putClient(app, { workspaceId, site }, client, byCall(call)))) {
-        const message = `This workspace has ${store.MOST_CLIENTS} OAuth clients, which is the limit: delete one.`;
+        const message = `This workspace has ${store.MAX_CLIENTS} OAuth clients, which is the limit: delete one.`;
         throw invalid({ path: '', code: 'INVALID_VALUE', message });
     }
     return { answer: { site, client_id: client.clientId, callback_url: callbackUrl(app) } };

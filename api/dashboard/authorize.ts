@@ -39,9 +39,9 @@ export function isLocked({ hasFactor }: SignedIn, { demandsFactor }: Membership)
 }
 
 /** Characters. The query of an app's authorization request is long: it has the URLs of its document, its redirect and the resource. */
-const MOST_PATH = 3000;
+const MAX_PATH = 3000;
 
 /** Returns `text` if it is a path of this site, or else `fallback`: another URL could be an attacker's redirect. */
 export function ownPath(text: string | undefined, fallback: string): string {
-    return text !== undefined && text.length <= MOST_PATH && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(text) ? text : fallback;
+    return text !== undefined && text.length <= MAX_PATH && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(text) ? text : fallback;
 }

@@ -10,7 +10,7 @@ import type { Call, Reply } from '../serve.ts';
 
 const LOOK_MS = 500;
 /** Calls of one account that may wait in one process; further calls are answered at once. */
-const MOST_WAITING = 50;
+const MAX_WAITING = 50;
 const DEFAULT_LIMIT = 20;
 
 const waitingOf = perApp(() => new Map<string, number>());
@@ -48,7 +48,7 @@ async function readOrWait(
     let page = await read(after);
     const waiting = waitingOf(app);
     const others = waiting.get(accountId) ?? 0;
-    if (page.events.length > 0 || wait === 0 || others >= MOST_WAITING) return page;
+    if (page.events.length > 0 || wait === 0 || others >= MAX_WAITING) return page;
     waiting.set(accountId, others + 1);
     endRead();
     try {

@@ -5,7 +5,7 @@ import { normaliseSite, registrableDomain } from '../../shared/domain/site/site-
 import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
 
 /** The shortest task that a schema request accepts, in characters. */
-const LEAST = 20;
+const MIN = 20;
 const PADDING = 'An endpoint for this task: ';
 
 /**
@@ -18,7 +18,7 @@ export function suggestRequest(task: string, query: EndpointsQuery): FindMeta['s
     const domain = query.site === undefined ? domainIn(written) : readSite(query.site, '/site').site;
     const request = {
         ...(domain === undefined ? {} : { domain }),
-        task: [...written].length < LEAST ? `${PADDING}${written}` : written,
+        task: [...written].length < MIN ? `${PADDING}${written}` : written,
         ...(query.category === undefined ? {} : { intent_category: query.category }),
         ...(query.effect === undefined ? {} : { read_or_write: query.effect }),
     };

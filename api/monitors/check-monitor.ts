@@ -1,7 +1,7 @@
 import type { App } from '../../shared/app.ts';
 import type { MonitorChanges } from '../../shared/contracts/monitor-fields.ts';
 import { planAbove } from '../../shared/domain/accounts/plans.ts';
-import { SHORTEST } from '../../shared/domain/monitors/bounds.ts';
+import { MIN_INTERVAL } from '../../shared/domain/monitors/bounds.ts';
 import { monitorExpressionFault } from '../../shared/domain/monitors/expression.ts';
 import { closestRuns, cronFault, type Schedule } from '../../shared/domain/monitors/schedule.ts';
 import type { Db } from '../../shared/platform/db.ts';
@@ -37,7 +37,7 @@ export function checkFields({ clock }: App, fields: MonitorChanges, before?: { c
 
 /** @throws Refusal PLAN_LIMIT if two runs would be closer than the plan allows */
 export function checkDistance(app: App, caller: Caller, schedule: Schedule): void {
-    const shortest = SHORTEST[caller.plan];
+    const shortest = MIN_INTERVAL[caller.plan];
     if (closestRuns(schedule, shortest, new Date(app.clock.now())) >= shortest) return;
     throw planLimit(app, caller, `On ${caller.plan} runs of a monitor must be at least ${shortest / 60} minutes apart.`);
 }

@@ -30,11 +30,11 @@ export type CsvItems =
 
 /** The column with the name of an item. It is no param. */
 export const ITEM_NAME = 'custom_id';
-export const MOST_COLUMNS = 100;
+export const MAX_COLUMNS = 100;
 const DELIMITERS = [',', ';', '\t', '|'];
 const FIRST = 5;
 /** The most characters of a cell that is parsed as JSON. Longer ones could be nested so deeply that they cannot be serialized again. */
-const MOST_JSON = 10_000;
+const MAX_JSON = 10_000;
 
 /**
  * Converts the rows of a CSV file to items. The schema of a param decides how its cells are parsed. Empty cells are left out.
@@ -58,7 +58,7 @@ export function itemsOfCsv({ text, params, columns: chosen, head: known }: CsvOr
         };
     }
     const head = first.cells.map((cell) => cell.trim());
-    if (head.length > MOST_COLUMNS) return { ok: false, problem: `There are more than ${MOST_COLUMNS} columns.` };
+    if (head.length > MAX_COLUMNS) return { ok: false, problem: `There are more than ${MAX_COLUMNS} columns.` };
     const byName = new Map(params.map((param) => [param.name, param]));
     const isSame = known === JSON.stringify(head);
     const columns = head.map((column, place) => {
@@ -123,7 +123,7 @@ function plainName(name: string): string {
 function readCell(cell: string, schema: JsonSchema | undefined): unknown {
     const type = typeof schema === 'object' ? schema['type'] : 'string';
     const types = Array.isArray(type) ? type : [type];
-    if (types.includes('string') || cell.length > MOST_JSON) return cell;
+    if (types.includes('string') || cell.length > MAX_JSON) return cell;
     try {
         const value = parseExact(cell);
         return types.includes('array') && !Array.isArray(value) ? [value] : value;

@@ -50,8 +50,8 @@ function presentBody(endpoint: Endpoint): Pick<CatalogEndpoint, 'body_format' | 
 }
 
 /** The most bytes of the JSON Schema of an endpoint's result. */
-const MOST_RETURNS = 4 * 1024;
-const MOST_EXAMPLE = 2 * 1024;
+const MAX_RETURNS = 4 * 1024;
+const MAX_EXAMPLE = 2 * 1024;
 
 type Returns = Pick<CatalogEndpoint, 'returns' | 'returns_truncated'>;
 
@@ -63,14 +63,14 @@ function presentReturns(schema: JsonSchema | undefined): Returns {
     if (typeof schema === 'boolean') return { returns: schema };
     const known = shortened.get(schema);
     if (known !== undefined) return known;
-    const { schema: returns, isShortened } = shortenSchema(schema, MOST_RETURNS);
+    const { schema: returns, isShortened } = shortenSchema(schema, MAX_RETURNS);
     const made: Returns = isShortened ? { returns, returns_truncated: true } : { returns };
     shortened.set(schema, made);
     return made;
 }
 
 function presentExamples([first]: Endpoint['examples']): CatalogEndpoint['examples'] {
-    return first === undefined || Buffer.byteLength(JSON.stringify(first.params)) > MOST_EXAMPLE ? [] : [{ params: first.params }];
+    return first === undefined || Buffer.byteLength(JSON.stringify(first.params)) > MAX_EXAMPLE ? [] : [{ params: first.params }];
 }
 
 function presentBilling({ unit, results, maxResults }: Endpoint['billing']): CatalogEndpoint['billing'] {

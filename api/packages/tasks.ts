@@ -86,13 +86,13 @@ export function doPackageTask(task: PackageTask): unknown {
 }
 
 /** The most bytes of a catalog answer. Above this, its last endpoints are shown without result schemas and examples. */
-const MOST_OF_CATALOG = 1024 * 1024;
+const MAX_OF_CATALOG = 1024 * 1024;
 
 /** The catalog's view of a package: endpoints, best matches first. */
 function rank({ endpoints: text, look }: PackageTasks['catalog']['task']): PackageTasks['catalog']['answer'] {
     const endpoints = JSON.parse(text) as PackageEndpoint[];
     const { endpoints: offered, refused } = presentEndpoints(endpoints.map(readEndpoint), look);
-    return { endpoints: writeEndpoints(offered, MOST_OF_CATALOG), refused };
+    return { endpoints: writeEndpoints(offered, MAX_OF_CATALOG), refused };
 }
 
 /** The tools that agents see for a site. */

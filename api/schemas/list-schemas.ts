@@ -24,7 +24,7 @@ export async function listSchemas(call: Call<object, SchemasQuery, undefined>): 
 }
 
 /** The fewest characters of a task. A shorter query can only be the start of a name. */
-const LEAST_TASK = 3;
+const MIN_TASK = 3;
 
 /**
  * Sites with endpoints for the searched task, best first. If the search fails or takes too long, returns none, so that the list only has
@@ -32,7 +32,7 @@ const LEAST_TASK = 3;
  */
 async function describedSites({ app, query }: Call<object, SchemasQuery, undefined>): Promise<string[]> {
     const task = query.q?.trim() ?? '';
-    if (task.length < LEAST_TASK) return [];
+    if (task.length < MIN_TASK) return [];
     const filters = {
         category: query.category,
         isVerifiedOnly: query.verified ?? false,

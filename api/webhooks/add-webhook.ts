@@ -1,7 +1,7 @@
 import type { App } from '../../shared/app.ts';
 import type { WebhookEntry, WebhookOrder } from '../../shared/contracts/webhooks.ts';
 import { planAbove } from '../../shared/domain/accounts/plans.ts';
-import { MOST_WEBHOOKS } from '../../shared/domain/events/webhook-bounds.ts';
+import { MAX_WEBHOOKS } from '../../shared/domain/events/webhook-bounds.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { createWebhook } from '../../shared/store/events/webhooks.ts';
@@ -26,7 +26,7 @@ export async function addWebhook(call: Call<object, object, WebhookOrder>): Prom
 
 function tooMany(app: App, { plan, workspaceId }: Caller): Refusal {
     const upgradeTo = planAbove(plan);
-    return new Refusal('PLAN_LIMIT', `This workspace has ${MOST_WEBHOOKS} webhooks, which is the limit: delete one.`, {
+    return new Refusal('PLAN_LIMIT', `This workspace has ${MAX_WEBHOOKS} webhooks, which is the limit: delete one.`, {
         upgradeTo,
         upgradeUrl: `${app.publicUrl()}/upgrade?plan=${upgradeTo}&workspace=${workspaceId}`,
     });

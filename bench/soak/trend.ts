@@ -51,10 +51,10 @@ function pairSlopes(times: readonly number[], values: readonly number[]): number
     );
 }
 
-const MOST_GROWTH = 0.1;
+const MAX_GROWTH = 0.1;
 
 /** The verdict on a growth. A growth that chance can explain is not proven. */
 export function growthVerdict({ growth, low }: Trend): 'holds' | 'too noisy to tell' | 'GROWS' {
-    if (growth < MOST_GROWTH) return 'holds';
+    if (growth < MAX_GROWTH) return 'holds';
     return low > 0 ? 'GROWS' : 'too noisy to tell';
 }

@@ -45,7 +45,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
 };
 
 /** About a century. A longer time is probably a typing error. */
-const LONGEST_SECONDS = 3_155_760_000;
+const MAX_SECONDS = 3_155_760_000;
 const BILLION = 1_000_000_000;
 
 const USER = argument('<user>', 'usr_…', idOf('usr'));
@@ -116,7 +116,7 @@ export const COMMANDS: readonly AdminCommand[] = [
             OF_WORKSPACE,
             option('--user <id>', 'whose key it is; the owner by default', idOf('usr')),
             option('--name <text>', 'what it is for', line(100)).default('admin'),
-            option('--expires-in <seconds>', 'how long it works', wholeNumber(1, LONGEST_SECONDS)),
+            option('--expires-in <seconds>', 'how long it works', wholeNumber(1, MAX_SECONDS)),
             SCOPES,
         ],
         work: keys.create,

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { changePolicy, type PolicyOrder, policyRows, readBlockedPath, readTimes } from '../../shared/domain/site/policy-order.ts';
 import { checkPolicy } from '../../shared/domain/site/policy-rules.ts';
-import { type BlockedPath, MOST_REQUESTS_PER_MINUTE, type SitePolicy } from '../../shared/domain/site/site-policy.ts';
+import { type BlockedPath, MAX_REQUESTS_PER_MINUTE, type SitePolicy } from '../../shared/domain/site/site-policy.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import * as policies from '../../shared/store/registry/site-policies.ts';
@@ -85,7 +85,7 @@ function presentPolicies(registrable: string, both: Policies): Done {
 
 /** Reads `--rpm`. */
 export function readPace(text: string): number | 'none' {
-    return text === 'none' ? text : wholeNumber(1, MOST_REQUESTS_PER_MINUTE)(text);
+    return text === 'none' ? text : wholeNumber(1, MAX_REQUESTS_PER_MINUTE)(text);
 }
 
 /** Reads `--hours`. */

@@ -8,7 +8,7 @@ import { type Done, fields, table } from './command.ts';
 import { presentLimits } from './money.ts';
 import { type Operator, workspaceOrFault } from './operator.ts';
 
-const MOST_SITES = 100;
+const MAX_SITES = 100;
 
 /** `workspace list` */
 export async function list({ db }: Operator, { plan, limit }: { plan?: Plan; limit: number }): Promise<Done> {
@@ -36,7 +36,7 @@ export async function show({ db }: Operator, workspaceId: string): Promise<Done>
         await listMembers(db, workspaceId),
         await listedKeys(db, workspaceId),
         await readBalance(db, workspace.accountId),
-        await ownSites(db, workspaceId, { limit: MOST_SITES }),
+        await ownSites(db, workspaceId, { limit: MAX_SITES }),
     ];
     const figures = figuresFor(workspace.plan, balance?.overrides);
     const shown = {

@@ -22,7 +22,7 @@ export interface FollowOptions extends CallOptions {
 const PAGE = 200;
 const PAUSE_MS = 1000;
 /** Larger batches are sent as ndjson. A JSON body has at most 8 MiB, with the other fields of the batch. */
-const MOST_AS_JSON = { items: 10_000, bytes: 8_000_000 };
+const MAX_AS_JSON = { items: 10_000, bytes: 8_000_000 };
 
 /** Batches of calls, which Routebook paces, retries and stores. The key needs the scope jobs. */
 export class Batches {
@@ -133,12 +133,12 @@ function orderOf({ items, ...fields }: BatchOrder, query: { dry_run?: true }) {
 }
 
 function fitsJson(items: BatchOrder['items']): boolean {
-    if (items.length > MOST_AS_JSON.items) return false;
+    if (items.length > MAX_AS_JSON.items) return false;
     const encoder = new TextEncoder();
     let bytes = 0;
     for (const item of items) {
         bytes += encoder.encode(JSON.stringify(item, withDigits)).length + 1;
-        if (bytes > MOST_AS_JSON.bytes) return false;
+        if (bytes > MAX_AS_JSON.bytes) return false;
     }
     return true;
 }

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readBlockedPath, readTimes, type Times } from '../../shared/domain/site/policy-order.ts';
-import { MOST_REQUESTS_PER_MINUTE } from '../../shared/domain/site/site-policy.ts';
+import { MAX_REQUESTS_PER_MINUTE } from '../../shared/domain/site/site-policy.ts';
 import type { BlockedPath } from '../client/index.ts';
 import type { PolicyOptions } from '../owners/change-policy.ts';
 import type { Run } from '../session.ts';
@@ -94,7 +94,7 @@ function addPolicy(program: Command, run: Run): void {
 }
 
 function readPace(text: string): number | 'none' {
-    return text === 'none' ? text : wholeNumber(1, MOST_REQUESTS_PER_MINUTE)(text);
+    return text === 'none' ? text : wholeNumber(1, MAX_REQUESTS_PER_MINUTE)(text);
 }
 
 function readHours(text: string): Times {

@@ -3,15 +3,15 @@ import type { Done, Session } from '../session.ts';
 
 /** Seconds that one read waits for an event, and the most events that it returns. */
 const WAIT = 30;
-const MOST = 100;
+const MAX = 100;
 
 /** `routebook webhook listen`: prints events as they happen, until it is interrupted. Needs no webhook. */
 export async function listen({ client, terminal, isJson, note }: Session, types: readonly string[]): Promise<Done> {
     const { events } = client();
-    const query = { limit: MOST, ...(types.length === 0 ? {} : { types: types.join(',') }) };
+    const query = { limit: MAX, ...(types.length === 0 ? {} : { types: types.join(',') }) };
     let part = await events.read(query);
     // Skip earlier events.
-    while (part.events.length === MOST) part = await events.read({ ...query, after: part.after });
+    while (part.events.length === MAX) part = await events.read({ ...query, after: part.after });
     note('listening; stop with Ctrl-C');
     for (;;) {
         part = await events.read({ ...query, after: part.after, wait: WAIT });

@@ -127,11 +127,11 @@ async function outcomeOf({ client, terminal }: Session, webhookId: string, sent:
 }
 
 /** A receiver has 10 s to answer, and workers check for due deliveries several times a second. */
-const LONGEST_MS = 15_000;
+const MAX_MS = 15_000;
 const LOOK_MS = 300;
 
 async function nextAttempt(sent: DeliveryEntry, look: () => Promise<DeliveryEntry | undefined>): Promise<DeliveryEntry> {
-    const until = performance.now() + LONGEST_MS;
+    const until = performance.now() + MAX_MS;
     let known = sent;
     while (known.attempts === sent.attempts && performance.now() < until) {
         await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

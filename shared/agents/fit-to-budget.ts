@@ -7,15 +7,15 @@ interface Fitted {
     isCut: boolean;
 }
 
-const LONGEST_TEXTS = [2000, 500, 120];
-const MOST_ITEMS = 512;
+const MAX_TEXTS = [2000, 500, 120];
+const MAX_ITEMS = 512;
 /** Objects with at most this many fields are records, and keep all fields. */
-const FEWEST_FIELDS = 24;
+const MIN_FIELDS = 24;
 /**
  * Maximum number of characters written during the search for a result that fits. With a large budget, the result may be slightly shorter
  * than allowed.
  */
-const MOST_WRITTEN = 400_000;
+const MAX_WRITTEN = 400_000;
 const NOTE = 'cut to fit max_characters: ask for less with params, max_results or a narrower endpoint';
 
 /**
@@ -28,12 +28,12 @@ export function fitToBudget(value: unknown, most: number): Fitted {
     if (whole.isWhole) return { text: whole.text, isCut: false };
     const outline = addNote(outlineOf(value, most));
     const attempt = (longest: number, items: number) =>
-        writeJson(outline, most, { bounds: { longest, items, fields: Math.max(items, FEWEST_FIELDS) } });
-    for (const longest of LONGEST_TEXTS) {
+        writeJson(outline, most, { bounds: { longest, items, fields: Math.max(items, MIN_FIELDS) } });
+    for (const longest of MAX_TEXTS) {
         let best = attempt(longest, 1);
         if (!best.isWhole) continue;
         let written = whole.text.length;
-        for (let [fit, tooMany] = [1, MOST_ITEMS + 1]; tooMany - fit > 1 && written < MOST_WRITTEN; ) {
+        for (let [fit, tooMany] = [1, MAX_ITEMS + 1]; tooMany - fit > 1 && written < MAX_WRITTEN; ) {
             const items = (fit + tooMany) >> 1;
             const tried = attempt(longest, items);
             written += tried.text.length;
@@ -72,7 +72,7 @@ function outlineOf(value: unknown, most: number): unknown {
         const places: readonly unknown[] = names ?? (one as unknown[]);
         const entries: [string, unknown][] = [];
         for (const place of places) {
-            if (left <= 0 || entries.length >= MOST_ITEMS) break;
+            if (left <= 0 || entries.length >= MAX_ITEMS) break;
             entries.push(names === undefined ? ['', outline(place)] : [String(place), outline(Reflect.get(one, String(place)))]);
         }
         return new PartialValue(entries, { isList: names === undefined, left: places.length - entries.length });

@@ -13,11 +13,11 @@ interface ToolSite {
 }
 
 /** Maximum number of tools in one list. */
-const MOST_TOOLS = 100;
+const MAX_TOOLS = 100;
 /** Maximum size of a tool list as JSON, in tokens of o200k_base. */
 const LIST_TOKENS = 10_000;
 /** Bytes per token in English, the language with the fewest tokens. A list with more bytes than the limit allows is not tokenized. */
-const LONGEST_TOKEN = 4;
+const MAX_TOKEN = 4;
 const SHORT_DESCRIPTION = 160;
 
 /** A tool of a site as lists show it. */
@@ -30,7 +30,7 @@ export type SiteTool = Pick<AgentTool, 'name' | 'description' | 'inputSchema' | 
 export function siteTools(site: ToolSite): SiteTool[] {
     const inliner = createInliner();
     let left = LIST_TOKENS;
-    const whole = site.endpoints.slice(0, MOST_TOOLS).map((endpoint) => {
+    const whole = site.endpoints.slice(0, MAX_TOOLS).map((endpoint) => {
         // Schemas that are too large for any list are not inlined. A package may have 4 MiB of them.
         if (left <= 0) return plainTool(site, endpoint);
         const tool = toTool(site, endpoint, inliner);
@@ -109,7 +109,7 @@ function shortenDescription(tool: SiteTool): SiteTool {
 
 function tokensOf(tools: readonly SiteTool[]): number {
     const text = JSON.stringify(tools);
-    const least = text.length / LONGEST_TOKEN;
+    const least = text.length / MAX_TOKEN;
     return least > LIST_TOKENS ? least : Math.max(least, estimateTokens(text));
 }
 

@@ -92,7 +92,7 @@ export async function endPlan(
 /** Reads a workspace's subscription and applies it. The read that began last wins. */
 export async function settleWorkspace(billing: Billing, workspaceId: string, subscriptionId: string): Promise<void> {
     const { db, log } = billing;
-    for (let tries = 1; tries <= MOST_READS; tries++) {
+    for (let tries = 1; tries <= MAX_READS; tries++) {
         const number = await subscriptions.beginRead(db, workspaceId);
         const facts = await readSubscription(billing, subscriptionId);
         if (facts === undefined) {
@@ -118,7 +118,7 @@ export async function settleWorkspace(billing: Billing, workspaceId: string, sub
     throw new Refusal('SERVICE_UNAVAILABLE', 'Too much happens to this subscription at once; try again.', { retryAfter: 5 });
 }
 
-const MOST_READS = 5;
+const MAX_READS = 5;
 const WAITS = 10;
 const WAIT_MS = 30;
 

@@ -22,7 +22,7 @@ export interface EventEntry {
 
 const NAMES: ReadonlySet<string> = new Set([...EVENT_TYPES, ...EVENT_PREFIXES]);
 /** Longer than all names together, in characters. */
-const MOST_CHARACTERS = 1000;
+const MAX_CHARACTERS = 1000;
 
 /** GET /v1/events: the events of the last day, with long polling. */
 export const getEvents = contract<object, EventsQuery, undefined, EventEntry[]>({
@@ -40,7 +40,7 @@ export const getEvents = contract<object, EventsQuery, undefined, EventEntry[]>(
     counted: false,
     query: Joi.object<EventsQuery, true>({
         types: Joi.string()
-            .max(MOST_CHARACTERS)
+            .max(MAX_CHARACTERS)
             .custom((text: string, { error }) => {
                 const unknown = text.split(',').find((name) => !NAMES.has(name));
                 return unknown === undefined ? text : error('types.unknown', { unknown: unknown.slice(0, 50) });

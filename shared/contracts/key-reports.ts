@@ -17,7 +17,7 @@ export interface KeyReportEntry {
     label: 'true_positive' | 'false_positive';
 }
 
-const MOST_KEYS = 100;
+const MAX_KEYS = 100;
 const token = () => Joi.string().min(1).max(1000);
 
 /** POST /v1/keys/report: revokes keys that leaked. */
@@ -27,7 +27,7 @@ export const postKeyReport = contract<object, object, KeyReport, KeyReportEntry[
     path: '/v1/keys/report',
     tag: 'Account',
     summary: 'Report leaked API keys',
-    description: `For secret scanners: GitHub's partner format, or \`{"keys": […]}\`, with up to ${MOST_KEYS} keys. The complete key is the proof: a known key is revoked within a second, and its owner gets an email. Needs no API key. An address can send 60 reports a minute.`,
+    description: `For secret scanners: GitHub's partner format, or \`{"keys": […]}\`, with up to ${MAX_KEYS} keys. The complete key is the proof: a known key is revoked within a second, and its owner gets an email. Needs no API key. An address can send 60 reports a minute.`,
     auth: 'ignored',
     scope: 'none',
     counted: false,
@@ -43,8 +43,8 @@ export const postKeyReport = contract<object, object, KeyReport, KeyReportEntry[
                     }).unknown(true),
                 )
                 .min(1)
-                .max(MOST_KEYS),
-            Joi.object({ keys: Joi.array().items(token()).min(1).max(MOST_KEYS).required() }),
+                .max(MAX_KEYS),
+            Joi.object({ keys: Joi.array().items(token()).min(1).max(MAX_KEYS).required() }),
         ).required(),
         maxBytes: 256 * 1024,
         guard: true,

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { MOST_BLOCKED_PATHS, MOST_REQUESTS_PER_MINUTE, PATH_PREFIX, type SitePolicy, timezoneOf } from '../domain/site/site-policy.ts';
+import { MAX_BLOCKED_PATHS, MAX_REQUESTS_PER_MINUTE, PATH_PREFIX, type SitePolicy, timezoneOf } from '../domain/site/site-policy.ts';
 import type { DomainParams } from './claims.ts';
 import { BODY_BYTES, contract } from './contract.ts';
 import * as v from './vocabulary.ts';
@@ -25,9 +25,9 @@ const policy = () => ({
                 path_prefix: Joi.string().pattern(PATH_PREFIX).required().description('Beginning of the path; case is ignored'),
             }),
         )
-        .max(MOST_BLOCKED_PATHS)
+        .max(MAX_BLOCKED_PATHS)
         .default([]),
-    requests_per_minute: Joi.number().integer().min(1).max(MOST_REQUESTS_PER_MINUTE).allow(null).default(null),
+    requests_per_minute: Joi.number().integer().min(1).max(MAX_REQUESTS_PER_MINUTE).allow(null).default(null),
     hours: Joi.object({
         from: timeOfDay(),
         to: timeOfDay().description('If it is earlier than from, the window spans midnight'),

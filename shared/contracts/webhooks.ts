@@ -1,8 +1,8 @@
 import Joi from 'joi';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/events/delivery-statuses.ts';
 import { EVENT_PREFIXES, EVENT_TYPES, TEST_EVENT } from '../domain/events/event-types.ts';
-import { MOST_EVENTS } from '../domain/events/webhook-bounds.ts';
-import { MOST_URL_CHARACTERS } from '../domain/events/webhook-url.ts';
+import { MAX_EVENTS } from '../domain/events/webhook-bounds.ts';
+import { MAX_URL_CHARACTERS } from '../domain/events/webhook-url.ts';
 import { BODY_BYTES, contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
@@ -62,7 +62,7 @@ const params = () => Joi.object<WebhookParams, true>({ webhook_id: Joi.string().
 
 const url = () =>
     Joi.string()
-        .max(MOST_URL_CHARACTERS)
+        .max(MAX_URL_CHARACTERS)
         .description(
             'https on port 443, without credentials or fragment; the operator may allow other ports and http. The query is never logged',
         );
@@ -74,7 +74,7 @@ const events = () =>
                 .messages({ 'any.only': '{{#label}} must be an event type such as job.succeeded, or a prefix such as job.*' }),
         )
         .min(1)
-        .max(MOST_EVENTS)
+        .max(MAX_EVENTS)
         .description('Types, and prefixes such as job.*, which include types added later');
 const description = () => v.publicText(1, 200).allow(null).description('Your own description');
 const enabled = () => Joi.boolean().description('false: no events are sent. Events of that time are not sent later either');

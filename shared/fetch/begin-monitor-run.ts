@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import type { FetchRequest } from '../contracts/fetch.ts';
 import { parseExact } from '../domain/json/exact-numbers.ts';
-import { LONGEST_TURN, SHORTEST } from '../domain/monitors/bounds.ts';
+import { MAX_TURN, MIN_INTERVAL } from '../domain/monitors/bounds.ts';
 import { closestRuns, nextRun, type Rhythm, readEvery, type Schedule } from '../domain/monitors/schedule.ts';
 import { newId } from '../domain/text/ids.ts';
 import type { Db } from '../platform/db.ts';
@@ -53,8 +53,8 @@ export async function prepareRun(app: App, caller: Caller, monitor: MonitorRow):
     const admitted = await admitMonitor(app, caller, asked);
     const { unit, maxUnits } = admitted.price;
     const job = await newJobOf(app, { caller, asked, metadata: monitor.metadata }, admitted);
-    const distance = closestRuns(scheduleOf(monitor), SHORTEST.starter, new Date(app.clock.now()));
-    return { job: { ...job, monitorId: monitor.monitorId }, expiresIn: Math.min(LONGEST_TURN, distance), mostCredits: unit * maxUnits };
+    const distance = closestRuns(scheduleOf(monitor), MIN_INTERVAL.starter, new Date(app.clock.now()));
+    return { job: { ...job, monitorId: monitor.monitorId }, expiresIn: Math.min(MAX_TURN, distance), mostCredits: unit * maxUnits };
 }
 
 /**
@@ -85,6 +85,6 @@ export function nextRunOf(
     last?: Date | null,
 ): Date {
     const { monitorId, since, failures } = monitor;
-    const rhythm: Rhythm = { monitorId, schedule: scheduleOf(monitor), since: since.getTime(), failures, shortest: SHORTEST[plan] };
+    const rhythm: Rhythm = { monitorId, schedule: scheduleOf(monitor), since: since.getTime(), failures, shortest: MIN_INTERVAL[plan] };
     return new Date(nextRun(rhythm, app.clock.now(), last?.getTime()));
 }

@@ -125,11 +125,11 @@ export async function countRows(query: Knex.QueryBuilder): Promise<number> {
 }
 
 /** Maximum total of a list. Lists may have millions of rows. */
-const MOST_COUNTED = 100_000;
+const MAX_COUNTED = 100_000;
 
 /** Number of rows that a query finds, at most 100,000. @param query selects one column */
 export async function countSome(db: Db, query: Knex.QueryBuilder): Promise<number> {
-    return countRows(db.from(query.limit(MOST_COUNTED).as('counted')));
+    return countRows(db.from(query.limit(MAX_COUNTED).as('counted')));
 }
 
 /** Columns as a SQL select list: `v.id as "versionId", …`. */

@@ -17,9 +17,9 @@ export interface Embedder {
     embed(texts: readonly string[], timeoutMs: number): Promise<number[][]>;
 }
 
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 /** Maximum number of dimensions of a pgvector column. */
-const MOST_NUMBERS = 16_000;
+const MAX_NUMBERS = 16_000;
 
 export function createEmbedder({ url, key, model }: EmbeddingsSettings): Embedder {
     return {
@@ -49,7 +49,7 @@ async function readBounded({ body }: Response): Promise<string> {
     let bytes = 0;
     for await (const part of body ?? []) {
         bytes += part.byteLength;
-        if (bytes > MOST_BYTES) throw new Error('the embeddings server answered with more than 1 MiB');
+        if (bytes > MAX_BYTES) throw new Error('the embeddings server answered with more than 1 MiB');
         parts.push(part);
     }
     return Buffer.concat(parts).toString('utf8');
@@ -73,7 +73,7 @@ function isVector(value: unknown): value is number[] {
     return (
         Array.isArray(value) &&
         value.length > 0 &&
-        value.length <= MOST_NUMBERS &&
+        value.length <= MAX_NUMBERS &&
         value.every((one) => typeof one === 'number' && Number.isFinite(one))
     );
 }

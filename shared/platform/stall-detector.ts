@@ -6,7 +6,7 @@ const LOOK_MS = 50;
 /**
  * Maximum time that counts between two checks, in milliseconds. A longer gap means that this process had a long turn or the machine paused.
  */
-const LONGEST_LOOK_MS = 4 * LOOK_MS;
+const MAX_LOOK_MS = 4 * LOOK_MS;
 
 /** Detects a stalled connection: see `createStallDetector`. */
 interface StallDetector {
@@ -57,7 +57,7 @@ export function createStallDetector(part: string): StallDetector {
 
     function listened(): number {
         if (looking === undefined) return listenedMs;
-        return listenedMs + Math.min(performance.now() - lookedAt, LONGEST_LOOK_MS);
+        return listenedMs + Math.min(performance.now() - lookedAt, MAX_LOOK_MS);
     }
 
     function look(): void {

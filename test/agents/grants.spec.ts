@@ -3,7 +3,7 @@ import { keyHash } from '../../shared/domain/accounts/api-key.ts';
 import { AGENT_SCOPES } from '../../shared/domain/accounts/scopes.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { forgetApps } from '../../shared/store/apps/apps.ts';
-import { addGrant, MOST_GRANTS } from '../../shared/store/apps/grants.ts';
+import { addGrant, MAX_GRANTS } from '../../shared/store/apps/grants.ts';
 import { signUp, type Visitor, wordsOf } from '../dashboard/support/visitor.ts';
 import { eventually } from '../support/eventually.ts';
 import { type OwnerSites, openOwnerSites } from '../support/owner-sites.ts';
@@ -105,7 +105,7 @@ describe('grants of apps', function () {
             redirectUri: CALLBACK,
             challenge: 'x'.repeat(43),
         };
-        for (let count = 1; count < MOST_GRANTS; count++) {
+        for (let count = 1; count < MAX_GRANTS; count++) {
             expect(await world.app.db.transaction((trx) => addGrant(trx, order)), String(count)).to.not.equal(undefined);
         }
         const { query } = oauth.request(clientId, CALLBACK);
@@ -113,7 +113,7 @@ describe('grants of apps', function () {
         const one = { ...query, workspace_id: of.workspace_id, cap: '5', decision: 'allow' };
         const refused = await person.send('/oauth/authorize', one, { from });
         expect(refused.status).to.equal(422);
-        expect(wordsOf(refused.html)).to.include(`at most ${MOST_GRANTS} apps`);
+        expect(wordsOf(refused.html)).to.include(`at most ${MAX_GRANTS} apps`);
         // Codes that nobody redeemed no longer count.
         await world.clock.advance({ minutes: 2 });
         expect((await signIn(person)).status).to.equal(200);

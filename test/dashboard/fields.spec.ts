@@ -3,7 +3,7 @@ import { readForm } from '../../api/bodies/form.ts';
 import { parseFields } from '../../api/dashboard/fields.ts';
 import { roomFor } from '../support/eventually.ts';
 
-const MOST_FORM = 12 * 1024 * 1024;
+const MAX_FORM = 12 * 1024 * 1024;
 
 describe('the fields of a form', () => {
     const read = (text: string) => Object.fromEntries(parseFields(Buffer.from(text)));
@@ -24,7 +24,7 @@ describe('the fields of a form', () => {
 
     it('are parsed in linear time, whatever is sent', () => {
         for (const unit of ['+', 'a+', '%2B', '%e4%b8%ad', '%', '&', 'a&', '=']) {
-            const body = Buffer.from(`package=${unit.repeat(Math.floor((MOST_FORM - 8) / unit.length))}`);
+            const body = Buffer.from(`package=${unit.repeat(Math.floor((MAX_FORM - 8) / unit.length))}`);
             const began = process.threadCpuUsage();
             readForm(body);
             const { user } = process.threadCpuUsage(began);

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { expect } from 'chai';
 import type { Role } from '../../shared/domain/accounts/roles.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
-import { inviteToWorkspace, listInvitations, MOST_INVITATIONS } from '../../shared/store/accounts/invitations.ts';
+import { inviteToWorkspace, listInvitations, MAX_INVITATIONS } from '../../shared/store/accounts/invitations.ts';
 import { findSignedIn, type SignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { addWorkspace } from '../../shared/store/accounts/workspaces.ts';
 import { eventually } from '../support/eventually.ts';
@@ -345,7 +345,7 @@ describe('workspaces on the dashboard', function () {
         const owner = await confirmed();
         const { userId, current } = await me(owner);
         const order = { workspaceId: current?.workspaceId ?? '', role: 'member', email: undefined, by: userId } as const;
-        for (let count = 0; count < MOST_INVITATIONS - 4; count++) await inviteToWorkspace(world.app.db, order);
+        for (let count = 0; count < MAX_INVITATIONS - 4; count++) await inviteToWorkspace(world.app.db, order);
         const made = await Promise.all(Array.from({ length: 12 }, () => inviteToWorkspace(world.app.db, order)));
         expect(made.filter(({ ok }) => ok)).to.have.length(4);
         const { status, html } = await owner.send('/dashboard/workspace/invitations', { email: '', role: 'member' });

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { splitItems } from '../../shared/domain/json/split-items.ts';
 
-const MOST = 10_000;
+const MAX = 10_000;
 const BYTES = 8 * 1024 * 1024;
 /** Splits a body; `turns`: how often others had their turn meanwhile. */
 async function split(text: string) {
     let turns = 0;
-    const list = await splitItems(Buffer.from(text), 'items', MOST, async () => {
+    const list = await splitItems(Buffer.from(text), 'items', MAX, async () => {
         turns += 1;
     });
     return { list, turns };
@@ -25,9 +25,9 @@ describe('the items of a large body', () => {
     });
 
     it('are counted as far as the most that are taken', async () => {
-        const { list } = await split(`{"items":[${'1,'.repeat(MOST - 1)}1]}`);
-        expect(list?.count).to.equal(MOST);
-        expect((await split(`{"items":[${'1,'.repeat(MOST)}1]}`)).list?.count).to.equal(MOST + 1);
+        const { list } = await split(`{"items":[${'1,'.repeat(MAX - 1)}1]}`);
+        expect(list?.count).to.equal(MAX);
+        expect((await split(`{"items":[${'1,'.repeat(MAX)}1]}`)).list?.count).to.equal(MAX + 1);
     });
 
     /** Each 128 KiB of what is read are a slice. Beyond the most items, nothing is read. */

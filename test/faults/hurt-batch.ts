@@ -10,7 +10,7 @@ import { type FaultBed, SITE } from '../support/fault-bed.ts';
 const SLOTS = 24;
 /** One item in so many is a write. */
 const WRITES = 5;
-const LONGEST_MS = 1_800_000;
+const MAX_MS = 1_800_000;
 
 /** The site knows nothing of a tenth of the items. */
 export const isUnknown = (id: number): boolean => id % 10 === 3;
@@ -47,7 +47,7 @@ export async function hurtBatch(bed: FaultBed, { items, kills }: { items: number
             .first<Counts>('queued', 'running', 'ends', 'finished_at')
             // PostgreSQL may be away.
             .catch(() => undefined);
-    const untilEnded = (share: number) => eventually(read, (batch) => batch !== undefined && batch.ends >= items * share, LONGEST_MS);
+    const untilEnded = (share: number) => eventually(read, (batch) => batch !== undefined && batch.ends >= items * share, MAX_MS);
     const others = [
         () => bed.postgres.stop('fast').then(() => bed.postgres.start()),
         () => promisify(execFile)('redis-cli', ['-p', String(bed.redis.port), 'flushall']),
@@ -63,7 +63,7 @@ export async function hurtBatch(bed: FaultBed, { items, kills }: { items: number
         ]);
         if (kill % every === every - 1) await others[Math.floor(kill / every) % others.length]?.();
     }
-    await eventually(read, (batch) => batch !== undefined && batch.finished_at !== null, LONGEST_MS);
+    await eventually(read, (batch) => batch !== undefined && batch.finished_at !== null, MAX_MS);
     await expectExact(bed, { id, items, chargesBefore });
 }
 

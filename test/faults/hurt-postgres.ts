@@ -37,7 +37,7 @@ export async function slowPostgres(bed: FaultBed, { ms }: { ms: number }): Promi
         return probes.at(-1)?.code === 'success';
     };
     // A busy machine needs longer until one of the fetches is served.
-    const over = sleep(ms).then(() => eventually(isServed, Boolean, LONGEST_MS));
+    const over = sleep(ms).then(() => eventually(isServed, Boolean, MAX_MS));
     const browsing = browse(bed, { perSecond: 60, until: over });
     const history = [...(await bed.load({ perSecond: 20, until: over })), ...probes];
     const browsed = await browsing;
@@ -67,7 +67,7 @@ export async function fillPool(bed: FaultBed, { ms }: { ms: number }): Promise<v
         };
         for (let one = 0; one < 4 * POOL; one++) asked.push(ask());
         // A busy machine needs longer until all connections wait.
-        while (performance.now() < began + (refused > 0 ? ms : LONGEST_MS)) {
+        while (performance.now() < began + (refused > 0 ? ms : MAX_MS)) {
             asked.push(ask());
             fetched.push(bed.call());
             await sleep(50);
@@ -83,7 +83,7 @@ export async function fillPool(bed: FaultBed, { ms }: { ms: number }): Promise<v
     await bed.check();
 }
 
-const LONGEST_MS = 15_000;
+const MAX_MS = 15_000;
 /** Connections of each API; see shared/platform/db.ts. */
 const POOL = 16;
 

@@ -8,7 +8,7 @@ import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 const FETCHES = 2000;
 const IN_FLIGHT = 64;
 /** How often a caller who is put off asks again. */
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`${FETCHES} fetches at ${IN_FLIGHT} in flight over two workers, a tenth failing upstream (${topology})`, function () {
@@ -77,7 +77,7 @@ async function callAll(person: Person): Promise<{ answers: Answer[]; putOff: num
             // A 4xx is not retried, so that each failing fetch is one request.
             const ask = () => (isFailure ? person.fetch(SHOP, 'status', { code: 404 }) : person.fetch(SHOP, 'product', { id: mine }));
             let answer = await ask();
-            for (let again = 0; isPutOff(answer) && again < MOST_TRIES; again++) {
+            for (let again = 0; isPutOff(answer) && again < MAX_TRIES; again++) {
                 putOff += 1;
                 await sleep(Number(answer.headers.get('retry-after')) * 1000);
                 answer = await ask();

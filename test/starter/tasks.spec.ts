@@ -9,7 +9,7 @@ const DESCRIPTIONS: ReadonlyMap<string, string> = new Map(
 );
 
 /** A longer copy of a description would find it again however poor the search is. */
-const LONGEST_COPY = 4;
+const MAX_COPY = 4;
 
 describe('the labelled tasks of the starter registry', () => {
     it('are 200 that a package serves and 50 that none serves, no one twice', () => {
@@ -70,7 +70,7 @@ describe('the labelled tasks of the starter registry', () => {
     it('copy no more than four words in a row from the description of an endpoint that serves them', () => {
         for (const { task, right } of SERVED) {
             const words = wordsOf(task);
-            const runs = words.slice(LONGEST_COPY).map((_, place) => words.slice(place, place + LONGEST_COPY + 1).join(' '));
+            const runs = words.slice(MAX_COPY).map((_, place) => words.slice(place, place + MAX_COPY + 1).join(' '));
             for (const endpoint of right) {
                 const description = ` ${wordsOf(DESCRIPTIONS.get(endpoint) ?? '').join(' ')} `;
                 for (const run of runs) expect(description, `${task}: ${endpoint}`).to.not.include(` ${run} `);

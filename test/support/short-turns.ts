@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import type { Turns } from './measured-api.ts';
 
 /** A short turn reads and writes less JSON than this. Larger texts are left to threads, or only their beginning is read. */
-const MOST_CHARACTERS = 1024 * 1024;
+const MAX_CHARACTERS = 1024 * 1024;
 
 /**
  * A short turn takes less than this many times the known work, which the same process does before and after. On a quiet machine the longest
  * turn takes a tenth of that; on a busy machine both take longer.
  */
-const MOST_KNOWN = 20;
+const MAX_KNOWN = 20;
 
 export interface TurnBounds {
     what?: string;
@@ -19,10 +19,10 @@ export interface TurnBounds {
 }
 
 /** Checks that no turn of a measured process did long work. Uses counts and ratios, which a busy machine does not change. */
-export function expectShortTurns(turns: Turns, { what = 'all', mostCharacters = MOST_CHARACTERS, mostMs }: TurnBounds = {}): void {
+export function expectShortTurns(turns: Turns, { what = 'all', mostCharacters = MAX_CHARACTERS, mostMs }: TurnBounds = {}): void {
     const said = `${what}: ${turns.turns} turns, worst ${turns.worst.map((ms) => ms.toFixed(1)).join(' ')} ms, known ${turns.knownMs.toFixed(1)} ms`;
     if (process.env['TURNS'] !== undefined) console.log(`${said}, ${turns.mostCharacters} characters`);
     expect(turns.mostCharacters, `characters of JSON in one turn, ${said}`).to.be.below(mostCharacters);
-    expect(turns.mostMs / turns.knownMs, `turns of known work in one turn, ${said}`).to.be.below(MOST_KNOWN);
+    expect(turns.mostMs / turns.knownMs, `turns of known work in one turn, ${said}`).to.be.below(MAX_KNOWN);
     if (mostMs !== undefined) expect(turns.mostMs, said).to.be.at.most(mostMs);
 }

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import type { DeliveryEntry, WebhookEntry } from '../../shared/contracts/webhooks.ts';
 import { RETRY_SECONDS } from '../../shared/domain/events/delivery-schedule.ts';
-import { MOST_WAITING } from '../../shared/domain/events/webhook-bounds.ts';
+import { MAX_WAITING } from '../../shared/domain/events/webhook-bounds.ts';
 import { mailNews } from '../../shared/mail/news.ts';
 import { forgetEvents } from '../../shared/store/events/event-feed.ts';
 import { recordEvent } from '../../shared/store/events/events.ts';
@@ -465,7 +465,7 @@ describe('an event is delivered to webhooks', function () {
                  select 'dlv_' || ? || i, ?, 'evt_none', 'inside.example', app_now() + interval '1 hour' from generate_series(1, ?) i`,
                 [count, webhook.webhook_id, count],
             );
-        await fill(MOST_WAITING);
+        await fill(MAX_WAITING);
         expect(await findBacklogs(world.app.db)).to.deep.equal([]);
         await fill(1);
         expect(await findBacklogs(world.app.db)).to.deep.equal([webhook.webhook_id]);
@@ -473,7 +473,7 @@ describe('an event is delivered to webhooks', function () {
         expect(await read(ada, webhook)).to.include({ enabled: false, disabled_reason: 'backlog' });
         expect(await findBacklogs(world.app.db)).to.deep.equal([]);
         const stopped = await world.app.db('webhook_deliveries').where({ webhook_id: webhook.webhook_id, status: 'stopped' }).count();
-        expect(stopped).to.deep.equal([{ count: MOST_WAITING + 1 }]);
+        expect(stopped).to.deep.equal([{ count: MAX_WAITING + 1 }]);
         await world.app.db('webhook_deliveries').where({ webhook_id: webhook.webhook_id }).delete();
     });
 

@@ -7,7 +7,7 @@ import type { EgressConnector } from '../egress.ts';
 import { type Repeated, repeatDue } from '../repeat.ts';
 
 const LOOK_MS = 200;
-const MOST = 16;
+const MAX = 16;
 const BOUNDS: FetchBounds = { timeoutMs: 5000, answerBytes: 64 * 1024 };
 
 /** Reads requested Client ID Metadata Documents through the egress guard. */
@@ -18,7 +18,7 @@ export function startReadingDocuments(app: App, { connector }: { connector?: Egr
     const reads = repeatDue(app.log, {
         part: 'app documents',
         lookMs: LOOK_MS,
-        most: MOST,
+        most: MAX,
         take: () => takeDocument(db),
         run: async ({ appId }) => keepDocument(db, appId, await read(ask, appId)),
         about: ({ appId }) => ({ app: appId }),

@@ -7,7 +7,7 @@ import { createFileReader, type FileReader } from './read-file.ts';
 import { readTxt } from './read-txt.ts';
 
 /** The most concurrent look-ups. They mostly wait for the network. */
-const MOST_LOOKUPS = 32;
+const MAX_LOOKUPS = 32;
 
 export interface ClaimCheckOptions {
     connector?: EgressConnector;
@@ -26,7 +26,7 @@ export function startClaimChecks(app: App, { connector, lookMs = 500 }: ClaimChe
     const checks = repeatDue(log, {
         part: 'claims',
         lookMs,
-        most: MOST_LOOKUPS,
+        most: MAX_LOOKUPS,
         take: () => takeDueCheck(db),
         run: async (due) => endCheck(db, due.claimId, await lookUp(app, files, due)),
         about: ({ registrable }) => ({ site: registrable }),

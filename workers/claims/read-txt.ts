@@ -6,7 +6,7 @@ import { isOnDomain } from '../../shared/domain/site/site-name.ts';
 const TIMEOUT_MS = 1500;
 const TRIES = 2;
 const WHOLE_MS = 5000;
-const MOST_ALIASES = 4;
+const MAX_ALIASES = 4;
 
 /**
  * Looks for a claim's TXT record. An alias (CNAME) outside of the domain does not count: with a wildcard alias to a provider, its other
@@ -34,7 +34,7 @@ export async function readTxt(registrable: string, token: string, resolvers: rea
 
 async function checkAliases(resolver: Resolver, name: string, registrable: string): Promise<string | undefined> {
     let alias: string | undefined = name;
-    for (let count = 0; count <= MOST_ALIASES; count++) {
+    for (let count = 0; count <= MAX_ALIASES; count++) {
         alias = await aliasOf(resolver, alias);
         if (alias === undefined) return undefined;
         if (!isOnDomain(alias.toLowerCase().replace(/\.$/, ''), registrable))

@@ -8,14 +8,14 @@ import { type Repeated, repeatDue } from '../repeat.ts';
 import { openTokenServer, refusalCode } from './token-server.ts';
 
 const LOOK_MS = 200;
-const MOST = 16;
+const MAX = 16;
 
 /** Exchanges authorization codes for tokens, and revokes the grants of deleted connections. */
 export function startConsents(app: App, fetch: CustomFetch): Repeated {
     const exchanges = repeatDue(app.log, {
         part: 'consents',
         lookMs: LOOK_MS,
-        most: MOST,
+        most: MAX,
         take: () => store.takeDueFlow(app.db),
         run: (flow) => exchange(app, fetch, flow),
         about: ({ site }) => ({ site }),
@@ -23,7 +23,7 @@ export function startConsents(app: App, fetch: CustomFetch): Repeated {
     const revocations = repeatDue(app.log, {
         part: 'revocations',
         lookMs: LOOK_MS,
-        most: MOST,
+        most: MAX,
         take: () => store.takeRevocation(app.db),
         run: (revocation) => revoke(app, fetch, revocation),
         about: ({ site }) => ({ site }),

@@ -49,16 +49,16 @@ export function openTokenServer({ oauth2 }: PackageAuth, { clientId, clientSecre
 /** Tokens that fit into a header, and names of scopes (RFC 6749, appendix A). */
 const TOKEN = /^[!-~](?:[ -~]*[!-~])?$/;
 const SCOPE = /^[!-~]{1,200}$/;
-const MOST_SCOPES = 200;
+const MAX_SCOPES = 200;
 /** The longest lifetime of a token. Longer ones are cut to it, so that the expiry is a valid date. */
-const MOST_SECONDS = 10 * 366 * 86_400;
+const MAX_SECONDS = 10 * 366 * 86_400;
 
 /** @throws UpstreamFault UPSTREAM_INVALID_RESPONSE for a token that cannot be stored or sent */
 function tokensOf(answer: oauth.TokenEndpointResponse): Tokens {
     const { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresIn, scope } = answer;
     const scopes = scope?.split(' ').filter((name) => name !== '');
     const areTokens = [accessToken, refreshToken ?? 'none'].every((token) => token.length <= SECRET_BYTES && TOKEN.test(token));
-    const areScopes = scopes === undefined || (scopes.length <= MOST_SCOPES && scopes.every((name) => SCOPE.test(name)));
+    const areScopes = scopes === undefined || (scopes.length <= MAX_SCOPES && scopes.every((name) => SCOPE.test(name)));
     if (!areTokens || !areScopes) {
         const message = "The site's token endpoint gave a token or scopes that cannot be used.";
         throw new UpstreamFault('UPSTREAM_INVALID_RESPONSE', message, { isCallers: true });
@@ -66,7 +66,7 @@ function tokensOf(answer: oauth.TokenEndpointResponse): Tokens {
     return {
         accessToken,
         ...(refreshToken === undefined ? {} : { refreshToken }),
-        ...(expiresIn === undefined ? {} : { expiresAt: Date.now() + Math.min(expiresIn, MOST_SECONDS) * 1000 }),
+        ...(expiresIn === undefined ? {} : { expiresAt: Date.now() + Math.min(expiresIn, MAX_SECONDS) * 1000 }),
         ...(scopes === undefined ? {} : { scopes }),
     };
 }

@@ -15,7 +15,7 @@ const SLOW_OWNERS = 4;
 /** A lookup that takes longer makes its owner slow for REMEMBERED_MS. */
 const SLOW_MS = 1000;
 const REMEMBERED_MS = 600_000;
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /** No connection waits longer than this, so a name that has waited this long is not looked up. */
 const LATE_MS = 10_000;
@@ -29,8 +29,8 @@ const LATE_MS = 10_000;
 export function createLookup(lookUp: Lookup = systemLookup, { now = () => performance.now() }: { now?: () => number } = {}): Lookup {
     const running = new Map<string, Promise<readonly string[]>>();
     const lastOf = new Map<string, Promise<unknown>>();
-    const slow = growingCache<string, true>(MOST_REMEMBERED, REMEMBERED_MS);
-    const quick = growingCache<string, true>(MOST_REMEMBERED, REMEMBERED_MS);
+    const slow = growingCache<string, true>(MAX_REMEMBERED, REMEMBERED_MS);
+    const quick = growingCache<string, true>(MAX_REMEMBERED, REMEMBERED_MS);
     const newOwners = createSemaphore(NEW_OWNERS);
     const slowOwners = createSemaphore(SLOW_OWNERS);
 

@@ -15,7 +15,7 @@ const LOOK_MS = 1000;
 const TIMEOUT_MS = 30_000;
 /** Texts of one embedding request. Eight vectors of 3,072 numbers fit into the maximum answer size. */
 const AT_ONCE = 8;
-const LONGEST_TEXT = 2000;
+const MAX_TEXT = 2000;
 
 /** Embeds the endpoints of published sites, one site after the other. Every worker may run it. */
 export function startEmbedding({ db, log, embedder }: App): Repeated | undefined {
@@ -55,5 +55,5 @@ export function startEmbedding({ db, log, embedder }: App): Repeated | undefined
 function textOf({ name, entry }: EndpointToEmbed): string {
     const { title, description, required, fields } = entry;
     const takes = required.map((param) => param.description || param.name).join(' ');
-    return `${title}, ${name.replaceAll('_', ' ')}. ${description} ${takes} ${fields.join(', ')}`.slice(0, LONGEST_TEXT).toWellFormed();
+    return `${title}, ${name.replaceAll('_', ' ')}. ${description} ${takes} ${fields.join(', ')}`.slice(0, MAX_TEXT).toWellFormed();
 }

@@ -15,7 +15,7 @@ import { openAttempts, openSlice, type Slice } from './slice.ts';
 const LOOK_MS = 200;
 const BEAT_MS = 1000;
 /** The most jobs of one claim. */
-const MOST = 50;
+const MAX = 50;
 
 /** A worker's slots. */
 export interface Slots {
@@ -43,10 +43,10 @@ export function startJobs(given: Omit<JobTools, 'attempts'>, slots: Slots): Repe
     const loop = watchLoopDelay();
     const window = createJobWindow(Math.max(1, Math.floor(slots.all * config.workerJobShare)), loop.delay);
     const mayRun = () => Math.min(window.size(), slots.all - slots.live());
-    const free = () => Math.min(MOST, mayRun() - running.size);
+    const free = () => Math.min(MAX, mayRun() - running.size);
     // When jobs end, new ones are claimed once half of the slots are free: larger claims took 30 % less CPU per item. The regular claims
     // fill the rest.
-    const isWorthClaiming = () => free() >= Math.min(MOST, Math.ceil(mayRun() / 2));
+    const isWorthClaiming = () => free() >= Math.min(MAX, Math.ceil(mayRun() / 2));
     const begin = (job: ClaimedJob, slice: Slice) => {
         const stop = new AbortController();
         const done = runQueuedJob(tools, slice, job, stop.signal)

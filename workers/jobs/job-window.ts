@@ -9,7 +9,7 @@ const SAMPLE_MS = 10;
  */
 const LATE_MS = 2;
 /** Jobs keep at least 1/16 of their slots, since live calls alone may delay the event loop. */
-const LEAST_SHARE = 16;
+const MIN_SHARE = 16;
 /** How long after a live call further live calls are expected, in milliseconds. */
 const RECENT_MS = 1000;
 
@@ -27,7 +27,7 @@ interface JobWindow {
  * @param delay returns the delay of the event loop since its previous call, in milliseconds
  */
 export function createJobWindow(most: number, delay: () => number): JobWindow {
-    const least = Math.ceil(most / LEAST_SHARE);
+    const least = Math.ceil(most / MIN_SHARE);
     let size = most;
     return {
         size: () => size,

@@ -65,7 +65,7 @@ class NotYet extends Error {
 /** Milliseconds until the next attempt, by what the job waits for. */
 const LOOKS_MS = { credits: 5000, limits: 1000, storage: 60_000, changed: 100 };
 /** The longest pause between two attempts while a rate limit is exhausted, in milliseconds. */
-const MOST_LIMITS_MS = 5000;
+const MAX_LIMITS_MS = 5000;
 
 /** Why a job waits, by the code that a fetch would get. */
 const WAITS: Readonly<Record<string, WaitingFor>> = {
@@ -272,7 +272,7 @@ function windowsOfJobs(figures: Caller['figures']): LimitWindow[] {
 
 /** Milliseconds until the next try. @param seconds until the full window ends */
 function untilNextLook(seconds: number): number {
-    return Math.max(LOOKS_MS.limits, Math.min(seconds * 1000, MOST_LIMITS_MS));
+    return Math.max(LOOKS_MS.limits, Math.min(seconds * 1000, MAX_LIMITS_MS));
 }
 
 /** The credits to hold; undefined if the job must wait for credits. */

@@ -11,7 +11,7 @@ import { type EndedAttempt, type EndingAttempt, endAttempts } from '../../shared
 const SETTLE_MS = 4000;
 /** Bytes of results in one statement. */
 const RESULT_BYTES = 1024 * 1024;
-const MOST = 50;
+const MAX = 50;
 
 /**
  * Items of one batch that were claimed together, or a single job. Values that they share are read once. Credits and budget that one item uses
@@ -69,7 +69,7 @@ export interface Attempts {
 }
 
 export function openAttempts({ db }: App): Attempts {
-    const alike = { keyOf: (one: { operation: string }) => one.operation, failsWholeBatch: isOutage, maxInFlight: 1, maxSize: MOST };
+    const alike = { keyOf: (one: { operation: string }) => one.operation, failsWholeBatch: isOutage, maxInFlight: 1, maxSize: MAX };
     const keyOfBatch = ({ batchId, jobId }: { batchId: string | null; jobId: string }) => batchId ?? jobId;
     const begins = openBatchByKey<StartOrder, StartResult>({
         ...alike,

@@ -9,7 +9,7 @@ import { endRun } from './end-run.ts';
 
 const LOOK_MS = 500;
 /** Runs that one process starts concurrently, and runs that it ends. Each uses one or two database connections. */
-const MOST = 4;
+const MAX = 4;
 /** How often the limits of plans are enforced. */
 const PLANS_MS = 10_000;
 
@@ -25,7 +25,7 @@ export function startMonitors(app: App, reader: Reader): Repeated {
     const ends = repeatDue(log, {
         part: 'monitor-ends',
         lookMs: LOOK_MS,
-        most: MOST,
+        most: MAX,
         take: () => takeEndedRun(db),
         run: (run) => endRun(app, reader, run),
         about,
@@ -33,7 +33,7 @@ export function startMonitors(app: App, reader: Reader): Repeated {
     const begins = repeatDue(log, {
         part: 'monitors',
         lookMs: LOOK_MS,
-        most: MOST,
+        most: MAX,
         take: () => takeDueMonitor(db),
         run: (monitor) => beginDueRun(app, monitor),
         about,

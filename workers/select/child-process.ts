@@ -25,7 +25,7 @@ export interface Child {
 }
 
 /** Limit of wall time, as a multiple of the CPU limit. */
-const LONGEST = 10;
+const MAX_LENGTH = 10;
 
 /** Interval of measurements. A child can allocate a few MiB in between. */
 const LOOK_MS = 8;
@@ -108,7 +108,7 @@ export function startChild(file: URL, args: readonly string[], events: { changed
             const now = usageOf(pid);
             const cpuMs = now === undefined || before === undefined ? wallMs : now.cpuMs - before.cpuMs;
             const grown = now === undefined || base === undefined ? 0 : now.memoryBytes - base.memoryBytes;
-            const isWithin = cpuMs < order.cpuMs && wallMs < LONGEST * order.cpuMs && grown <= order.growthBytes;
+            const isWithin = cpuMs < order.cpuMs && wallMs < MAX_LENGTH * order.cpuMs && grown <= order.growthBytes;
             if (!isWithin) kill();
             // The caller gets its answer when the child's memory is free, or after EXIT_MS.
             current.timer = isWithin ? setTimeout(look, LOOK_MS) : setTimeout(() => finish('overrun'), EXIT_MS);
@@ -124,7 +124,7 @@ export function startChild(file: URL, args: readonly string[], events: { changed
                 keepAlive(child, true);
                 current = { order, done };
                 // If the child exits meanwhile, its `exit` event reports it.
-                child.send({ task: order.task, mostMs: Math.ceil(2 * LONGEST * order.cpuMs) } satisfies ToChild<object>, () => {});
+                child.send({ task: order.task, mostMs: Math.ceil(2 * MAX_LENGTH * order.cpuMs) } satisfies ToChild<object>, () => {});
                 watch(current);
             });
         },

@@ -117,7 +117,7 @@ const GROWTH = 6;
 const ABSENT_FIELD = 8;
 
 /** Bytes of the shortest list item, with its comma. */
-const SHORTEST = 2;
+const MIN_LENGTH = 2;
 
 /**
  * The largest possible size of the data selected from a body, before it is read.
@@ -132,5 +132,5 @@ export function mostSelected(bytes: number, select: Select | undefined, type?: R
     const text = typeof select === 'string' ? select : Object.entries(select).join();
     const fields = text.split(':').length + (typeof select === 'string' ? 0 : Object.keys(select).length);
     // Each field may select the whole page, and each item repeats all field names.
-    return Math.min(MAX_OUTPUT, bytes * (GROWTH * fields + (text.length + ABSENT_FIELD * fields) / SHORTEST));
+    return Math.min(MAX_OUTPUT, bytes * (GROWTH * fields + (text.length + ABSENT_FIELD * fields) / MIN_LENGTH));
 }

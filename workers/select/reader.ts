@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { LONGEST_CHALLENGE } from '../../shared/domain/fetch/blocked-page.ts';
+import { MAX_CHALLENGE } from '../../shared/domain/fetch/blocked-page.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, ResponseType } from '../../shared/domain/types.ts';
 import { giveBack } from '../garbage.ts';
@@ -129,8 +129,8 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
     /** Reads a page and frees its large body. Only the beginning stays, for bot-challenge detection. */
     async function askOf(answered: Page, task: Extract<Task, { page: RawPage }>, isHeavy: boolean, turn: ReadingTurn): Promise<TaskAnswer> {
         const { body } = answered;
-        const isLarge = body.length > LONGEST_CHALLENGE;
-        const kept = isLarge ? { ...answered, body: new Uint8Array(body.subarray(0, LONGEST_CHALLENGE + 1)) } : answered;
+        const isLarge = body.length > MAX_CHALLENGE;
+        const kept = isLarge ? { ...answered, body: new Uint8Array(body.subarray(0, MAX_CHALLENGE + 1)) } : answered;
         const answer = await ask(task, { bytes: body.length, isHeavy }, turn);
         if (isLarge) giveBack(body);
         return unlessBotChallenge(kept, task.page, answer);

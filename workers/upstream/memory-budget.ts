@@ -38,7 +38,7 @@ export interface Reservation {
 const MIB = 1024 * 1024;
 
 /** 51 answers of 5 MiB. Two processes read ten to thirty of them a second. */
-const MOST = 256 * MIB;
+const MAX = 256 * MIB;
 
 /** Calls whose pages together stay below this size need no reservation. Most calls do, and large answers must not delay them. */
 const SMALL = 256 * 1024;
@@ -91,7 +91,7 @@ interface Waiting {
  * @param checkMs time between two checks of arriving pages
  * @param onFull called each time a call has to wait
  */
-export function createMemoryBudget({ most = MOST, small = SMALL, checkMs = CHECK_MS, onFull = () => {} } = {}): MemoryBudget {
+export function createMemoryBudget({ most = MAX, small = SMALL, checkMs = CHECK_MS, onFull = () => {} } = {}): MemoryBudget {
     const holders = new Set<Call>();
     const walks = new Set<Call>();
     const waiting = new Map<Call, Waiting>();

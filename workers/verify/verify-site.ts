@@ -20,7 +20,7 @@ import { callExample } from './call-example.ts';
 /** A run ends a minute before the next one of its domain may begin. */
 const RUN_MS = verification.RUN_EVERY_MS - 60_000;
 /** Minimum time for a call. */
-const LEAST_PATIENCE_MS = 1000;
+const MIN_PATIENCE_MS = 1000;
 
 /**
  * Executes a claimed run: makes one call after the other, with pauses of `paceMs` or of the site's own pace if that is longer, and stores
@@ -52,7 +52,7 @@ export async function verifySite(
     for (const [place, { endpoint, params }] of calls.entries()) {
         const connection = lentFor(endpoint);
         const patienceMs = Math.min(app.config.fetchTimeoutMs + pacedMs(endpoint, paces), began + RUN_MS - performance.now());
-        if (patienceMs < LEAST_PATIENCE_MS) break;
+        if (patienceMs < MIN_PATIENCE_MS) break;
         const finding = await callExample(app, { run, endpoint, params, connection, patienceMs, signal });
         if (signal.aborted) return;
         findings.push(finding);

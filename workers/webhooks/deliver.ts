@@ -19,11 +19,11 @@ const TURN_MS = 100;
 const LOOK_MS = 250;
 const RENEW_MS = 1500;
 /** The most hosts of one worker. */
-const MOST_HOSTS = 500;
-/** The most hosts with failing receivers that a worker with MOST_HOSTS hosts releases at a time. */
-const MOST_RELEASED = 50;
+const MAX_HOSTS = 500;
+/** The most hosts with failing receivers that a worker with MAX_HOSTS hosts releases at a time. */
+const MAX_RELEASED = 50;
 /** Attempts recorded in one statement. */
-const MOST_RECORDED = 500;
+const MAX_RECORDED = 500;
 /** How long running requests may take on shutdown, in milliseconds. Another worker repeats requests that take longer. */
 const LAST_MS = 2000;
 const GONE = 410;
@@ -78,7 +78,7 @@ export function startDeliveries(app: App, { connector }: { connector?: EgressCon
 
     /** Records ended attempts. If that fails, they are recorded later. */
     async function record(): Promise<void> {
-        const taken = ended.slice(0, MOST_RECORDED);
+        const taken = ended.slice(0, MAX_RECORDED);
         if (taken.length === 0) return;
         // Disables webhooks before it records the attempts, so that no further delivery of these webhooks becomes due.
         await disableWebhooks(db, [...new Set(taken.filter(({ isGone }) => isGone).map(({ attempt }) => attempt.webhookId))], 'gone');
@@ -103,8 +103,8 @@ export function startDeliveries(app: App, { connector }: { connector?: EgressCon
             if (isDue.renew() && lines.hosts().length > 0) lines.keep(await queue.renewHosts(db, holder, lines.hosts()));
             if (isDue.look()) {
                 // Without this, many failing receivers would keep all others waiting.
-                if (lines.hosts().length >= MOST_HOSTS) await release(lines.failing().slice(0, MOST_RELEASED));
-                if (lines.hosts().length < MOST_HOSTS) lines.take(await queue.takeHosts(db, holder, MOST_HOSTS - lines.hosts().length));
+                if (lines.hosts().length >= MAX_HOSTS) await release(lines.failing().slice(0, MAX_RELEASED));
+                if (lines.hosts().length < MAX_HOSTS) lines.take(await queue.takeHosts(db, holder, MAX_HOSTS - lines.hosts().length));
             }
             if (lines.hosts().length > 0) {
                 lines.add(await queue.readDue(db, { hosts: lines.hosts(), known: lines.known(), full: lines.full() }));

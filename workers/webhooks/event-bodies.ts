@@ -1,5 +1,5 @@
 import type { App } from '../../shared/app.ts';
-import { MOST_RESULT_BYTES } from '../../shared/domain/events/webhook-bounds.ts';
+import { MAX_RESULT_BYTES } from '../../shared/domain/events/webhook-bounds.ts';
 import { jobOf } from '../../shared/fetch/present-job.ts';
 import { openBatch } from '../../shared/platform/batch.ts';
 import type { DueDelivery } from '../../shared/store/events/delivery-queue.ts';
@@ -9,7 +9,7 @@ import { readDiff } from '../../shared/store/monitors/monitors.ts';
 import { openText } from '../../shared/store/monitors/sealed.ts';
 
 /** Jobs read in one query; each may have a result. */
-const MOST_TOGETHER = 50;
+const MAX_TOGETHER = 50;
 /** The most that encryption and framing add to a result. */
 const SEAL_BYTES = 1024;
 
@@ -22,8 +22,8 @@ interface EventBodies {
 /** Builds the bodies of events when they are sent. Jobs of concurrent calls are read in one query. */
 export function openEventBodies(app: App): EventBodies {
     const jobs = openBatch<string, EventJobRow | undefined>({
-        run: (ids) => readEventJobs(app.db, ids, MOST_RESULT_BYTES + SEAL_BYTES),
-        maxSize: MOST_TOGETHER,
+        run: (ids) => readEventJobs(app.db, ids, MAX_RESULT_BYTES + SEAL_BYTES),
+        maxSize: MAX_TOGETHER,
     });
     return {
         async build({ type, at, data, about }) {
@@ -48,7 +48,7 @@ async function jobText(app: App, row: EventJobRow): Promise<string> {
     const { jobId, hasResult, isPrivate, result, remaining } = row;
     if (isPrivate) return job;
     const text = result === null ? null : ((await openResult(app.secrets, result, remaining ?? 0)) ?? null);
-    const isIncluded = !hasResult || (text !== null && Buffer.byteLength(text) <= MOST_RESULT_BYTES);
+    const isIncluded = !hasResult || (text !== null && Buffer.byteLength(text) <= MAX_RESULT_BYTES);
     const last = isIncluded ? `"result":${text}` : `"result_url":${JSON.stringify(`${app.publicUrl()}/v1/jobs/${jobId}`)}`;
     return `${job.slice(0, -1)},${last}}`;
 }

@@ -4,9 +4,9 @@ import type { DueDelivery } from '../../shared/store/events/delivery-queue.ts';
 /** No more deliveries are read for a webhook with this many in memory. */
 const ENOUGH = 16;
 /** Concurrent requests of one worker. */
-const MOST_AT_ONCE = 1024;
+const MAX_AT_ONCE = 1024;
 /** Concurrent requests to failing webhooks, so that others always find a slot even if thousands of receivers hang. */
-const MOST_FAILING = 512;
+const MAX_FAILING = 512;
 
 /** How a delivery ended. `unsent`: the receiver got no request. */
 export type SendEnd = 'delivered' | 'failed' | 'unsent';
@@ -66,8 +66,8 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
         while (hasBegun && !isStopped) {
             hasBegun = false;
             for (const [webhookId, line] of [...host.lines].sort(([, a], [, b]) => a.failures - b.failures)) {
-                if (host.running >= AT_ONCE.host || running.size >= MOST_AT_ONCE) return;
-                const isFull = line.running >= AT_ONCE.webhook || (isFailing(line) && failing >= MOST_FAILING);
+                if (host.running >= AT_ONCE.host || running.size >= MAX_AT_ONCE) return;
+                const isFull = line.running >= AT_ONCE.webhook || (isFailing(line) && failing >= MAX_FAILING);
                 const next = !isFull && mayBegin(host, line) ? line.waiting.shift() : undefined;
                 if (next === undefined) continue;
                 hasBegun = true;

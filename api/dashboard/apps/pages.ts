@@ -4,7 +4,7 @@ import { EVERY_TOOL } from '../../../shared/domain/apps/resource.ts';
 import { setConfirmAbove } from '../../../shared/store/accounts/api-keys.ts';
 import type { Membership } from '../../../shared/store/accounts/user-sessions.ts';
 import { whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
-import { addGrant, MOST_GRANTS } from '../../../shared/store/apps/grants.ts';
+import { addGrant, MAX_GRANTS } from '../../../shared/store/apps/grants.ts';
 import { isLocked } from '../authorize.ts';
 import { AGENT_CAP, dayCap } from '../billing/caps.ts';
 import { keepTyped, type Problems, readFields } from '../fields.ts';
@@ -60,7 +60,7 @@ async function decide(visit: PersonalVisit): Promise<Answer> {
         return grant;
     });
     if (made === undefined) {
-        return ask(visit, request, { '': `You can let at most ${MOST_GRANTS} apps act for you. Revoke one under Keys first.` });
+        return ask(visit, request, { '': `You can let at most ${MAX_GRANTS} apps act for you. Revoke one under Keys first.` });
     }
     return back(visit, request, { code: made.code });
 }

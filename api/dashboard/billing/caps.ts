@@ -1,4 +1,4 @@
-import { MOST_CAP, setAccountCap } from '../../../shared/store/credits/spending.ts';
+import { MAX_CAP, setAccountCap } from '../../../shared/store/credits/spending.ts';
 import { type Reader, readFields } from '../fields.ts';
 import type { Answer, WorkspaceVisit } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
@@ -12,8 +12,8 @@ export const dayCap: Reader<number | null> = (text) => {
     const value = text.trim().replaceAll(',', '');
     if (value === '') return { ok: true, value: null };
     const credits = /^\d{1,8}$/.test(value) ? Number(value) : Number.NaN;
-    if (credits <= MOST_CAP) return { ok: true, value: credits };
-    return { ok: false, problem: `Use a whole number up to ${MOST_CAP.toLocaleString('en-US')}, or leave it empty.` };
+    if (credits <= MAX_CAP) return { ok: true, value: credits };
+    return { ok: false, problem: `Use a whole number up to ${MAX_CAP.toLocaleString('en-US')}, or leave it empty.` };
 };
 
 /** Sets the daily spending cap of the paying account. */

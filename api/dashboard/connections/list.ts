@@ -1,6 +1,6 @@
 import type { ConnectionEntry } from '../../../shared/contracts/connections.ts';
 import type { AuthorizeAnswer } from '../../../shared/contracts/oauth.ts';
-import { hostOf, MOST_REDIRECTS, redirectProblem } from '../../../shared/domain/connections/redirect-urls.ts';
+import { hostOf, MAX_REDIRECTS, redirectProblem } from '../../../shared/domain/connections/redirect-urls.ts';
 import { redirectUrls, setRedirectUrls } from '../../../shared/store/connections/oauth.ts';
 import { memberCaller } from '../callers.ts';
 import { type Fields, line, readFields } from '../fields.ts';
@@ -22,7 +22,7 @@ export async function listConnections(visit: WorkspaceVisit, problems: Problems 
         connections,
         mayManage,
         redirects,
-        most: MOST_REDIRECTS,
+        most: MAX_REDIRECTS,
         ended: connections.filter(({ status }) => hasEnded(status)).map((one) => one.connection_id),
         problems,
     };

@@ -5,7 +5,7 @@ interface Hit extends Passage {
     snippet: string;
 }
 
-const MOST = 20;
+const MAX = 20;
 const AROUND = 90;
 
 /** Finds the passages that contain all words of `q`. Passages with the words in their heading come first. */
@@ -16,7 +16,7 @@ export function searchPassages(passages: readonly Passage[], q: string): Hit[] {
         .map((passage) => ({ passage, score: scoreOf(passage, words) }))
         .filter(({ score }) => score > 0)
         .toSorted((a, b) => b.score - a.score)
-        .slice(0, MOST)
+        .slice(0, MAX)
         .map(({ passage }) => ({ ...passage, snippet: snippetOf(passage.text, words) }));
 }
 

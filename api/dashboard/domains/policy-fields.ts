@@ -3,7 +3,7 @@ import { type Fields, keepTyped, type Problems } from '../fields.ts';
 import type { ApiError } from '../internal-api.ts';
 
 /** The most rows of blocked paths that the API accepts. The form shows `EMPTY_ROWS` more rows than are filled in. */
-const MOST_ROWS = 100;
+const MAX_ROWS = 100;
 const EMPTY_ROWS = 3;
 
 /** The values of the fields of the form. */
@@ -86,13 +86,13 @@ function hourProblem(message: string): string {
 /** The rows that are not empty, each with its place in the form. */
 function sentRows(fields: Fields): { place: number; host: string; path: string }[] {
     const read = (name: string) => (fields.get(name) ?? '').toWellFormed().trim();
-    return Array.from({ length: MOST_ROWS }, (_, place) => ({ place, host: read(hostName(place)), path: read(pathName(place)) })).filter(
+    return Array.from({ length: MAX_ROWS }, (_, place) => ({ place, host: read(hostName(place)), path: read(pathName(place)) })).filter(
         ({ host, path }) => host !== '' || path !== '',
     );
 }
 
 function rowsOf(filled: readonly { host: string; path: string }[]): PolicyFields['rows'] {
-    const count = Math.min(MOST_ROWS, filled.length + EMPTY_ROWS);
+    const count = Math.min(MAX_ROWS, filled.length + EMPTY_ROWS);
     return Array.from({ length: count }, (_, place) => ({
         host: filled[place]?.host ?? '',
         path: filled[place]?.path ?? '',

@@ -1,5 +1,5 @@
 import { factorsOf } from '../../../shared/store/accounts/factors.ts';
-import { listPasskeys, MOST_PASSKEYS } from '../../../shared/store/accounts/passkeys.ts';
+import { listPasskeys, MAX_PASSKEYS } from '../../../shared/store/accounts/passkeys.ts';
 import { isFactorMissing, isLocked } from '../authorize.ts';
 import type { Answer, PersonalVisit } from '../page.ts';
 import { takesPasskeys } from './webauthn.ts';
@@ -14,7 +14,7 @@ export async function showFactors(visit: PersonalVisit): Promise<Answer> {
         model: {
             factors: await factorsOf(app.db, me.userId),
             passkeys,
-            mayAddPasskey: takesPasskeys(app) && passkeys.length < MOST_PASSKEYS,
+            mayAddPasskey: takesPasskeys(app) && passkeys.length < MAX_PASSKEYS,
             takesPasskeys: takesPasskeys(app),
             isMissing: isFactorMissing(visit),
             demandedBy: demandedBy(visit),

@@ -1,4 +1,4 @@
-import { MOST_SIGN_UPS_A_DAY } from '../../../shared/domain/accounts/sign-up-origins.ts';
+import { MAX_SIGN_UPS_A_DAY } from '../../../shared/domain/accounts/sign-up-origins.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import { acceptOffer, countReferrals, findInviter, findOffer, inviteCode, type Offer } from '../../../shared/store/accounts/invitations.ts';
@@ -114,7 +114,7 @@ async function mine(visit: PersonalVisit, problems: Problems): Promise<Answer> {
             problems,
             typed: keepTyped(fields),
             bonuses: BONUSES,
-            mostSignUps: MOST_SIGN_UPS_A_DAY,
+            mostSignUps: MAX_SIGN_UPS_A_DAY,
             link: mayNotInvite(visit) ? '' : `${app.publicUrl()}/invite/${await inviteCode(app.db, me.userId)}`,
             referrals: await countReferrals(app.db, me.userId),
         },

@@ -5,7 +5,7 @@ import { BATCH_BODIES } from '../../../shared/domain/jobs/bounds.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { Endpoint } from '../../../shared/domain/types.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
-import { type CsvItems, ITEM_NAME, MOST_COLUMNS } from '../../packages/csv-items.ts';
+import { type CsvItems, ITEM_NAME, MAX_COLUMNS } from '../../packages/csv-items.ts';
 import { workOnPackage } from '../../packages/work.ts';
 import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
 import { keepTyped, line, type Problems, readFields } from '../fields.ts';
@@ -85,7 +85,7 @@ async function readOrder(visit: WorkspaceVisit): Promise<Order | { problems: Pro
     const found = await findEndpoint(visit, site, name);
     if ('problems' in found) return found;
     const { endpoint } = found;
-    const columns = Array.from({ length: MOST_COLUMNS }, (_, place) => fields.get(`column-${place}`) ?? '');
+    const columns = Array.from({ length: MAX_COLUMNS }, (_, place) => fields.get(`column-${place}`) ?? '');
     const task = { text, params: endpoint.params.map(paramOf), columns, head: fields.get('head'), most: BATCH_BODIES.json.items };
     const { answer: rows } = await workOnPackage('rows', me.userId, task);
     if (!rows.ok) return { problems: { csv: rows.problem } };

@@ -8,7 +8,7 @@ import {
     changeScopes,
     type ListedKey,
     listedKeys,
-    MOST_KEYS,
+    MAX_KEYS,
     renameKey,
     revokeKey,
     rotateKey,
@@ -41,7 +41,7 @@ const OVERLAP_CHOICES = [
     { value: 'week', label: 'in a week' },
 ];
 
-const TOO_MANY = `A workspace can have at most ${MOST_KEYS} active keys. Revoke one first`;
+const TOO_MANY = `A workspace can have at most ${MAX_KEYS} active keys. Revoke one first`;
 
 const keyName = line({ most: 60 });
 

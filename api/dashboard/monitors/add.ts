@@ -1,5 +1,5 @@
 import type { Monitor } from '../../../shared/contracts/monitor-fields.ts';
-import { SHORTEST } from '../../../shared/domain/monitors/bounds.ts';
+import { MIN_INTERVAL } from '../../../shared/domain/monitors/bounds.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { Endpoint } from '../../../shared/domain/types.ts';
 import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
@@ -114,7 +114,7 @@ async function findEndpoint({ app }: WorkspaceVisit, text: string, name: string)
 
 async function form(visit: WorkspaceVisit, { site, endpoint }: Watched, problems: Problems): Promise<Shown> {
     const { fields, workspace } = visit;
-    const shortest = SHORTEST[workspace.plan];
+    const shortest = MIN_INTERVAL[workspace.plan];
     const every = EVERY.filter((text) => secondsOf(text) >= shortest).map((value) => ({ value, label: LABELS[value] }));
     return {
         view: 'monitors/new',

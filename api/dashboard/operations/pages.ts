@@ -5,8 +5,8 @@ import { operatorPage } from '../page.ts';
 import { jobsBySite } from './jobs-by-site.ts';
 
 /** How many jobs per state are read at most, and how many rows each list shows at most. */
-const MOST_JOBS = 500;
-const MOST_ROWS = 100;
+const MAX_JOBS = 500;
+const MAX_ROWS = 100;
 
 /** The page about the state of the service, for operators. It changes nothing and shows no params of calls. */
 export const operationsPages = [
@@ -18,11 +18,11 @@ export const operationsPages = [
             const [counts, oldest, jobs, workers, circuits, quarantined, drifted, ledgerDrift] = await Promise.all([
                 known(app.queue.counts()),
                 known(app.queue.oldestWaitSeconds()),
-                known(app.queue.peek(MOST_JOBS)),
+                known(app.queue.peek(MAX_JOBS)),
                 known(app.fleet.live()),
                 known(app.circuits.open()),
                 known(quarantines(app)),
-                known(driftedSchemas(app.browse, MOST_ROWS)),
+                known(driftedSchemas(app.browse, MAX_ROWS)),
                 known(readLedgerDrift(app)),
             ]);
             return {
@@ -31,12 +31,12 @@ export const operationsPages = [
                 model: {
                     counts,
                     oldest,
-                    jobs: jobs && jobsBySite(jobs, Date.now()).slice(0, MOST_ROWS),
+                    jobs: jobs && jobsBySite(jobs, Date.now()).slice(0, MAX_ROWS),
                     workers,
                     slots: workers?.reduce((sum, { slots }) => sum + slots, 0),
                     busy: workers?.reduce((sum, { busy }) => sum + busy, 0),
                     realNow: Date.now(),
-                    circuits: circuits?.toSorted().slice(0, MOST_ROWS),
+                    circuits: circuits?.toSorted().slice(0, MAX_ROWS),
                     quarantined,
                     drifted,
                     ledgerDrift,
@@ -57,7 +57,7 @@ async function orUnavailable<T>({ log }: App, answer: Promise<T>): Promise<T | u
 }
 
 async function quarantines({ quarantine, browse }: App) {
-    const rows = await quarantine.list(MOST_ROWS);
+    const rows = await quarantine.list(MAX_ROWS);
     const names =
         rows.length === 0
             ? new Map()

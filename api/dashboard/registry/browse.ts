@@ -10,7 +10,7 @@ import type { Shown, Visit } from '../page.ts';
 import { findByTask } from './find-by-task.ts';
 
 /** Sites per page. Nine cards fill three screens of a phone. */
-const MOST = 9;
+const MAX = 9;
 const TRENDING = 5;
 const WANTED = 5;
 
@@ -85,8 +85,8 @@ function readAsked({ query }: Visit): Asked {
 async function readList({ app, query }: Visit, asked: ListQuery): Promise<ListPage> {
     const cursor = query('from');
     const from = cursor === undefined ? undefined : await app.cursors.open(boundTo(asked), cursor);
-    return app.lists.page(asked, { limit: MOST, from }).catch((error: unknown) => {
-        if (error instanceof PlaceGone) return app.lists.page(asked, { limit: MOST, from: undefined });
+    return app.lists.page(asked, { limit: MAX, from }).catch((error: unknown) => {
+        if (error instanceof PlaceGone) return app.lists.page(asked, { limit: MAX, from: undefined });
         throw error;
     });
 }

@@ -23,14 +23,14 @@ export interface CopiedCall {
 }
 
 /** The most characters of a request body. Longer calls are left out, since a page has many. */
-const LONGEST = 2000;
+const MAX_LENGTH = 2000;
 
 /** Builds the code of a call. Undefined if the params are too long. */
 export function copyAs({ base, site, endpoint, effect, params, maxResults }: CopiedCall): CallCode | undefined {
     const isDryRun = effect === 'write';
     const order = { site, endpoint, params, ...(maxResults === undefined ? {} : { max_results: maxResults }) };
     const body: JsonObject = isDryRun ? { ...order, dry_run: true } : order;
-    const { text, isWhole } = writeJson(body, LONGEST);
+    const { text, isWhole } = writeJson(body, MAX_LENGTH);
     if (!isWhole) return undefined;
     const [, , ...others] = Object.entries(body);
     const named = [pythonOf(site), pythonOf(endpoint), ...others.map(([name, value]) => `${name}=${pythonOf(value)}`)];

@@ -2,9 +2,9 @@ import type { FoundEndpoint } from '../../../shared/contracts/endpoints.ts';
 import type { Visit } from '../page.ts';
 
 /** How many endpoints are shown above the sites. */
-const MOST = 6;
+const MAX = 6;
 /** The fewest characters of a task (GET /v1/endpoints). */
-const LEAST = 3;
+const MIN = 3;
 
 interface FoundByTask {
     endpoints: FoundEndpoint[];
@@ -17,8 +17,8 @@ export async function findByTask(
     { ask }: Visit,
     { q, category, verified }: { q: string; category: string | undefined; verified: boolean },
 ): Promise<FoundByTask> {
-    if ([...q].length < LEAST) return { endpoints: [] };
-    const query = new URLSearchParams({ task: q, limit: String(MOST) });
+    if ([...q].length < MIN) return { endpoints: [] };
+    const query = new URLSearchParams({ task: q, limit: String(MAX) });
     if (category !== undefined) query.set('category', category);
     if (verified) query.set('verified', 'true');
     const answer = await ask({ method: 'GET', path: `/v1/endpoints?${query}`, as: undefined });

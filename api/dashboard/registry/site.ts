@@ -14,7 +14,7 @@ const ENDPOINTS = 20;
 const VERSIONS = 5;
 /** The most characters of code on a page. For the other endpoints, the page to try them shows the code. */
 const CODE = 8000;
-const MOST_WORDS = 160;
+const MAX_WORDS = 160;
 /** How many endpoints are searched for an example call, since reading all of a large package would take too long. */
 const LOOKED_THROUGH = 100;
 
@@ -103,5 +103,5 @@ function callsOf(base: string, site: string, example: Endpoint) {
 
 function firstWords(text: string): string {
     const line = text.replaceAll(/\s+/g, ' ').trim();
-    return line.length <= MOST_WORDS ? line : `${line.slice(0, MOST_WORDS - 1).replace(/\s\S*$/, '')}…`;
+    return line.length <= MAX_WORDS ? line : `${line.slice(0, MAX_WORDS - 1).replace(/\s\S*$/, '')}…`;
 }

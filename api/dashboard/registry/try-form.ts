@@ -16,12 +16,12 @@ interface ParamField {
 }
 
 /** The most params that the form shows. */
-const MOST = 100;
+const MAX = 100;
 
 /** The form fields for an endpoint's params, filled with example values. */
 export function paramFields(endpoint: Endpoint): ParamField[] {
     const example = exampleOf(endpoint);
-    return endpoint.params.slice(0, MOST).map((param, place) => ({
+    return endpoint.params.slice(0, MAX).map((param, place) => ({
         name: nameOf(place),
         label: param.name,
         hint: [typeOf(param.schema), param.description]
@@ -40,7 +40,7 @@ export function paramFields(endpoint: Endpoint): ParamField[] {
 export function readParams(endpoint: Endpoint, fields: Fields): { params: JsonObject; problems: Problems } {
     const problems: Record<string, string> = {};
     const params = new Map<string, Json>();
-    for (const [place, param] of endpoint.params.slice(0, MOST).entries()) {
+    for (const [place, param] of endpoint.params.slice(0, MAX).entries()) {
         const text = (fields.get(nameOf(place)) ?? '').replaceAll('\r\n', '\n');
         if (text === '') {
             if (param.required && param.default === undefined) problems[nameOf(place)] = 'Fill this in.';
@@ -60,7 +60,7 @@ export function toProblems(endpoint: Endpoint, message: string, details: readonl
         const [, place = '', name = ''] = path.split('/');
         const param = name.replaceAll('~1', '/').replaceAll('~0', '~');
         const index = place === 'params' ? endpoint.params.findIndex((one) => one.name === param) : -1;
-        const field = place === 'max_results' ? 'max_results' : index >= 0 && index < MOST ? nameOf(index) : '';
+        const field = place === 'max_results' ? 'max_results' : index >= 0 && index < MAX ? nameOf(index) : '';
         problems[field] ??= text;
     }
     return Object.keys(problems).length === 0 ? { '': message } : problems;

@@ -18,7 +18,7 @@ const RANGES = {
 } as const;
 type RangeName = keyof typeof RANGES;
 
-const MOST_SHARES = 20;
+const MAX_SHARES = 20;
 
 /** Shows charts over time, and the usage by site, endpoint and key. */
 export async function showUsage(visit: WorkspaceVisit): Promise<Shown> {
@@ -29,7 +29,7 @@ export async function showUsage(visit: WorkspaceVisit): Promise<Shown> {
     const { slots, total } = await usageOverTime(app.browse, scope, RANGES[range]);
     const since = slots[0]?.from ?? new Date(0);
     const [shares, sites, keys] = await Promise.all([
-        usageShares(app.browse, scope, { by, since, most: MOST_SHARES }),
+        usageShares(app.browse, scope, { by, since, most: MAX_SHARES }),
         sitesCalled(app.browse, scope, since),
         keyNames(visit),
     ]);

@@ -1,5 +1,5 @@
 import type { WebhookEntry } from '../../../shared/contracts/webhooks.ts';
-import { MOST_URL_CHARACTERS } from '../../../shared/domain/events/webhook-url.ts';
+import { MAX_URL_CHARACTERS } from '../../../shared/domain/events/webhook-url.ts';
 import { memberCaller } from '../callers.ts';
 import { line, type Problems, readFields } from '../fields.ts';
 import type { ApiAnswer, ApiCall, ApiError } from '../internal-api.ts';
@@ -7,7 +7,7 @@ import type { Notice } from '../notices.ts';
 import { type Answer, pageNotFound, type Shown, type WorkspaceVisit } from '../page.ts';
 import { findWebhook, listWebhooks, showWebhook } from './show.ts';
 
-const FIELDS = { url: line({ most: MOST_URL_CHARACTERS }), events: line({ most: 1000 }), description: line({ least: 0, most: 200 }) };
+const FIELDS = { url: line({ most: MAX_URL_CHARACTERS }), events: line({ most: 1000 }), description: line({ least: 0, most: 200 }) };
 
 /** POST /dashboard/webhooks. The next page shows the secret once. */
 export async function createByForm(visit: WorkspaceVisit): Promise<Answer> {

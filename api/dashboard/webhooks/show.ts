@@ -1,6 +1,6 @@
 import type { DeliveryEntry, WebhookEntry } from '../../../shared/contracts/webhooks.ts';
 import { EVENT_PREFIXES, EVENT_TYPES } from '../../../shared/domain/events/event-types.ts';
-import { MOST_WEBHOOKS } from '../../../shared/domain/events/webhook-bounds.ts';
+import { MAX_WEBHOOKS } from '../../../shared/domain/events/webhook-bounds.ts';
 import { keepTyped, type Problems } from '../fields.ts';
 import type { ApiError } from '../internal-api.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
@@ -11,14 +11,14 @@ const DELIVERIES = 20;
 
 /** GET /dashboard/webhooks */
 export async function listWebhooks(visit: WorkspaceVisit, problems: Problems = {}): Promise<Shown> {
-    const webhooks = (await read(visit, `/v1/webhooks?limit=${MOST_WEBHOOKS}`)).body['data'] as WebhookEntry[];
+    const webhooks = (await read(visit, `/v1/webhooks?limit=${MAX_WEBHOOKS}`)).body['data'] as WebhookEntry[];
     return {
         view: 'webhooks/list',
         title: 'Webhooks',
         status: Object.keys(problems).length === 0 ? 200 : 422,
         model: {
             webhooks,
-            most: MOST_WEBHOOKS,
+            most: MAX_WEBHOOKS,
             names: [...EVENT_PREFIXES, ...EVENT_TYPES],
             events: visit.query('events') ?? 'job.*',
             problems,

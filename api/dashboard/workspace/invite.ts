@@ -1,5 +1,5 @@
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { inviteToWorkspace, MOST_INVITATIONS } from '../../../shared/store/accounts/invitations.ts';
+import { inviteToWorkspace, MAX_INVITATIONS } from '../../../shared/store/accounts/invitations.ts';
 import { tokenOfLink } from '../../../shared/store/accounts/mail-links.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { address, waitText } from '../account/fields.ts';
@@ -42,7 +42,7 @@ export async function invite(visit: WorkspaceVisit): Promise<Answer> {
         return made;
     });
     if (!invited.ok) {
-        const full = `You can have at most ${MOST_INVITATIONS} pending invitations.`;
+        const full = `You can have at most ${MAX_INVITATIONS} pending invitations.`;
         return showWorkspace(visit, { invite: { '': invited.why === 'full' ? full : 'Your role no longer allows this.' } });
     }
     visit.hurryMail();

@@ -2,7 +2,7 @@ import { ROLES } from '../../../shared/domain/accounts/roles.ts';
 import { resembles } from '../../../shared/domain/site/look-alike.ts';
 import { withdrawInvitation } from '../../../shared/store/accounts/invitations.ts';
 import { selectWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
-import { addWorkspace, changeRole, MOST_WORKSPACES, removeMember, renameWorkspace } from '../../../shared/store/accounts/workspaces.ts';
+import { addWorkspace, changeRole, MAX_WORKSPACES, removeMember, renameWorkspace } from '../../../shared/store/accounts/workspaces.ts';
 import { line, oneOf, type Reader, readFields } from '../fields.ts';
 import { MANAGERS, MEMBERS, pageNotFound, personalPage, type WorkspaceVisit, workspacePage } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
@@ -36,7 +36,7 @@ export const workspacePages = [
                 return made;
             });
             if (workspaceId === undefined) {
-                return showWorkspace(visit, { create: { '': `You can be in at most ${MOST_WORKSPACES} workspaces.` } });
+                return showWorkspace(visit, { create: { '': `You can be in at most ${MAX_WORKSPACES} workspaces.` } });
             }
             await selectWorkspace(app.db, me.sessionId, workspaceId);
             return { to: '/dashboard/workspace', notice: 'workspace-made' };

@@ -23,7 +23,7 @@ const TURN_MS = 10;
  * How many endpoints, and how many sites, of a batch are cached at most. Others are looked up again. Endpoints are cached by weak
  * references, since each may keep a package of 4 MiB in memory.
  */
-const MOST_KNOWN = 1000;
+const MAX_KNOWN = 1000;
 
 /** Totals of the items of a batch. */
 export interface Checked {
@@ -52,9 +52,9 @@ interface KnownOfBatch {
 }
 
 function openKnown({ latest }: App): KnownOfBatch {
-    const sites = new LRUCache<string, ReturnType<Latest['find']>>({ max: MOST_KNOWN });
+    const sites = new LRUCache<string, ReturnType<Latest['find']>>({ max: MAX_KNOWN });
     return {
-        endpoints: new LRUCache({ max: MOST_KNOWN }),
+        endpoints: new LRUCache({ max: MAX_KNOWN }),
         readSite(question) {
             const key = JSON.stringify(question);
             const state = sites.get(key) ?? latest.find(question);

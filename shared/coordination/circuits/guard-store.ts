@@ -5,10 +5,10 @@ import { runPrepared } from '../../platform/prepared-query.ts';
 /** Constants of docs/api.md, "Circuits". The SQL functions in migrations/ also contain `FORGET_MS`. */
 const WINDOW_S = 30;
 /** Minimum number of fetches in the window before a circuit may open. */
-const LEAST = 20;
+const MIN = 20;
 /** How long a circuit stays open the first time, and the maximum. */
 const PERIOD_MS = 5000;
-const LONGEST_MS = 60_000;
+const MAX_MS = 60_000;
 /** Retry-After while the probe of another caller runs. Nobody knows when that probe ends. */
 export const PROBE_PATIENCE_MS = 1000;
 /** A circuit without a probe for this long counts as closed. */
@@ -78,7 +78,7 @@ export function createGuardStore(db: Db, timeoutMs: number) {
         async report(tallies: readonly Tally[]): Promise<string[]> {
             const columns = [tallies.map(({ host }) => host), tallies.map(({ passed }) => passed), tallies.map(({ failed }) => failed)];
             const text = 'select host from circuit_report($1, $2, $3, $4, $5, $6) as host';
-            const rows = await ask<{ host: string }>('circuit-report', text, [...columns, WINDOW_S, LEAST, PERIOD_MS]);
+            const rows = await ask<{ host: string }>('circuit-report', text, [...columns, WINDOW_S, MIN, PERIOD_MS]);
             return rows.map(({ host }) => host);
         },
         /** @returns -1: the circuit is closed; 0: this operation is the probe; otherwise milliseconds to wait */
@@ -91,7 +91,7 @@ export function createGuardStore(db: Db, timeoutMs: number) {
             return one<{ change: 'closed' | 'reopened' | 'unchanged'; period_ms: number | null }>(
                 'circuit-end-probe',
                 'select change, period_ms from circuit_end_probe($1, $2, $3, $4)',
-                [host, operation, verdict, LONGEST_MS],
+                [host, operation, verdict, MAX_MS],
             );
         },
         /**

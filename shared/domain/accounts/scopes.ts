@@ -24,10 +24,10 @@ export interface Scopes {
     ip_allow: readonly string[] | null;
 }
 
-const MOST_SITES = 100;
-const MOST_ENDPOINTS = 100;
+const MAX_SITES = 100;
+const MAX_ENDPOINTS = 100;
 const MOST_CONNECTIONS = 100;
-const MOST_RANGES = 50;
+const MAX_RANGES = 50;
 
 /** The scopes of keys that operators create. */
 export const EVERY_SCOPE: Scopes = {
@@ -96,10 +96,10 @@ function readRange(text: string): Read {
 export type ListedPart = 'sites' | 'endpoints' | 'connections' | 'ip_allow';
 
 const LISTS: Readonly<Record<ListedPart, { read: (text: string) => Read; most: number }>> = {
-    sites: { read: readScopeSite, most: MOST_SITES },
-    endpoints: { read: readScopeEndpoint, most: MOST_ENDPOINTS },
+    sites: { read: readScopeSite, most: MAX_SITES },
+    endpoints: { read: readScopeEndpoint, most: MAX_ENDPOINTS },
     connections: { read: readScopeConnection, most: MOST_CONNECTIONS },
-    ip_allow: { read: readRange, most: MOST_RANGES },
+    ip_allow: { read: readRange, most: MAX_RANGES },
 };
 
 /** Parses a list that is separated by commas or white space. An empty text gives null: all. */

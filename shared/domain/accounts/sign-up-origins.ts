@@ -3,7 +3,7 @@ import { holdsName, type NameList } from '../site/name-list.ts';
 import { registrableDomain } from '../site/site-name.ts';
 
 /** Maximum number of sign-ups per origin and UTC day that earn an inviter a bonus. Later users still get their own first-fetch bonus. */
-export const MOST_SIGN_UPS_A_DAY = 5;
+export const MAX_SIGN_UPS_A_DAY = 5;
 
 /**
  * Characteristics that accounts of one person share: the address range (an IPv4 /24 or an IPv6 /48), and the registered domain of the mail

@@ -7,8 +7,8 @@ export interface AppFacts {
     redirectUris: string[];
 }
 
-const MOST_URIS = 10;
-const MOST_NAME = 80;
+const MAX_URIS = 10;
+const MAX_NAME = 80;
 
 /** An RFC 7591 error code and a message that says what to change. */
 interface AppProblem {
@@ -21,8 +21,8 @@ export function describeApp(metadata: unknown): AppFacts | AppProblem {
     if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return wrong('The metadata must be an object.');
     const fields = metadata as Record<string, unknown>;
     const uris = fields['redirect_uris'];
-    if (!Array.isArray(uris) || uris.length === 0 || uris.length > MOST_URIS) {
-        return { code: 'invalid_redirect_uri', message: `redirect_uris must have 1 to ${MOST_URIS} addresses.` };
+    if (!Array.isArray(uris) || uris.length === 0 || uris.length > MAX_URIS) {
+        return { code: 'invalid_redirect_uri', message: `redirect_uris must have 1 to ${MAX_URIS} addresses.` };
     }
     if (!uris.every((uri): uri is string => typeof uri === 'string' && isRedirectUri(uri))) {
         const message = 'redirect_uris accepts https, http on loopback, and app schemes, without a fragment.';
@@ -34,7 +34,7 @@ export function describeApp(metadata: unknown): AppFacts | AppProblem {
     if (!includes(fields['response_types'], 'code')) return wrong('response_types must include code.');
     const name = fields['client_name'] ?? '';
     if (typeof name !== 'string' || textProblem(name) !== undefined) return wrong('client_name must be one line of text.');
-    return { name: name.trim().slice(0, MOST_NAME), redirectUris: [...new Set(uris)] };
+    return { name: name.trim().slice(0, MAX_NAME), redirectUris: [...new Set(uris)] };
 }
 
 /** Whether a client id is the URL of a Client ID Metadata Document. Workers read such documents over https only. */

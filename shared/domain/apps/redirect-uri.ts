@@ -1,4 +1,4 @@
-const MOST = 1000;
+const MAX = 1000;
 /** Host of an https URL. A URL may contain `;` and `,` in its host, which would add directives to a Content-Security-Policy. */
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)$/;
 const LOOPBACK = /^(127\.0\.0\.1|\[::1\]|localhost)$/;
@@ -24,7 +24,7 @@ const NOT_APPS = new Set([
 
 /** Whether codes may be sent to this URI: https, http on loopback, or an app's own scheme (RFC 8252). */
 export function isRedirectUri(text: string): boolean {
-    if (text.length > MOST || !/^[\x21-\x7e]+$/.test(text) || text.includes('#') || !URL.canParse(text)) return false;
+    if (text.length > MAX || !/^[\x21-\x7e]+$/.test(text) || text.includes('#') || !URL.canParse(text)) return false;
     const url = new URL(text);
     if (url.username !== '' || url.password !== '') return false;
     if (url.protocol === 'https:') return HOST.test(url.hostname);

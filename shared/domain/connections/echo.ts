@@ -3,7 +3,7 @@ import { HIDDEN } from './attach.ts';
 import type { Secret } from './secret.ts';
 
 /** Minimum length of a value that is searched for. Shorter values would match unrelated text. */
-const LEAST = 8;
+const MIN = 8;
 
 /**
  * Finds a credential in data that a site sent, in four forms: plain, base64, percent-encoded and JSON-escaped. User names are not searched
@@ -27,7 +27,7 @@ export interface EchoMask {
  */
 export function createEchoMask(secret: Secret, also: readonly string[] = []): EchoMask | undefined {
     const value = 'value' in secret ? secret.value : secret.password;
-    const forms = [value, ...also].flatMap((text) => (text.length < LEAST ? [] : formsOf(text)));
+    const forms = [value, ...also].flatMap((text) => (text.length < MIN ? [] : formsOf(text)));
     if ('username' in secret) forms.push(...base64Of(`${secret.username}:${secret.password}`));
     if (forms.length === 0) return undefined;
     // Within a JSON text, each form is escaped once more.

@@ -1,9 +1,9 @@
 /** Maximum number of redirect URLs of a workspace. */
-export const MOST_REDIRECTS = 20;
+export const MAX_REDIRECTS = 20;
 
 /** Why a list of redirect URLs is rejected; undefined if it is valid. */
 export function redirectProblem(urls: readonly string[]): string | undefined {
-    if (urls.length > MOST_REDIRECTS) return `At most ${MOST_REDIRECTS} URLs are taken.`;
+    if (urls.length > MAX_REDIRECTS) return `At most ${MAX_REDIRECTS} URLs are taken.`;
     const wrong = urls.find((text) => !isRedirectUrl(text));
     return wrong && `${wrong.slice(0, 100)} is no URL with https, or with http on this very machine.`;
 }

@@ -29,6 +29,6 @@ export function retryAfter(attempts: number, random: number): number | undefined
 
 /** A webhook is disabled after this many days without a success and at least this many failed attempts. */
 export const FAILING_DAYS = 5;
-export const FEWEST_FAILURES = 10;
+export const MIN_FAILURES = 10;
 /** Owners are warned after this many days. */
 export const WARN_DAYS = 1;

@@ -3,13 +3,13 @@ import type { RateWindow } from '../accounts/plans.ts';
 /** The limits of webhooks (docs/jobs.md, "Webhooks"). The times of attempts are in delivery-schedule.ts. */
 
 /** Maximum number of webhooks of one workspace. */
-export const MOST_WEBHOOKS = 20;
+export const MAX_WEBHOOKS = 20;
 /** Maximum number of types and prefixes of one webhook. */
-export const MOST_EVENTS = 50;
+export const MAX_EVENTS = 50;
 /** Rate limit for test events and redeliveries of one webhook together. */
 export const TEST_WINDOW: RateWindow = { name: 'minute', limit: 10, seconds: 60 };
 /** A webhook with more waiting deliveries is disabled. */
-export const MOST_WAITING = 100_000;
+export const MAX_WAITING = 100_000;
 /** Number of days for which deliveries are kept. */
 export const DELIVERY_DAYS = 14;
 
@@ -25,4 +25,4 @@ export const ANSWER_MS = 10_000;
 /** Maximum number of bytes of an answer that are stored. */
 export const KEPT_ANSWER_BYTES = 1024;
 /** Maximum size of a job result in an event, in bytes. For a larger result, the event contains `result_url`. */
-export const MOST_RESULT_BYTES = 256 * 1024;
+export const MAX_RESULT_BYTES = 256 * 1024;

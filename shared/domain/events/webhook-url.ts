@@ -1,7 +1,7 @@
 import { type EgressAllowEntry, isPortAllowed } from '../site/egress-allow.ts';
 import { registrableDomain } from '../site/site-name.ts';
 
-export const MOST_URL_CHARACTERS = 2048;
+export const MAX_URL_CHARACTERS = 2048;
 
 /** The settings that decide which receiver URLs are allowed. */
 interface ReceiverRules {
@@ -30,7 +30,7 @@ export function readReceiver(
 ): { ok: true; receiver: Receiver } | { ok: false; message: string } {
     const url = URL.parse(text);
     if (url === null || !/^https?:\/\//i.test(text)) return wrong('must be a URL that begins with https://');
-    if (url.href.length > MOST_URL_CHARACTERS) return wrong(`must have at most ${MOST_URL_CHARACTERS} characters`);
+    if (url.href.length > MAX_URL_CHARACTERS) return wrong(`must have at most ${MAX_URL_CHARACTERS} characters`);
     if (url.username !== '' || url.password !== '') return wrong('must not hold a user or a password');
     if (text.includes('#')) return wrong('must not have a fragment');
     if (placeOf(url) === placeOf(new URL(publicUrl))) return wrong('must not lead to this service itself');

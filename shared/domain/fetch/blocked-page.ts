@@ -14,7 +14,7 @@ export interface AnsweredPage {
 export type Fate = 'refused' | 'unreadable' | 'fits';
 
 /** Challenge pages are short. A longer text is an ordinary page. */
-export const LONGEST_CHALLENGE = 128 * 1024;
+export const MAX_CHALLENGE = 128 * 1024;
 /** Maximum length of the visible text of a challenge page, in characters. */
 const BARE = 1500;
 const EMPTY = 120;
@@ -90,7 +90,7 @@ const ASKS_FOR_A_PERSON =
 export function recogniseChallenge({ headers, body }: AnsweredPage, fate: Fate): string | undefined {
     const byHeaders = challengeOfHeaders(headers);
     if (byHeaders !== undefined) return byHeaders;
-    if (body.length > LONGEST_CHALLENGE) return undefined;
+    if (body.length > MAX_CHALLENGE) return undefined;
     const source = body.replace(/^\ufeff|^\u00ef\u00bb\u00bf/, '').trimStart();
     if (!source.startsWith('<')) return fate === 'fits' ? undefined : SCRIPTED.find(({ pattern }) => pattern.test(source))?.challenge;
 

@@ -9,8 +9,8 @@ const CALM_MS = 2000;
 const COUNTED_MS = 1000;
 const APART_MS = 20;
 /** A rate requires at least this time and this many fetches. With fewer fetches it requires the whole COUNTED_MS. */
-const LEAST_SPAN_MS = 100;
-const LEAST_THROUGH = 16;
+const MIN_SPAN_MS = 100;
+const MIN_THROUGH = 16;
 /** The longest wait that a new fetch is accepted with during a short burst. */
 const BURST_WAIT_MS = 3000;
 const BURST_MS = 1000;
@@ -19,7 +19,7 @@ export const LASTING_WAIT_MS = 1000;
 /** If workers have free slots but took no fetch for this long, the open fetches are waiting for slow sites, not for workers. */
 const SILENT_MS = 250;
 /** Maximum of the estimate. Nobody knows when a stopped queue continues. */
-const LONGEST_MS = 30_000;
+const MAX_MS = 30_000;
 
 /**
  * Estimates how long a new fetch waits in this process and for a worker. By Little's law, the wait is the number of fetches ahead of it,
@@ -89,8 +89,8 @@ export function createWaitEstimator({ hasFreeSlots = () => false }: { hasFreeSlo
         const before = Math.min(entered - latest.number, inside);
         const span = now - first.at;
         const through = latest.number - first.number;
-        if (span < (through < LEAST_THROUGH ? COUNTED_MS : LEAST_SPAN_MS)) return 0;
-        return Math.min(LONGEST_MS, (before * span) / Math.max(1, through));
+        if (span < (through < MIN_THROUGH ? COUNTED_MS : MIN_SPAN_MS)) return 0;
+        return Math.min(MAX_MS, (before * span) / Math.max(1, through));
     }
 
     /** The rate is meaningless after a pause between calls, because it says nothing about the workers. */

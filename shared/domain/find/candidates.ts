@@ -1,4 +1,4 @@
-import { MOST_BREVITY } from './endpoint-words.ts';
+import { MAX_BREVITY } from './endpoint-words.ts';
 import type { Search, Term, WordCounts } from './weigh.ts';
 
 /**
@@ -18,7 +18,7 @@ export interface Candidates {
 export const THRESHOLD = 0.375;
 
 /** Maximum number of significant terms in the queries. Other terms only affect the score. */
-const MOST_COMBINED = 6;
+const MAX_COMBINED = 6;
 
 const NEARLY_ALL = 0.8;
 
@@ -27,7 +27,7 @@ export function candidatesOf({ terms }: Search, { counts }: WordCounts): Candida
     const combined = terms
         .filter(({ isTelling }) => isTelling)
         .toSorted((a, b) => b.weight - a.weight)
-        .slice(0, MOST_COMBINED)
+        .slice(0, MAX_COMBINED)
         .map((term) => {
             const words = wordsToFind(term, counts);
             return { weight: term.weight, query: queryOf(words), count: countOf(words, counts) };
@@ -36,7 +36,7 @@ export function candidatesOf({ terms }: Search, { counts }: WordCounts): Candida
     const weights = combined.map(({ weight }) => weight);
     const telling = weights.reduce((sum, weight) => sum + weight, 0);
     const others = 1 - telling;
-    const enough = leastSets(weights, THRESHOLD / MOST_BREVITY - others);
+    const enough = leastSets(weights, THRESHOLD / MAX_BREVITY - others);
     if (enough.length === 0) return undefined;
     const nearlyAll = leastSets(weights, NEARLY_ALL * telling);
     const anyOf = (sets: readonly number[][]) =>

@@ -44,13 +44,13 @@ export const MARKS = {
 } as const;
 
 /** Limits of the input: characters of a text, and names and levels of returned fields. */
-const MOST_CHARACTERS = 1000;
-const MOST_FIELDS = 200;
-const MOST_LEVELS = 8;
+const MAX_CHARACTERS = 1000;
+const MAX_FIELDS = 200;
+const MAX_LEVELS = 8;
 /** Maximum number of words stored per endpoint, best class first. */
-const MOST_WORDS = 160;
+const MAX_WORDS = 160;
 /** Longer words are data. PostgreSQL accepts words of up to 2,046 bytes. */
-export const LONGEST_WORD = 40;
+export const MAX_WORD = 40;
 
 const bitOf = (field: WordField) => 1 << WORD_FIELDS.indexOf(field);
 const OWN = [bitOf('endpoint'), bitOf('description')];
@@ -81,15 +81,15 @@ export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Ph
         for (const text of textsOf(param)) add('params', text, true);
         // An example is a value, so its words have no ideas.
         if (typeof param.example === 'string') {
-            const stems = stemsOf(param.example.slice(0, MOST_CHARACTERS));
+            const stems = stemsOf(param.example.slice(0, MAX_CHARACTERS));
             addWords(
                 'params',
-                stems.filter((stem) => stem.length <= LONGEST_WORD),
+                stems.filter((stem) => stem.length <= MAX_WORD),
             );
         }
     }
     const words = [...fields].map(([word, found]): [string, IndexedWord] => [word, { weight: weightOf(found), fields: found }]);
-    const kept = words.toSorted(([, a], [, b]) => a.weight.localeCompare(b.weight)).slice(0, MOST_WORDS);
+    const kept = words.toSorted(([, a], [, b]) => a.weight.localeCompare(b.weight)).slice(0, MAX_WORDS);
     const marks = marksOf(endpoint, site).map((mark): [string, IndexedWord] => [mark, { weight: 'A', fields: OF_NONE }]);
     return { words: new Map([...kept, ...marks]), brevity: brevityOf(length) };
 }
@@ -113,13 +113,13 @@ export function fieldsWith(words: Iterable<string>, search: string): WordField[]
 
 /** Stems and ideas of a text. A phrase also contributes its single words and their ideas. */
 function wordsIn(text: string, dictionary: Phrases, isName: boolean): string[] {
-    const stems = stemsOf(text.slice(0, MOST_CHARACTERS).replaceAll(/https?:\S+/g, ' '), { isName });
+    const stems = stemsOf(text.slice(0, MAX_CHARACTERS).replaceAll(/https?:\S+/g, ' '), { isName });
     const words = unitsOf(stems, dictionary, 'description').flatMap(({ stems: own, ideas, isPhrase }) => [
         ...own,
         ...ideas,
         ...(isPhrase ? own.flatMap((stem) => unitsOf([stem], dictionary, 'description').flatMap((unit) => unit.ideas)) : []),
     ]);
-    return words.filter((word) => word.length <= LONGEST_WORD);
+    return words.filter((word) => word.length <= MAX_WORD);
 }
 
 /** Later sentences of a site's description name sources and limits. */
@@ -128,21 +128,21 @@ function firstSentence(text: string): string {
 }
 
 const TYPICAL_LENGTH = 18;
-const LEAST_LENGTH = 4;
+const MIN_LENGTH = 4;
 const BREVITY = 0.05;
 
 /** The factor of the shortest texts. */
-export const MOST_BREVITY = brevityOf(LEAST_LENGTH);
+export const MAX_BREVITY = brevityOf(MIN_LENGTH);
 
 function brevityOf(words: number): number {
-    return 1 / (1 + BREVITY * Math.log(Math.max(LEAST_LENGTH, words) / TYPICAL_LENGTH));
+    return 1 / (1 + BREVITY * Math.log(Math.max(MIN_LENGTH, words) / TYPICAL_LENGTH));
 }
 
 /** Names and descriptions of returned fields, top levels first. */
 function returnedTexts(schema: JsonSchema | undefined): string[] {
     const texts: string[] = [];
     let level = [schema];
-    for (let depth = 0; depth < MOST_LEVELS && level.length > 0 && texts.length < MOST_FIELDS; depth++) {
+    for (let depth = 0; depth < MAX_LEVELS && level.length > 0 && texts.length < MAX_FIELDS; depth++) {
         const below: (JsonSchema | undefined)[] = [];
         for (const one of level) {
             if (!isObject(one)) continue;
@@ -155,7 +155,7 @@ function returnedTexts(schema: JsonSchema | undefined): string[] {
         }
         level = below;
     }
-    return texts.slice(0, MOST_FIELDS);
+    return texts.slice(0, MAX_FIELDS);
 }
 
 function textsOf({ name, description, schema }: Param): string[] {
@@ -163,7 +163,7 @@ function textsOf({ name, description, schema }: Param): string[] {
         name,
         description,
         ...choicesOf(schema)
-            .slice(0, MOST_FIELDS)
+            .slice(0, MAX_FIELDS)
             .filter((value) => typeof value === 'string'),
     ];
 }

@@ -25,13 +25,13 @@ export interface EndpointEntry {
     urls: string[];
 }
 
-const LONGEST_DESCRIPTION = 2000;
-const LONGEST_PARAM_DESCRIPTION = 300;
-const LONGEST_EXAMPLE = 8 * 1024;
-const LONGEST_VALUE = 300;
-const MOST_PARAMS = 100;
-const MOST_FIELDS = 30;
-const MOST_LEVELS = 8;
+const MAX_DESCRIPTION = 2000;
+const MAX_PARAM_DESCRIPTION = 300;
+const MAX_EXAMPLE = 8 * 1024;
+const MAX_VALUE = 300;
+const MAX_PARAMS = 100;
+const MAX_FIELDS = 30;
+const MAX_LEVELS = 8;
 
 /** Builds the entry of an endpoint. Long texts are cut. */
 export function entryOf({ title, auth = [] }: Pick<PackageDocument, 'title' | 'auth'>, endpoint: Endpoint): EndpointEntry {
@@ -40,18 +40,18 @@ export function entryOf({ title, auth = [] }: Pick<PackageDocument, 'title' | 'a
     const required = params.filter(isRequiredParam);
     return {
         title,
-        description: clip(description, LONGEST_DESCRIPTION),
-        required: required.slice(0, MOST_PARAMS).map(describeParam),
+        description: clip(description, MAX_DESCRIPTION),
+        required: required.slice(0, MAX_PARAMS).map(describeParam),
         optional: params
             .filter((param) => !isRequiredParam(param))
-            .slice(0, MOST_PARAMS)
+            .slice(0, MAX_PARAMS)
             .map(({ name }) => name),
         fields: fieldsOf(response.schema),
         hosted,
         unit: billing.unit,
         maxResults: billing.maxResults,
         needsConnection: needOf(endpoint, auth) === 'required',
-        example: first === undefined || JSON.stringify(first.params).length > LONGEST_EXAMPLE ? null : first.params,
+        example: first === undefined || JSON.stringify(first.params).length > MAX_EXAMPLE ? null : first.params,
         method,
         kind,
         urls: [url, ...(prepare ?? []).map((step) => step.url)].map((template) => template.split('{', 1)[0] ?? ''),
@@ -63,8 +63,8 @@ function describeParam({ name, description, schema, example }: Param) {
     return {
         name,
         type: typeOf(schema),
-        description: clip(description, LONGEST_PARAM_DESCRIPTION),
-        example: JSON.stringify(value).length > LONGEST_VALUE ? null : value,
+        description: clip(description, MAX_PARAM_DESCRIPTION),
+        example: JSON.stringify(value).length > MAX_VALUE ? null : value,
     };
 }
 
@@ -80,7 +80,7 @@ function typeOf(schema: JsonSchema | undefined): string {
 function fieldsOf(schema: JsonSchema | undefined): string[] {
     const fields: string[] = [];
     let level: [path: string, schema: JsonSchema | undefined][] = [['', schema]];
-    for (let depth = 0; depth < MOST_LEVELS && level.length > 0 && fields.length < MOST_FIELDS; depth++) {
+    for (let depth = 0; depth < MAX_LEVELS && level.length > 0 && fields.length < MAX_FIELDS; depth++) {
         const below: typeof level = [];
         for (const [path, one] of level) {
             if (!isObject(one)) continue;
@@ -94,7 +94,7 @@ function fieldsOf(schema: JsonSchema | undefined): string[] {
         }
         level = below;
     }
-    return fields.slice(0, MOST_FIELDS);
+    return fields.slice(0, MAX_FIELDS);
 }
 
 /** Replaces a list by its items. */

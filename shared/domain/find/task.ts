@@ -1,6 +1,6 @@
 import { stemsOf } from '../search/tokens.ts';
 import { foldCase, withoutAccents, wordsOf } from '../text/fold-text.ts';
-import { LONGEST_WORD, MARKS } from './endpoint-words.ts';
+import { MARKS, MAX_WORD } from './endpoint-words.ts';
 import { type IdeaKind, ideasOfStem, type Phrases, unitsOf } from './phrases.ts';
 
 /** A word or phrase of a task. */
@@ -34,7 +34,7 @@ export interface Task {
 }
 
 /** The most parts of a task that are used; each costs time. */
-const MOST_PARTS = 16;
+const MAX_PARTS = 16;
 
 /** Values whose form shows their kind, and the idea of that kind. */
 const SHAPES: readonly (readonly [RegExp, string])[] = [
@@ -86,7 +86,7 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
         };
     });
     // Longer stems are not in the index.
-    const parts = read.filter(({ stem = '' }) => stem.length <= LONGEST_WORD);
+    const parts = read.filter(({ stem = '' }) => stem.length <= MAX_WORD);
     const author = authorIn(words, dictionary);
     if (author !== undefined) parts.push(author);
     const said = new Set(parts.flatMap(({ ideas }) => ideas));
@@ -114,7 +114,7 @@ const QUOTATION = /["“„«][^"”»“]{2,300}["”»“]/g;
 
 const BEFORE_SUBJECTS = new Set(['about', 'on', 'regarding', 'concerning', 'mentioning', 'titled']);
 const AFTER_SUBJECTS = new Set(['from', 'in', 'at', 'which', 'that', 'who', 'with', 'to', 'for', 'by', 'and', 'is', 'was', 'are']);
-const LONGEST_SUBJECT = 5;
+const MAX_SUBJECT = 5;
 /** After these words, `on` introduces a place, not a subject: what is on my list. */
 const IS = new Set(['is', 'are', 'be', 'was', 'were', 'playing', 'turn', 'put', 'switch']);
 
@@ -124,7 +124,7 @@ function subjectsIn(words: readonly string[]): ReadonlySet<number> {
     let left = 0;
     for (const [place, written] of words.entries()) {
         const word = foldCase(written);
-        if (BEFORE_SUBJECTS.has(word) && !(word === 'on' && IS.has(foldCase(words[place - 1] ?? '')))) left = LONGEST_SUBJECT;
+        if (BEFORE_SUBJECTS.has(word) && !(word === 'on' && IS.has(foldCase(words[place - 1] ?? '')))) left = MAX_SUBJECT;
         else if (AFTER_SUBJECTS.has(word)) left = 0;
         else if (left-- > 0) places.add(place);
     }
@@ -167,8 +167,8 @@ const TELLING: readonly TaskPart['kind'][] = ['act', 'what', 'word', 'name', 'wh
 /** Removes repetitions and, above the limit, the least significant parts. Keeps the order. */
 function keepMostSignificant(parts: readonly TaskPart[]): TaskPart[] {
     const distinct = [...new Map(parts.map((part) => [part.stem ?? part.ideas.join(' '), part])).values()];
-    if (distinct.length <= MOST_PARTS) return distinct;
-    const kept = new Set(distinct.toSorted((a, b) => TELLING.indexOf(a.kind) - TELLING.indexOf(b.kind)).slice(0, MOST_PARTS));
+    if (distinct.length <= MAX_PARTS) return distinct;
+    const kept = new Set(distinct.toSorted((a, b) => TELLING.indexOf(a.kind) - TELLING.indexOf(b.kind)).slice(0, MAX_PARTS));
     return distinct.filter((part) => kept.has(part));
 }
 

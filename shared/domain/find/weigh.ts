@@ -83,7 +83,7 @@ export const WEIGHTS = {
 };
 
 /** The base weight of any word, and the divisor of its rarity. */
-const LEAST_RARITY = 0.22;
+const MIN_RARITY = 0.22;
 const RARITY = 8;
 /** Added to the total number of endpoints, because rarity means little among few endpoints. */
 const SMOOTHING = 50;
@@ -180,7 +180,7 @@ function termOf({ stem, ideas, kind, isSubject, isEnglish, isTail, isCovered }: 
     const base = isEnglishMissing
         ? WEIGHTS[isTail ? 'englishMissingInTail' : 'englishMissing']
         : baseOf(kind, { isMissing, isSubject: isSubject === true });
-    const weight = base * Math.min(1, LEAST_RARITY + rarest / RARITY);
+    const weight = base * Math.min(1, MIN_RARITY + rarest / RARITY);
     const [exact, alike] = own.length === 0 ? [ideas, []] : [own, ideas];
     // An act without a stem only says that something is to be changed, not what.
     const isTelling = !isMissing && SAYING.has(kind) && (kind !== 'act' || stem !== undefined);

@@ -26,26 +26,26 @@ export interface JobBounds {
     bytes: number;
 }
 
-const MOST_OPEN: JobBounds = { items: 1_000_000, bytes: 4 * GIB };
+const MAX_OPEN: JobBounds = { items: 1_000_000, bytes: 4 * GIB };
 
 /** Limits of an account's open jobs, queued and running. */
 export const OPEN_BOUNDS: Readonly<Record<Plan, JobBounds>> = {
     free: { items: 10_000, bytes: 64 * MIB },
     starter: { items: 200_000, bytes: GIB },
-    pro: MOST_OPEN,
-    enterprise: MOST_OPEN,
+    pro: MAX_OPEN,
+    enterprise: MAX_OPEN,
 };
 /** Retry-After if too many jobs are open. */
 export const OPEN_RETRY = 60;
 
-const MOST_ORDERED: JobBounds = { items: 10_000_000, bytes: 40 * GIB };
+const MAX_ORDERED: JobBounds = { items: 10_000_000, bytes: 40 * GIB };
 
 /** Limits of the jobs that an account creates on one day (UTC). Cancelled jobs stay stored, and do not count as open. */
 export const ORDER_BOUNDS: Readonly<Record<Plan, JobBounds>> = {
     free: { items: 40_000, bytes: 256 * MIB },
     starter: { items: 2_000_000, bytes: 10 * GIB },
-    pro: MOST_ORDERED,
-    enterprise: MOST_ORDERED,
+    pro: MAX_ORDERED,
+    enterprise: MAX_ORDERED,
 };
 
 /** Maximum size of the stored results of an account, in bytes. */

@@ -23,7 +23,7 @@ export class PartialValue {
 }
 
 /** Maximum number of indented levels. Deeper indentation would not help a reader. */
-const MOST_LEVELS = 32;
+const MAX_LEVELS = 32;
 
 /**
  * Writes a value as JSON, or only the beginning if the text would be longer than `most`. The writer stops there, so that its cost depends
@@ -42,7 +42,7 @@ export function writeJson(
         length += part.length;
         return length <= most;
     };
-    const lineAt = (level: number) => (indent === 0 ? '' : `\n${' '.repeat(indent * Math.min(level, MOST_LEVELS))}`);
+    const lineAt = (level: number) => (indent === 0 ? '' : `\n${' '.repeat(indent * Math.min(level, MAX_LEVELS))}`);
     const colon = indent === 0 ? ':' : ': ';
     const addAll = (one: unknown, level: number): boolean => {
         if (typeof one === 'string') return add(quoted(one, bounds.longest, most));

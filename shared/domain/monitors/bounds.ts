@@ -7,7 +7,7 @@ const HOUR = 3600;
 export const DAY = 86_400;
 
 /** The shortest interval between two runs of a schedule. */
-export const SHORTEST: Readonly<Record<Plan, number>> = {
+export const MIN_INTERVAL: Readonly<Record<Plan, number>> = {
     free: HOUR,
     starter: 5 * MINUTE,
     pro: 5 * MINUTE,
@@ -20,7 +20,7 @@ export const EVERY = { least: 5 * MINUTE, most: 30 * DAY } as const;
 export const RUNS_BY_HAND: RateWindow = { name: 'hour', limit: 10, seconds: HOUR };
 
 /** How long a run may wait to start; less if the schedule runs more often. */
-export const LONGEST_TURN = HOUR;
+export const MAX_TURN = HOUR;
 
 /** After this many consecutive failures, people are notified. Each further failure doubles the interval, up to a day. */
 export const FAILING = 10;

@@ -140,12 +140,12 @@ function clockChanges(timezone: string, from: Date): number[] {
 }
 
 /** Maximum delay of a run in seconds, so that not all runs start on the hour. A tenth of the shortest interval. */
-const MOST_JITTER = EVERY.least / 10;
+const MAX_JITTER = EVERY.least / 10;
 
 /** The delay of a monitor's runs, in milliseconds. Constant for each monitor. */
 export function jitterOf(monitorId: string): number {
     const [part = 0] = new Uint32Array(createHash('sha256').update(monitorId).digest().buffer.slice(0, 4));
-    return Math.floor((part / 2 ** 32) * MOST_JITTER * 1000);
+    return Math.floor((part / 2 ** 32) * MAX_JITTER * 1000);
 }
 
 /** Input for computing a monitor's next run. Times are milliseconds since the epoch. */

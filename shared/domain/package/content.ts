@@ -41,11 +41,11 @@ export function contentOf(document: PackageDocument): PackageContent {
 
 /** Maximum length of all descriptions on a card, in characters; each has an equal share. Anybody may request a list of a hundred cards. */
 const DESCRIPTIONS = 32 * 1024;
-const LEAST_DESCRIPTION = 60;
+const MIN_DESCRIPTION = 60;
 
 /** Creates the endpoints for cards. Cuts each description if there are many long ones. */
 function summarise(document: PackageDocument): EndpointSummary[] {
-    const most = Math.max(LEAST_DESCRIPTION, Math.floor(DESCRIPTIONS / Math.max(1, document.endpoints.length)));
+    const most = Math.max(MIN_DESCRIPTION, Math.floor(DESCRIPTIONS / Math.max(1, document.endpoints.length)));
     return document.endpoints.map((published) => {
         const { name, kind, method, description, hosted } = readEndpoint(published);
         return { name, kind, method, description: clip(description, most), hosted };

@@ -18,17 +18,17 @@ export function exampleOutcome(endpoint: Endpoint, outcome: FetchOutcome): Fetch
 }
 
 /** A longer result, in characters, is never empty. */
-const LONGEST = 64 * 1024;
-const MOST_NAMED = 20;
+const MAX_LENGTH = 64 * 1024;
+const MAX_NAMED = 20;
 
 /** The names of all outputs if the selectors found nothing in the HTML; otherwise empty. */
 function missingFields({ response: { type, select } }: Endpoint, text: string): string[] {
-    if (typeof select !== 'object' || text.length > LONGEST) return [];
+    if (typeof select !== 'object' || text.length > MAX_LENGTH) return [];
     const isForHtml = type === 'html' || (type === undefined && Object.values(select).some((entry) => typeof entry === 'object'));
     if (!isForHtml) return [];
     const data = JSON.parse(text) as JsonObject;
     const names = Object.keys(select);
-    return names.every((name) => isEmpty(data[name] ?? null)) ? names.slice(0, MOST_NAMED) : [];
+    return names.every((name) => isEmpty(data[name] ?? null)) ? names.slice(0, MAX_NAMED) : [];
 }
 
 /** Recursion is bounded by the levels of `select`. */

@@ -6,14 +6,14 @@ import { BESIDE_NAMES, hasDigit, hasTokenRun, type KnownForm } from './secrets-s
  * repeat it. Every pattern begins with fixed text and has a bounded length, so the time grows only linearly with the text.
  */
 export function findSecrets(text: string): { kind: string } | undefined {
-    if (text.length < SHORTEST) return undefined;
+    if (text.length < MIN_LENGTH) return undefined;
     const form = KNOWN_FORMS.find(({ pattern, confirm }) => hasMatch(text, pattern, confirm));
     if (form !== undefined) return { kind: form.kind };
     return hasRandomToken(text) ? { kind: 'a long random token' } : undefined;
 }
 
 /** None of the patterns below matches a shorter text. */
-const SHORTEST = 8;
+const MIN_LENGTH = 8;
 
 /** Prefixes of tokens. At least sixteen mixed letters and digits must follow. */
 const SERVICE_PREFIXES = [

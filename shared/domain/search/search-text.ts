@@ -45,7 +45,7 @@ const MAX_TERMS = 8;
  * Minimum length of a prefix. A shorter prefix matches too many words. It is used only at the end of a search, where the word may be
  * unfinished.
  */
-const LEAST_BEGINNING = 3;
+const MIN_BEGINNING = 3;
 /** Maximum length of a lexeme. Longer words are cut; a domain label has at most 63 characters. */
 const MAX_LEXEME = 64;
 
@@ -136,7 +136,7 @@ function keepMostSignificant(terms: readonly Omit<SearchTerm, 'isWhole'>[]): Sea
     return kept.map((text, place) => ({
         text,
         parts: partsByText.get(text) ?? [],
-        isWhole: [...text].length < LEAST_BEGINNING && place < kept.length - 1,
+        isWhole: [...text].length < MIN_BEGINNING && place < kept.length - 1,
     }));
 }
 

@@ -2,8 +2,8 @@ import type { JsonObject } from '../types.ts';
 import type { BlockedPath, Hours, SitePolicy } from './site-policy.ts';
 
 /** Maximum number of paths in one audit entry, and of characters of each. */
-const MOST_PATHS = 20;
-const MOST_LETTERS = 200;
+const MAX_PATHS = 20;
+const MAX_LETTERS = 200;
 
 /** Fields that differ between two policies. */
 export function changesOfPolicy(before: SitePolicy, after: SitePolicy): JsonObject {
@@ -29,8 +29,8 @@ function textOfPath({ host, path_prefix: prefix }: BlockedPath): string {
 }
 
 function shorten(texts: readonly string[]): string[] {
-    const shown = texts.slice(0, MOST_PATHS).map((text) => (text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS)}…` : text));
-    return texts.length > MOST_PATHS ? [...shown, `and ${texts.length - MOST_PATHS} more`] : shown;
+    const shown = texts.slice(0, MAX_PATHS).map((text) => (text.length > MAX_LETTERS ? `${text.slice(0, MAX_LETTERS)}…` : text));
+    return texts.length > MAX_PATHS ? [...shown, `and ${texts.length - MAX_PATHS} more`] : shown;
 }
 
 function textOf(hours: Hours | null): string | null {

@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import type { Detail } from '../../refusals.ts';
 import { normaliseSite } from './site-name.ts';
-import { MOST_BLOCKED_PATHS, PATH_PREFIX, type SitePolicy, timezoneOf } from './site-policy.ts';
+import { MAX_BLOCKED_PATHS, PATH_PREFIX, type SitePolicy, timezoneOf } from './site-policy.ts';
 
 type CheckedPolicy = { ok: true; policy: SitePolicy } | { ok: false; details: Detail[] };
 
@@ -18,7 +18,7 @@ export function checkPolicy(policy: SitePolicy, registrable: string): CheckedPol
             wrong(`/blocked_paths/${place}/path_prefix`, 'It is a slash and at most 1000 visible ASCII characters; write others as %XX.');
         return { host, path_prefix };
     });
-    if (policy.blocked_paths.length > MOST_BLOCKED_PATHS) wrong('/blocked_paths', `A policy blocks at most ${MOST_BLOCKED_PATHS} paths.`);
+    if (policy.blocked_paths.length > MAX_BLOCKED_PATHS) wrong('/blocked_paths', `A policy blocks at most ${MAX_BLOCKED_PATHS} paths.`);
     if (policy.hours !== null && policy.hours.from === policy.hours.to) wrong('/hours/to', 'from and to are the same.');
     const timezone = policy.hours === null ? undefined : timezoneOf(policy.hours.timezone);
     if (policy.hours !== null && timezone === undefined)

@@ -8,10 +8,10 @@ export interface BlockedPath {
     path_prefix: string;
 }
 
-export const MOST_BLOCKED_PATHS = 100;
+export const MAX_BLOCKED_PATHS = 100;
 /** A path as URLs contain it: a slash, then visible ASCII. */
 export const PATH_PREFIX = /^\/[\x21-\x7e]{0,1000}$/;
-export const MOST_REQUESTS_PER_MINUTE = 1_000_000;
+export const MAX_REQUESTS_PER_MINUTE = 1_000_000;
 
 /** The allowed times of day as `HH:MM`. If `to` is before `from`, the period includes midnight. */
 export interface Hours {

@@ -9,7 +9,7 @@ const CONTEXT = 3;
 /**
  * Maximum number of cells in the table for the longest common subsequence. For larger texts, the old text is shown first, then the new one.
  */
-const MOST_CELLS = 400_000;
+const MAX_CELLS = 400_000;
 
 export function diffLines(before: string, after: string): DiffLine[] {
     const [old, now] = [before.split('\n'), after.split('\n')];
@@ -29,7 +29,7 @@ export function diffLines(before: string, after: string): DiffLine[] {
 function between(old: readonly string[], now: readonly string[]): DiffLine[] {
     const removed = old.map((text): DiffLine => ({ kind: 'removed', text }));
     const added = now.map((text): DiffLine => ({ kind: 'added', text }));
-    if (old.length * now.length > MOST_CELLS) return [...removed, ...added];
+    if (old.length * now.length > MAX_CELLS) return [...removed, ...added];
     const width = now.length + 1;
     const lengths = new Uint32Array((old.length + 1) * width);
     const at = (i: number, j: number) => lengths[i * width + j] ?? 0;

@@ -55,7 +55,7 @@ function costOf(text: string, kind: Kind, at: number, end: number): number {
 }
 
 /** Maximum length of a word. A longer run of letters counts as random text. */
-const LONGEST_WORD = 12;
+const MAX_WORD = 12;
 
 /** Words have vowels and one capital. In random text, two letters form a token. */
 function costOfLetters(text: string, at: number, end: number): number {
@@ -65,7 +65,7 @@ function costOfLetters(text: string, at: number, end: number): number {
         if ('aeiouyAEIOUY'.includes(text.charAt(place))) vowels++;
         if (isCapital(text.charCodeAt(place))) capitals++;
     }
-    if (length > LONGEST_WORD || capitals > 1) return length / 1.8;
+    if (length > MAX_WORD || capitals > 1) return length / 1.8;
     return Math.max(1, length / 7, (length - 2.2 * vowels) / 2);
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { giveTo, type Home } from './home.ts';
 
 /** The path of a socket may have 103 bytes on macOS and 107 on Linux. A data folder can be too deep for that, and so can TMPDIR. */
-const LONGEST_PARENT = 70;
+const MAX_PARENT = 70;
 
 /**
  * Creates the folder for the socket of a home. Only the server's user and root may enter it, so no password is necessary. A start after a
@@ -13,7 +13,7 @@ const LONGEST_PARENT = 70;
  */
 export function openSocketFolder({ folder: home, account }: Home): string {
     const temporary = tmpdir();
-    const parent = account === undefined && temporary.length <= LONGEST_PARENT ? temporary : '/tmp';
+    const parent = account === undefined && temporary.length <= MAX_PARENT ? temporary : '/tmp';
     const folder = join(parent, `routebook-${createHash('sha256').update(home).digest('hex').slice(0, 16)}`);
     const found = lstatSync(folder, { throwIfNoEntry: false });
     const owner = account?.uid ?? process.getuid?.();

@@ -22,7 +22,7 @@ const DELAY_MS = 1000;
 /** Timeout of an export, including the exporter's retries, in milliseconds. */
 const EXPORT_MS = 5000;
 /** Maximum number of spans that wait while the collector is slow or down, about 5 MiB. Further spans are dropped. */
-const MOST_WAITING = 4096;
+const MAX_WAITING = 4096;
 const LARGEST_BATCH = 512;
 /** Time to export the last spans when the process stops, in milliseconds, if its grace time allows. */
 const FLUSH_MS = 1000;
@@ -53,7 +53,7 @@ export function traceTo({
                 exporter,
                 scheduledDelayMillis: DELAY_MS,
                 exportTimeoutMillis: 2 * EXPORT_MS,
-                maxQueueSize: MOST_WAITING,
+                maxQueueSize: MAX_WAITING,
                 maxExportBatchSize: LARGEST_BATCH,
             }),
         ],

@@ -67,7 +67,7 @@ export interface ListedKey extends KeyRow {
 }
 
 /** Maximum number of active keys of one workspace. */
-export const MOST_KEYS = 100;
+export const MAX_KEYS = 100;
 
 /** Creates a key of a workspace for one of its members. */
 export async function createKey(db: Db, { workspaceId, userId, name, expiresIn, scopes }: KeyOrder): Promise<NewKey> {
@@ -90,7 +90,7 @@ export async function createKey(db: Db, { workspaceId, userId, name, expiresIn, 
 export async function addKey(db: Db, order: KeyOrder): Promise<NewKey | undefined> {
     return db.transaction(async (trx) => {
         await lockForAdding(trx, order);
-        return (await countActive(trx, order.workspaceId)) >= MOST_KEYS ? undefined : createKey(trx, order);
+        return (await countActive(trx, order.workspaceId)) >= MAX_KEYS ? undefined : createKey(trx, order);
     });
 }
 
@@ -183,7 +183,7 @@ export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): 
         if (old === undefined) return { ok: false, why: 'ended' };
         // With an overlap, both keys are active for a while.
         const beside = (await countActive(trx, workspaceId)) - (overlapSeconds === 0 ? 1 : 0);
-        if (beside >= MOST_KEYS) return { ok: false, why: 'too many' };
+        if (beside >= MAX_KEYS) return { ok: false, why: 'too many' };
         await key(trx, keyId).update({
             expires_at: trx.raw('least(expires_at, ?)', [fromNow(trx, `${overlapSeconds} seconds`)]),
         });

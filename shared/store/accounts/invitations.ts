@@ -34,7 +34,7 @@ const OFFER: Columns<Offer> = {
 
 const INVITATION_DAYS = 7;
 /** Maximum number of unused invitations of a workspace. */
-export const MOST_INVITATIONS = 50;
+export const MAX_INVITATIONS = 50;
 
 /** `full`: there are too many open invitations. */
 type Invited = { ok: true; linkId: string } | { ok: false; why: 'full' | 'not-allowed' };
@@ -50,7 +50,7 @@ export async function inviteToWorkspace(
         const own = await roleOf(trx, workspaceId, by);
         if (own !== 'owner' && (own !== 'admin' || role === 'owner')) return { ok: false, why: 'not-allowed' };
         const open = await listInvitations(trx, workspaceId);
-        if (open.length >= MOST_INVITATIONS) return { ok: false, why: 'full' };
+        if (open.length >= MAX_INVITATIONS) return { ok: false, why: 'full' };
         const linkId = newLinkId();
         await trx('workspace_invitations').insert({
             id: newId('inv'),

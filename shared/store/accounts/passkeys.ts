@@ -22,13 +22,13 @@ const PASSKEY: Columns<Passkey> = {
 };
 
 /** Maximum number of passkeys of one user. */
-export const MOST_PASSKEYS = 20;
+export const MAX_PASSKEYS = 20;
 
 /** Lifetime of a challenge, and so of a page with a passkey button. */
 const CHALLENGE_LASTS = '600 seconds';
 
 /** Maximum number of challenges of one user. A new challenge replaces the oldest. */
-const MOST_CHALLENGES = 10;
+const MAX_CHALLENGES = 10;
 
 /** Creates a challenge for an authenticator; `userId` is the signed-in user, if any. */
 export async function makeChallenge(db: Db, userId: string | undefined): Promise<string> {
@@ -38,7 +38,7 @@ export async function makeChallenge(db: Db, userId: string | undefined): Promise
             .where({ user_id: userId })
             .orderBy([{ column: 'expires_at', order: 'desc' }, 'challenge_hash']);
         await db('passkey_challenges')
-            .whereIn('challenge_hash', older.offset(MOST_CHALLENGES - 1).select('challenge_hash'))
+            .whereIn('challenge_hash', older.offset(MAX_CHALLENGES - 1).select('challenge_hash'))
             .delete();
     }
     const row = { challenge_hash: webTokenHash(challenge), user_id: userId, expires_at: fromNow(db, CHALLENGE_LASTS) };
@@ -61,7 +61,7 @@ export async function addPasskey(
     passkey: Pick<Passkey, 'userId' | 'credentialId' | 'publicKey' | 'counter' | 'transports' | 'name'>,
 ): Promise<boolean> {
     const { userId, publicKey, counter, transports, name } = passkey;
-    if ((await countRows(db('passkeys').where({ user_id: userId }))) >= MOST_PASSKEYS) return false;
+    if ((await countRows(db('passkeys').where({ user_id: userId }))) >= MAX_PASSKEYS) return false;
     const credential_id = Buffer.from(passkey.credentialId, 'base64url');
     const added = await db('passkeys')
         .insert({ id: newId('pky'), user_id: userId, credential_id, public_key: publicKey, counter, transports, name })

@@ -18,7 +18,7 @@ const SIGN_IN: Columns<SignIn> = columns('', 'at', 'how', 'browser', 'address', 
 /** Maximum number of sign-ins that a user sees. */
 const SHOWN = 20;
 /** Maximum number of known browsers of a user. The browser with the oldest sign-in is deleted first. */
-const MOST_BROWSERS = 50;
+const MAX_BROWSERS = 50;
 
 /** Records a sign-in. Returns whether this user has signed in before with the browser that `browserToken` identifies. */
 export async function recordSignIn(
@@ -34,7 +34,7 @@ export async function recordSignIn(
     const browsers = db('known_browsers')
         .where(ofUser)
         .orderBy([{ column: 'signed_in_at', order: 'desc' }, 'token_hash']);
-    await db('known_browsers').where(ofUser).whereIn('token_hash', browsers.offset(MOST_BROWSERS).select('token_hash')).delete();
+    await db('known_browsers').where(ofUser).whereIn('token_hash', browsers.offset(MAX_BROWSERS).select('token_hash')).delete();
     return { isKnown };
 }
 

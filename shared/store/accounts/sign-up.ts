@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Email } from '../../domain/accounts/email.ts';
 import { PLANS } from '../../domain/accounts/plans.ts';
-import { MOST_SIGN_UPS_A_DAY, signUpOrigins } from '../../domain/accounts/sign-up-origins.ts';
+import { MAX_SIGN_UPS_A_DAY, signUpOrigins } from '../../domain/accounts/sign-up-origins.ts';
 import { newId } from '../../domain/text/ids.ts';
 import type { Db } from '../../platform/db.ts';
 import { publicMailProviders } from '../../platform/reserved-names.ts';
@@ -106,7 +106,7 @@ async function countSignUp(db: Db, from: { address: string; mailDomain: string }
         .onConflict(['day', 'origin'])
         .merge({ sign_ups: db.raw('sign_ups_of_a_day.sign_ups + 1') })
         .returning('sign_ups');
-    return counted.every((row) => row.sign_ups <= MOST_SIGN_UPS_A_DAY);
+    return counted.every((row) => row.sign_ups <= MAX_SIGN_UPS_A_DAY);
 }
 
 /** Deletes past days. */

@@ -64,7 +64,7 @@ const CONFIRMED_MINUTES = 15;
 const CODE_MINUTES = 10;
 
 /** Maximum number of sessions of one user. A new session ends the one that has been unused for longest. */
-const MOST_SESSIONS = 50;
+const MAX_SESSIONS = 50;
 
 /**
  * Begins a session. The browser's cookie contains the token, the table only its hash. Callers hold a lock on the revision of the sign-in.
@@ -78,7 +78,7 @@ export async function beginSession(
         .where({ user_id: userId })
         .orderBy([{ column: 'seen_at', order: 'desc' }, 'id']);
     await db('web_sessions')
-        .whereIn('id', newest.offset(MOST_SESSIONS - 1).select('id'))
+        .whereIn('id', newest.offset(MAX_SESSIONS - 1).select('id'))
         .delete();
     await db('web_sessions').insert({
         id: newId('ses'),

@@ -27,7 +27,7 @@ export interface NewsMail {
 }
 
 /** Maximum number of lines in one mail. More news may arrive within an hour. */
-const MOST_LINES = 100;
+const MAX_LINES = 100;
 
 /** True if a row `n` waits, and its workspace had no mail with the same topic or about the same domain in the last hour. */
 const MAY_GO = `n.mailed_at is null and not exists (
@@ -44,7 +44,7 @@ const TAKE_NEWS = `
         returning n.*
     )
     select workspace_id, (array_agg(subject order by removal_id is null, id desc))[1] as subject, count(distinct subject) as subjects,
-           (array_agg(line order by removal_id is null, id))[1:${MOST_LINES}] as lines, count(*) as count,
+           (array_agg(line order by removal_id is null, id))[1:${MAX_LINES}] as lines, count(*) as count,
            (array_agg(removal_id order by id desc) filter (where removal_id is not null))[1] as removal_id
     from taken group by workspace_id`;
 

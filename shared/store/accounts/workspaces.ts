@@ -25,7 +25,7 @@ export interface Member {
 }
 
 /** Maximum number of workspaces that a user may belong to. */
-export const MOST_WORKSPACES = 20;
+export const MAX_WORKSPACES = 20;
 
 /** Why a change of members was rejected. */
 export type MemberFault = 'absent' | 'last-owner' | 'not-allowed';
@@ -97,7 +97,7 @@ export async function join(db: Db, { workspaceId, userId, role }: { workspaceId:
 /** Locks a user. Returns whether the user exists and may belong to another workspace. */
 async function lockForJoining(trx: Db, userId: string): Promise<boolean> {
     const user = await trx('users').where({ id: userId, deleted_at: null }).forUpdate().first('id');
-    return user !== undefined && (await countRows(trx('memberships').where({ user_id: userId }))) < MOST_WORKSPACES;
+    return user !== undefined && (await countRows(trx('memberships').where({ user_id: userId }))) < MAX_WORKSPACES;
 }
 
 /**

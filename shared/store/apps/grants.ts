@@ -7,7 +7,7 @@ import { lockForAdding } from '../accounts/workspaces.ts';
 import { setKeyCap } from '../credits/spending.ts';
 
 /** Maximum number of active grants of one user. */
-export const MOST_GRANTS = 50;
+export const MAX_GRANTS = 50;
 /** Lifetime of an access token in seconds. */
 export const ACCESS_SECONDS = 3600;
 /** A grant expires if its refresh token is unused for this long. */
@@ -36,7 +36,7 @@ export async function addGrant(trx: Db, grant: NewGrant): Promise<{ keyId: strin
     const { workspaceId, userId, name, scopes, resource } = grant;
     await lockForAdding(trx, grant);
     const all = trx('app_grants as g').join('api_keys as k', 'k.id', 'g.key_id').where({ 'g.user_id': userId, 'k.revoked_at': null });
-    if ((await countRows(all.where('k.expires_at', '>', now(trx)))) >= MOST_GRANTS) return undefined;
+    if ((await countRows(all.where('k.expires_at', '>', now(trx)))) >= MAX_GRANTS) return undefined;
     const [keyId, code, unused] = [newId('key'), newSecret('code'), newSecret('access')];
     await trx('api_keys').insert({
         id: keyId,

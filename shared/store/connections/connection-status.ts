@@ -4,7 +4,7 @@ import { queueMail } from '../accounts/mails.ts';
 import { recordAct } from '../accounts/workspace-audit.ts';
 
 /** Number of consecutive answers with 401 after which a connection counts as rejected. */
-const MOST_REFUSALS = 3;
+const MAX_REFUSALS = 3;
 
 /** A call that the site answered with 401. Times in milliseconds since the epoch, by the clock of one process. */
 export interface RefusedCall {
@@ -31,7 +31,7 @@ export async function recordRefusal(
              where id = ? and status in ('active', 'untested') and (refused_at is null or refused_at <= to_timestamp(?))
                 and exists (select from connected_versions where version_id = ?)
              returning status, workspace_id as "workspaceId", owner_id as "ownerId", site, name`,
-            [endedAt / 1000, MOST_REFUSALS, connectionId, beganAt / 1000, versionId],
+            [endedAt / 1000, MAX_REFUSALS, connectionId, beganAt / 1000, versionId],
         );
         const [row] = rows;
         if (row?.status !== 'rejected') return false;
@@ -63,7 +63,7 @@ async function tell(
         .select('email');
     const why =
         status === 'rejected'
-            ? `answered ${MOST_REFUSALS} calls in a row with 401: it does not take the credential of your connection "${name}" any more`
+            ? `answered ${MAX_REFUSALS} calls in a row with 401: it does not take the credential of your connection "${name}" any more`
             : `gives no more tokens for your connection "${name}": its consent ${status === 'revoked' ? 'was withdrawn' : 'has expired'}`;
     for (const { email } of people) {
         await queueMail(trx, secrets, {

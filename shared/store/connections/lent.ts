@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db.ts';
 import { CONNECTION, type Connection } from './connections.ts';
 
 /** Maximum number of lent connections that a run considers. */
-const MOST = 20;
+const MAX = 20;
 
 /**
  * Connections that maintainers of a site lent to its verification runs. Connections of users who left, or who no longer maintain the site,
@@ -19,7 +19,7 @@ export async function lentConnections(
         .whereIn('workspace_id', maintainers)
         .whereIn('owner_id', owners)
         .orderBy('id')
-        .limit(MOST);
+        .limit(MAX);
     if (!takesCookies) lent.whereRaw("entry ->> 'type' <> 'cookie'");
     return lent.select(CONNECTION);
 }

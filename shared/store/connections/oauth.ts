@@ -16,10 +16,10 @@ export function hashOfState(state: string): Buffer {
 }
 
 /** Maximum number of OAuth clients of one workspace. */
-export const MOST_CLIENTS = 500;
+export const MAX_CLIENTS = 500;
 
 /** Maximum number of pending consents of one member. */
-export const MOST_FLOWS = 20;
+export const MAX_FLOWS = 20;
 
 /** A pending consent. */
 export interface Flow extends SealedPlace {
@@ -63,7 +63,7 @@ export async function addFlow(db: Db, flow: NewFlow): Promise<Date | undefined> 
         await trx.raw("select pg_advisory_xact_lock(hashtextextended('consents ' || ?, 0))", [userId]);
         await trx('oauth_flows').where('expires_at', '<=', now(trx)).delete();
         const open = trx('oauth_flows').where({ workspace_id: workspaceId, user_id: userId, status: 'open' });
-        if ((await countRows(open)) >= MOST_FLOWS) return undefined;
+        if ((await countRows(open)) >= MAX_FLOWS) return undefined;
         const [row] = await trx('oauth_flows')
             .insert({
                 state_hash: flow.stateHash,
@@ -202,7 +202,7 @@ export async function putClient(
     return db.transaction(async (trx) => {
         await trx.raw("select pg_advisory_xact_lock(hashtextextended('oauth clients ' || ?, 0))", [workspaceId]);
         const others = trx('oauth_clients').where({ workspace_id: workspaceId }).whereNot({ site });
-        if ((await countRows(others)) >= MOST_CLIENTS) return false;
+        if ((await countRows(others)) >= MAX_CLIENTS) return false;
         const client = { client_id: clientId, sealed, origins: origins ?? null, updated_at: now(trx) };
         await trx('oauth_clients')
             .insert({ workspace_id: workspaceId, site, ...client })

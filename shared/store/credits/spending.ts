@@ -9,7 +9,7 @@ interface Cap {
 }
 
 /** Maximum of a cap, in whole credits. */
-export const MOST_CAP = 1_000_000;
+export const MAX_CAP = 1_000_000;
 
 /** The daily cap of an account, and its spending today. */
 export async function accountCap(db: Db, accountId: string): Promise<Cap> {

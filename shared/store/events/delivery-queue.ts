@@ -1,4 +1,4 @@
-import { FAILING_DAYS, FEWEST_FAILURES, WARN_DAYS } from '../../domain/events/delivery-schedule.ts';
+import { FAILING_DAYS, MIN_FAILURES, WARN_DAYS } from '../../domain/events/delivery-schedule.ts';
 import { ago, type Db } from '../../platform/db.ts';
 
 /**
@@ -90,7 +90,7 @@ export interface DueDelivery {
 
 /** Maximum number of deliveries read at a time: of one webhook, and in total. */
 const READ_AT_ONCE = 32;
-const MOST_READ = 2000;
+const MAX_READ = 2000;
 
 /** Raw: an index skip scan finds the webhooks with waiting deliveries, however many deliveries each has. */
 const TAKE_DUE = `
@@ -115,7 +115,7 @@ const TAKE_DUE = `
         order by d.due_at, d.id limit ${READ_AT_ONCE}) d
     join events e on e.id = d.event_id
     where b.webhook_id <> all(:full::text[])
-    limit ${MOST_READ}`;
+    limit ${MAX_READ}`;
 
 /**
  * Reads due deliveries to these hosts.
@@ -190,7 +190,7 @@ const RECORD = `
         has_delivered = w.has_delivered or t."hasSuccess"
     from tallies t where w.id = t.id and (t.failures > 0 or w.failures > 0 or (t."hasSuccess" and not w.has_delivered))
     returning w.id, w.is_enabled and w.warned_at is null and w.failing_since <= :warnFrom as "toWarn",
-              w.is_enabled and w.failing_since <= :disableFrom and w.failures >= ${FEWEST_FAILURES} as "toDisable"`;
+              w.is_enabled and w.failing_since <= :disableFrom and w.failures >= ${MIN_FAILURES} as "toDisable"`;
 
 /** Records attempts and when the next ones are due. A delivery that was stopped meanwhile stays stopped, unless it was delivered. */
 export async function recordAttempts(db: Db, attempts: readonly Attempt[]): Promise<Failing> {

@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db.ts';
 import { SITE_EVENT_DAYS } from './event-feed.ts';
 
 /** Maximum number of events per call of `spreadEvents`. */
-const MOST_EVENTS = 500;
+const MAX_EVENTS = 500;
 
 /** The result of `spreadEvents`. */
 export interface Spread {
@@ -30,7 +30,7 @@ const IS_WANTED = '(e.type = any(w.events) or e.prefix = any(w.events)) and e.at
 const SPREAD = `
     with taken as materialized (
         select e.id, e.type, split_part(e.type, '.', 1) || '.*' as prefix, e.workspace_id, e.account_id, e.site, e.at
-        from events e where e.position is null order by e.at, e.id limit ${MOST_EVENTS}
+        from events e where e.position is null order by e.at, e.id limit ${MAX_EVENTS}
     ), enabled as not materialized (
         select w.id, w.workspace_id, w.made_by, w.events, w.host, w.enabled_at from webhooks w join users u on u.id = w.made_by
         where w.is_enabled and u.suspended_at is null

@@ -1,4 +1,4 @@
-import { MOST_WAITING, MOST_WEBHOOKS } from '../../domain/events/webhook-bounds.ts';
+import { MAX_WAITING, MAX_WEBHOOKS } from '../../domain/events/webhook-bounds.ts';
 import { newWebhookSecret } from '../../domain/events/webhook-secret.ts';
 import type { Receiver } from '../../domain/events/webhook-url.ts';
 import { newId } from '../../domain/text/ids.ts';
@@ -67,7 +67,7 @@ export async function createWebhook(
     const sealed = await secrets.seal(secret, WEBHOOK_PURPOSE);
     return db.transaction(async (trx) => {
         await lockForAdding(trx, { workspaceId, userId });
-        if ((await countRows(trx('webhooks').where({ workspace_id: workspaceId }))) >= MOST_WEBHOOKS) return undefined;
+        if ((await countRows(trx('webhooks').where({ workspace_id: workspaceId }))) >= MAX_WEBHOOKS) return undefined;
         const webhookId = newId('whk');
         await trx('webhooks').insert({
             id: webhookId,
@@ -247,7 +247,7 @@ function idsOf(rows: { id: string }[]): string[] {
 const WHY: Readonly<Record<Exclude<DisabledReason, 'caller'>, string>> = {
     gone: 'it answered 410 Gone',
     failing: 'none of its deliveries succeeded for five days',
-    backlog: `more than ${MOST_WAITING.toLocaleString('en')} deliveries waited for it`,
+    backlog: `more than ${MAX_WAITING.toLocaleString('en')} deliveries waited for it`,
 };
 
 /** Disables webhooks that are still enabled, and mails the owners of their workspaces. */
@@ -303,7 +303,7 @@ export async function findBacklogs(db: Db): Promise<string[]> {
     const { rows } = await db.raw<{ rows: { id: string }[] }>(
         `select w.id from webhooks w where w.is_enabled and exists (
              select from webhook_deliveries d where d.host = w.host and d.webhook_id = w.id and d.status = 'pending' offset ?)`,
-        [MOST_WAITING],
+        [MAX_WAITING],
     );
     return idsOf(rows);
 }

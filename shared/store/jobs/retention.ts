@@ -5,7 +5,7 @@ import { lockJobAccounts } from './job-accounts.ts';
 /** Number of days for which rows of ended jobs are kept. */
 const ROW_DAYS = 90;
 /** Younger results are never deleted to free space. */
-const LEAST_AGE = '24 hours';
+const MIN_AGE = '24 hours';
 
 const OUT = { request: null, result: null };
 /** Raw: the job has or had a result. */
@@ -63,7 +63,7 @@ export async function makeSpace(db: Db, accountId: string, most: number): Promis
             from jobs where account_id = ? and result is not null
         ), old as (
             select j.job_id from jobs j where j.job_id in (select job_id from kept where bytes > ?)
-                and j.finished_at < app_now() - interval '${LEAST_AGE}' order by j.job_id for update skip locked
+                and j.finished_at < app_now() - interval '${MIN_AGE}' order by j.job_id for update skip locked
         )
         update jobs set request = null, result = null, result_expired = true where job_id in (select job_id from old)`,
         [accountId, most],

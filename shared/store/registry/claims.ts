@@ -214,7 +214,7 @@ export type ProofFound = { result: 'proven'; method: ProofMethod } | { result: '
 
 const RECHECK = '30 days';
 /** Number of times that a failed proof is checked again, a day apart, before the claim is lost. */
-const MOST_FAILURES = 3;
+const MAX_FAILURES = 3;
 
 /**
  * Records the result of a check. The first proof makes the workspace an owner and a maintainer, and schedules checks of the domain's other
@@ -273,7 +273,7 @@ Leave the record or the file where it is: it is looked up again every month. If 
 
 async function countFailure(db: Db, claim: Claim, failures: number, reason: string): Promise<void> {
     const { claimId, registrable, workspaceId, token } = claim;
-    const isLost = failures >= MOST_FAILURES;
+    const isLost = failures >= MAX_FAILURES;
     await record(db, claim, isLost ? 'claim.lost' : 'claim.recheck_failed', { failures, reason });
     if (isLost) {
         const expires_at = fromNow(db, LASTS);
@@ -284,7 +284,7 @@ async function countFailure(db: Db, claim: Claim, failures: number, reason: stri
     }
     const what = isLost
         ? 'That was the third time in a row: the domain counts as unproven. Your workspace still maintains it.'
-        : `It is looked up again tomorrow; the domain counts as unproven after ${MOST_FAILURES} failures in a row, and this was number ${failures}.`;
+        : `It is looked up again tomorrow; the domain counts as unproven after ${MAX_FAILURES} failures in a row, and this was number ${failures}.`;
     await notifyOwners(db, {
         workspaceId,
         domain: registrable,

@@ -20,7 +20,7 @@ export async function embeddingState(db: Db): Promise<(EmbeddingModel & { waitin
 export class NoVectors extends Error {}
 
 /** Maximum number of dimensions that pgvector can index. */
-const MOST_INDEXED = 2000;
+const MAX_INDEXED = 2000;
 
 /** Creates an empty table of vectors for this model, and queues all sites. @throws NoVectors if the extension pgvector is not installed */
 export async function rebuildVectors(db: Db, { model, size }: EmbeddingModel): Promise<number> {
@@ -36,7 +36,7 @@ export async function rebuildVectors(db: Db, { model, size }: EmbeddingModel): P
         `);
         await copyRights(trx);
         const { rows } = await trx.raw<{ rows: object[] }>("select from pg_am where amname = 'hnsw'");
-        if (rows.length > 0 && size <= MOST_INDEXED)
+        if (rows.length > 0 && size <= MAX_INDEXED)
             await trx.raw('create index endpoint_vectors_near on endpoint_vectors using hnsw (embedding vector_cosine_ops)');
         await trx('embedding_model').insert({ model, size }).onConflict('is_only').merge();
         await trx('sites_to_embed').delete();

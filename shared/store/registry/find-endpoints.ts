@@ -73,15 +73,15 @@ export interface Finder {
 /** Maximum length of a list. */
 const DEEP = 200;
 /** Maximum number of endpoints that are scored for one task. */
-const MOST_SCORED = 200;
+const MAX_SCORED = 200;
 /**
  * A tier is searched only if the previous tiers found fewer than this. A tier that reads few index entries is searched until the list is
  * full. A tier that reads more is searched only until there is a choice. A tier that reads too many is not searched at all.
  */
-const FULL = MOST_SCORED;
+const FULL = MAX_SCORED;
 const ENOUGH = 20;
 const FEW_WALKED = 1500;
-const MOST_WALKED = 6000;
+const MAX_WALKED = 6000;
 /** The share of all endpoints in each tier and the previous ones together (migration 2010). */
 const UP_TO_TIER = [1 / 64, 1 / 8, 1] as const;
 /** The index does not contain filters. With a filter, the search has to read more entries for the same number of endpoints. */
@@ -151,7 +151,7 @@ function wordsOfPart({ stem, ideas }: TaskPart): string[] {
 /** The words to search for, and for each tier the number of earlier results from which it is skipped. */
 function walksOf({ strict, loose, cost }: Candidates, filters: FindFilters): Record<string, unknown> {
     const scale = isNarrowed(filters) ? NARROWED_WALK : 1;
-    const enoughFor = (walked: number) => (walked <= FEW_WALKED * scale ? FULL : walked <= MOST_WALKED * scale ? ENOUGH : 0);
+    const enoughFor = (walked: number) => (walked <= FEW_WALKED * scale ? FULL : walked <= MAX_WALKED * scale ? ENOUGH : 0);
     const [one, two, three] = UP_TO_TIER.map((share) => enoughFor(share * cost.loose));
     return {
         strict,
@@ -276,8 +276,8 @@ function rankingOf(terms: number, filters: FindFilters): string {
 function candidatesIn(filters: FindFilters): string {
     const narrowed = isNarrowed(filters) ? `and ${NARROWED}` : '';
     const from = (...conditions: string[]) => `select ${CANDIDATE} from endpoints e where ${conditions.join(' and ')} ${narrowed}`;
-    if (filters.site !== undefined) return `with candidates as (${from('e.site = :site', 'e.search @@ :loose')} limit ${MOST_SCORED})`;
-    const atMost = (sources: readonly string[]) => `(select * from (${sources.join(' union all ')}) as e limit ${MOST_SCORED})`;
+    if (filters.site !== undefined) return `with candidates as (${from('e.site = :site', 'e.search @@ :loose')} limit ${MAX_SCORED})`;
+    const atMost = (sources: readonly string[]) => `(select * from (${sources.join(' union all ')}) as e limit ${MAX_SCORED})`;
     const fewer = (than: string, ...tables: string[]) =>
         `${tables.map((table) => `(select count(*) from ${table})`).join(' + ')} < ${than}`;
     const tier = (number: number, query: string, ...conditions: string[]) =>

@@ -103,7 +103,7 @@ export interface UsedLists {
 
 /** A total of n thousand is cached for n seconds, up to a minute. */
 const MANY = 1000;
-const LONGEST_MS = 60_000;
+const MAX_MS = 60_000;
 const TYPES = { category: 'text', kind: 'text', effect: 'text', site: 'text', credits: 'integer', rollup: 'bigint', behind: 'text' };
 
 /** @param read must limit the time of queries */
@@ -119,7 +119,7 @@ export function createUsedLists(read: Read): UsedLists {
         const counting = countNow(conditions, values).finally(() => running.delete(key));
         running.set(key, counting);
         const total = await counting;
-        if (total > MANY) totals.set(key, total, { ttl: Math.min(LONGEST_MS, total) });
+        if (total > MANY) totals.set(key, total, { ttl: Math.min(MAX_MS, total) });
         return total;
     }
 

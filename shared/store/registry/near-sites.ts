@@ -14,7 +14,7 @@ export interface NearSites {
 /** Number of the best search results that are compared. */
 const COMPARED = 50;
 /** Minimum length of a label. A shorter name resembles too many others. */
-const LEAST_LABEL = 3;
+const MIN_LABEL = 3;
 const KEPT_MS = 60_000;
 /**
  * Maximum number of concurrent searches for suggestions. Callers can ask for any number of unknown sites; beyond this limit, answers
@@ -29,7 +29,7 @@ export function createNearSites(read: Read, lists: Lists): NearSites {
 
     async function search(site: string): Promise<string[]> {
         const { label } = searchEntry(site, '');
-        if ([...label].length < LEAST_LABEL) return [];
+        if ([...label].length < MIN_LABEL) return [];
         const query = { search: readSearch(label), category: undefined, isVerifiedOnly: false, sort: undefined };
         const { sites } = await lists.page(query, { limit: COMPARED, from: undefined });
         const near = didYouMean(

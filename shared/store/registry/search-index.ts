@@ -6,7 +6,7 @@ import type { Db } from '../../platform/db.ts';
 /** Number of sites that are indexed in one statement. */
 const CHUNK = 500;
 /** Minimum length of a word that a typing error may be matched with, in characters. */
-const LEAST_CHARACTERS = 3;
+const MIN_CHARACTERS = 3;
 
 /** Indexes these sites by these titles. Sites that do not exist, or have another title, are skipped. */
 export async function indexSites(db: Db, named: readonly { site: string; title: string }[]): Promise<void> {
@@ -41,7 +41,7 @@ export async function indexOldSites(db: Db): Promise<number> {
 /** Words are never removed, so that positions in a list stay stable. */
 export async function addWords(db: Db, lexemes: readonly string[]): Promise<void> {
     // A fixed order prevents deadlocks between two sites that add the same words.
-    const words = [...new Set(lexemes)].filter((word) => [...word].length >= LEAST_CHARACTERS).toSorted();
+    const words = [...new Set(lexemes)].filter((word) => [...word].length >= MIN_CHARACTERS).toSorted();
     await db.raw('insert into search_words (word) select unnest(?::text[]) on conflict do nothing', [words]);
 }
 

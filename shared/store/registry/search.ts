@@ -34,7 +34,7 @@ export class PlaceGone extends Error {}
 const MANY = 5000;
 /** A total of n thousand is cached for n seconds, up to a minute. */
 const MS_PER_ROW = 1;
-const LONGEST_MS = 60_000;
+const MAX_MS = 60_000;
 
 /** A page of sites. `from` is `next` of the previous page. */
 export interface Lists {
@@ -54,7 +54,7 @@ export function createLists(read: Read): Lists {
         const text = `select ${counts.join(' + ')} as total`;
         const [row] = await read((db) => runPlanned<{ total: number }>(db, { text, values, types: TYPES }));
         const total = row?.total ?? 0;
-        if (total > MANY) manyKnown.set(key, total, { ttl: Math.min(LONGEST_MS, total * MS_PER_ROW) });
+        if (total > MANY) manyKnown.set(key, total, { ttl: Math.min(MAX_MS, total * MS_PER_ROW) });
         return total;
     }
 

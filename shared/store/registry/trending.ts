@@ -40,7 +40,7 @@ const KEPT = '26 hours';
 /** How long an outcome of an intent is kept without being confirmed, and how long a choice from a list is kept. */
 const OUTCOMES_KEPT = '90 days';
 /** Minimum number of accounts. Fewer accounts could belong to one person. */
-const LEAST_CHOOSERS = 5;
+const MIN_CHOOSERS = 5;
 /** The id of the advisory lock of the roll-up. All processes use the same number. */
 const LOCK = 7_062_602;
 
@@ -64,7 +64,7 @@ export async function rollUpTrending(db: Db): Promise<boolean> {
             .where('day', '<', trx.raw("(? at time zone 'UTC')::date", [ago(trx, OUTCOMES_KEPT)]))
             .delete();
         await trx('find_choice_counts').delete();
-        await trx.raw(COUNT_CHOICES, { least: LEAST_CHOOSERS });
+        await trx.raw(COUNT_CHOICES, { least: MIN_CHOOSERS });
         await trx('trending_rollups').where('hour', '<', ago(trx, KEPT)).delete();
         return true;
     });

@@ -13,7 +13,7 @@ const MIB = 1024 * 1024;
 
 const GOOD: Bomb = { response: {}, contentType: 'application/json', body: '{"ok":true}' };
 /** The memory limit of the command line and its reading process. */
-const MOST_BYTES = (200 + 110 + 128) * MIB;
+const MAX_BYTES = (200 + 110 + 128) * MIB;
 
 interface Result {
     endpoint: string;
@@ -54,7 +54,7 @@ export function describeCommandLine({ read, checked, scales, values }: Rows): vo
             it(`${name} uses limited CPU time and memory, and gets an error`, async () => {
                 write(site.load('bombs.test', { ...scaled(at, scales), good: GOOD }));
                 const { ran, most } = await test('--json');
-                expect(most, 'bytes of all its processes').to.be.below(MOST_BYTES);
+                expect(most, 'bytes of all its processes').to.be.below(MAX_BYTES);
                 const results = ran.json['results'] as Result[];
                 expect(
                     results.map(({ endpoint }) => endpoint),
@@ -76,7 +76,7 @@ export function describeCommandLine({ read, checked, scales, values }: Rows): vo
                 writeFileSync(joinPath(shell.folder, 'bombs.json'), JSON.stringify(document('bombs.test')));
                 const [{ endpoint, params } = { endpoint: '', params: {} }] = calls;
                 const { ran, most } = await test(endpoint, '--params', JSON.stringify(params), '--timeout', '1000', '--json');
-                expect(most, 'bytes of all its processes').to.be.below(MOST_BYTES);
+                expect(most, 'bytes of all its processes').to.be.below(MAX_BYTES);
                 if (isTaken) return;
                 expect(ran.error['code']).to.equal('SCHEMA_INVALID');
                 const [first] = ran.error['details'] as { code: string; path: string }[];
@@ -89,7 +89,7 @@ export function describeCommandLine({ read, checked, scales, values }: Rows): vo
             write(site.load('bombs.test', { ...millionsOfValues(scales, values), good: GOOD }));
             for (const options of [['--show'], ['--show', '--json']]) {
                 const { ran, most } = await test(...options);
-                expect(most, 'bytes of all its processes').to.be.below(MOST_BYTES);
+                expect(most, 'bytes of all its processes').to.be.below(MAX_BYTES);
                 expect(ran.stdout.length).to.be.below(1_000_000);
                 if (scales.includes('double')) expect(ran.stdout).to.include('UPSTREAM_TOO_LARGE');
                 const told = options.length === 1 ? `the answer has ${2 * values + 190} characters` : '"data_cut":true';

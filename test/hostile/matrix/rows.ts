@@ -19,7 +19,7 @@ export interface Rows {
 }
 
 /** The maximum number of one-digit values in a body. */
-const MOST_VALUES = 2_500_000;
+const MAX_VALUES = 2_500_000;
 
 /** For `npm run test:long`. */
 export const ALL_ROWS: Rows = {
@@ -27,7 +27,7 @@ export const ALL_ROWS: Rows = {
     fetched: [...READ, ...PAGING_PACKAGES],
     read: READ,
     checked: CHECKED,
-    values: MOST_VALUES,
+    values: MAX_VALUES,
     isTimed: true,
 };
 

@@ -1,4 +1,4 @@
-import { MOST_WEBHOOKS } from '../../../shared/domain/events/webhook-bounds.ts';
+import { MAX_WEBHOOKS } from '../../../shared/domain/events/webhook-bounds.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import type { RefusalCode } from '../../../shared/refusals.ts';
 import * as keys from '../../../shared/store/accounts/api-keys.ts';
@@ -325,7 +325,7 @@ async function connectTested({ app }: World, person: Person, port: number): Prom
  */
 async function keepWebhooks({ app: { db } }: World, person: Person, port: number) {
     const kept: { webhookId: string; deliveryId: string }[] = [];
-    for (let index = 1; index < MOST_WEBHOOKS; index++) {
+    for (let index = 1; index < MAX_WEBHOOKS; index++) {
         const body = { url: `http://${SHOP}:${port}/hook`, events: ['monitor.failing'] };
         const { webhook_id: webhookId } = dataOf<{ webhook_id: string }>(await person.call('POST', '/v1/webhooks', { body }));
         const test = await person.call('POST', `/v1/webhooks/${webhookId}/test`);

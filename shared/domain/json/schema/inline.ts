@@ -20,20 +20,20 @@ export interface Inliner {
 }
 
 /** Maximum size of all expanded schemas in characters. A package has at most 4 MiB; repeated references may add the same amount. */
-const MOST_CHARACTERS = 8 * 1024 * 1024;
+const MAX_CHARACTERS = 8 * 1024 * 1024;
 /** Every export may have at least this size, because shared schemas make a small package several times larger. */
-const LEAST_CHARACTERS = 256 * 1024;
-const MOST_TIMES = 4;
+const MIN_CHARACTERS = 256 * 1024;
+const MAX_TIMES = 4;
 
 /**
  * Creates the inliner of an export. Its limit grows with the package, so that a small package cannot become a file of several megabytes.
  */
 export function inlinerFor(document: PackageDocument): Inliner {
-    return createInliner(Math.min(MOST_CHARACTERS, LEAST_CHARACTERS + MOST_TIMES * JSON.stringify(document).length));
+    return createInliner(Math.min(MAX_CHARACTERS, MIN_CHARACTERS + MAX_TIMES * JSON.stringify(document).length));
 }
 
 /** Creates the inliner for one document. Schemas that would exceed `most` characters become `{}`, which accepts everything. */
-export function createInliner(most = MOST_CHARACTERS): Inliner {
+export function createInliner(most = MAX_CHARACTERS): Inliner {
     let left = most;
     const spend = (value: Json) => {
         if (left > 0) left -= JSON.stringify(value).length;

@@ -10,7 +10,7 @@ interface ShortenedSchema {
 }
 
 /** More than the levels of the deepest schema that a package may have. */
-const MOST_LEVELS = 64;
+const MAX_LEVELS = 64;
 
 /**
  * Shortens a schema to at most `mostBytes` of JSON. The result still accepts every value that the original accepts: the deepest levels that
@@ -19,7 +19,7 @@ const MOST_LEVELS = 64;
  */
 export function shortenSchema(schema: JsonSchema, mostBytes: number): ShortenedSchema {
     if (fits(schema, mostBytes)) return { schema, isShortened: false };
-    for (let levels = Math.min(MOST_LEVELS, depthOf(schema)); levels > 0; levels--) {
+    for (let levels = Math.min(MAX_LEVELS, depthOf(schema)); levels > 0; levels--) {
         const shortened = withoutLostReferences(cut(schema, levels));
         if (fits(shortened, mostBytes)) return { schema: shortened, isShortened: true };
     }

@@ -50,7 +50,7 @@ export function createTypes(names: Names): PythonTypes {
     }
 
     function dataclass(schema: JsonObject, properties: JsonObject, wanted: string): string {
-        const name = names.take(wanted.slice(0, MOST_NAME));
+        const name = names.take(wanted.slice(0, MAX_NAME));
         const { required, description } = schema;
         const needed = new Set(Array.isArray(required) ? required : []);
         // Names that the class itself uses.
@@ -73,7 +73,7 @@ export function createTypes(names: Names): PythonTypes {
 }
 
 /** Maximum length of a class name in characters. It is built from the names of all parent fields, and nested classes contain it. */
-const MOST_NAME = 100;
+const MAX_NAME = 100;
 
 const SCALARS: ReadonlyMap<Json, string> = new Map([
     ['string', 'str'],

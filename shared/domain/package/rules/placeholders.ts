@@ -5,11 +5,11 @@ import type { Path, Report } from './report.ts';
 const PLACEHOLDER =
     /\bsay here what\b|\bdrafted from a recording\b|^\W*lorem ipsum\b|^\W*(?:todo|tbd|fixme|to be (?:written|described|filled in)|(?:a |your |some )?description (?:goes )?here|(?:write|add|put) (?:a |your |the )?(?:description|text) here)\W*$|^<[^<>]{0,100}>$|^\{\{[^{}]{0,100}\}\}$/i;
 /** A longer text, in characters, is never treated as a placeholder. */
-const LONGEST = 300;
+const MAX_LENGTH = 300;
 
 /** Whether a text is only a placeholder. */
 export function isPlaceholder(text: string): boolean {
-    return text.length <= LONGEST && PLACEHOLDER.test(text.trim());
+    return text.length <= MAX_LENGTH && PLACEHOLDER.test(text.trim());
 }
 
 /** Refuses titles and descriptions that are only placeholders, because callers and agents choose endpoints by them. */
