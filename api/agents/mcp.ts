@@ -195,5 +195,12 @@ function webRequest(app: App, { raw }: Request): globalThis.Request {
     const headers = Object.entries(raw.req.headers).flatMap(([name, value]) =>
         typeof value === 'string' ? [[name, value] as [string, string]] : [],
     );
-    return new globalThis.Request(`${app.publicUrl()}/mcp`, { method: 'POST', headers });
+    const request = new globalThis.Request(`${app.publicUrl()}/mcp`, { method: 'POST', headers });
+    if (acceptsJson(raw.req.headers.accept)) request.headers.set('accept', 'application/json, text/event-stream');
+    return request;
+}
+
+/** Responses are JSON, so a client that accepts JSON need not accept event streams, as the protocol's package demands. */
+function acceptsJson(accept = '*/*'): boolean {
+    return accept.split(',').some((range) => /^\s*(?:\*\/\*|application\/(?:\*|json))\s*(?:;|$)/i.test(range));
 }

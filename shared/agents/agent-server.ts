@@ -37,7 +37,7 @@ export function agentServer({ tools, ask, instructions, fullResults, agreements 
     server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }, { mcpReq }) => {
         const tool = tools.find((one) => one.name === name);
         if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`);
-        return call(tool, args, { ask, fullResults, agreements, mcpReq });
+        return call(tool, args, { tools, ask, fullResults, agreements, mcpReq });
     });
     return server;
 }
@@ -61,11 +61,13 @@ function toListedTool({ name, description, inputSchema, outputSchema, annotation
 async function call(
     tool: AgentTool,
     args: Arguments,
-    { ask, fullResults, agreements, mcpReq }: Pick<Served, 'ask' | 'fullResults' | 'agreements'> & Pick<ServerContext, 'mcpReq'>,
+    { tools, ask, fullResults, agreements, mcpReq }: Omit<Served, 'instructions'> & Pick<ServerContext, 'mcpReq'>,
 ): Promise<CallToolResult | InputRequiredResult> {
     const problems = tool.isCheckedByRoute ? [] : problemsOf(tool, args);
-    if (problems.length > 0) return failure({ ...INVALID_ARGUMENTS, details: problems }, { tool: tool.name, args });
     const asked = { tool: tool.name, args };
+    const offered = new Set(tools.map(({ name }) => name));
+    const failed: Failed = { ...asked, isEndpoint: tool.isCheckedByRoute === true, offered };
+    if (problems.length > 0) return failure({ ...INVALID_ARGUMENTS, details: problems }, failed);
     const agreement = await findAgreement(mcpReq, asked, agreements);
     try {
         const most = tool.isCheckedByRoute ? undefined : (args['max_characters'] as number | undefined);
@@ -75,7 +77,7 @@ async function call(
         });
     } catch (error) {
         if (!(error instanceof AskFailure)) throw error;
-        return (await questionOf(error.apiError, mcpReq, asked, agreements)) ?? failure(error.apiError, asked);
+        return (await questionOf(error.apiError, mcpReq, asked, agreements)) ?? failure(error.apiError, failed);
     }
 }
 

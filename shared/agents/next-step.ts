@@ -13,6 +13,10 @@ interface NextCall {
 export interface Failed {
     tool: string;
     args: Arguments;
+    /** The tool is an endpoint of one site, so its arguments are params. */
+    isEndpoint: boolean;
+    /** The names of all tools that the agent can call. */
+    offered: ReadonlySet<string>;
 }
 
 const BY_CODE: ReadonlyMap<string, string> = new Map([
@@ -26,7 +30,7 @@ const BY_CODE: ReadonlyMap<string, string> = new Map([
     ['SITE_NOT_FOUND', 'Nobody has described this site yet. Use one of did_you_mean if that was meant, or another site.'],
     ['ENDPOINT_NOT_FOUND', 'The site has no such endpoint. Use one of did_you_mean, or look the site up again.'],
     ['ENDPOINT_NOT_HOSTED', 'This endpoint is for calling it yourself: build the request from what look_up_site says.'],
-    ['INVALID_PARAMS', 'Correct the params that details name, as look_up_site describes them, and call again.'],
+    ['INVALID_PARAMS', 'Correct the params that details name, and call again.'],
     ['SITE_BLOCKED', 'The owner of this site does not want it called. Do not try again.'],
     ['UPSTREAM_BLOCKED', 'The site shows a bot wall. Do not try to get round it.'],
     ['UPSTREAM_INVALID_RESPONSE', 'The site has changed and its schema no longer fits. Report it, or use another endpoint.'],
@@ -45,12 +49,20 @@ export function nextStepText({ code, retryable, retry_after: seconds, details = 
     return [known, correct, again].filter((text) => text !== undefined).join(' ') || 'Do not repeat this call as it is.';
 }
 
-/** The next call after a failure; null if a person must act, or no call helps. */
-export function nextCall(told: ApiError, { tool, args }: Failed): NextCall | null {
-    const { code, retryable, retry_after: seconds, did_you_mean: [meant] = [] } = told;
+/** The next call after a failure, with a tool that is offered; null if a person must act, or no call helps. */
+export function nextCall(told: ApiError, failed: Failed): NextCall | null {
+    const { tool, args, isEndpoint, offered } = failed;
+    const { retryable, retry_after: seconds } = told;
+    if (retryable) return { tool, arguments: args, ...(seconds === undefined ? {} : { after_seconds: seconds }) };
+    const next = isEndpoint ? null : otherCall(told, failed);
+    return next !== null && offered.has(next.tool) ? next : null;
+}
+
+/** The next call after a failure of a general tool that a repetition does not help. */
+function otherCall(told: ApiError, { tool, args }: Failed): NextCall | null {
+    const { code, did_you_mean: [meant] = [] } = told;
     const { site, endpoint, intent, task } = args;
     const words = [intent, task].find((text) => typeof text === 'string' && text.trim().length >= 3);
-    if (retryable) return { tool, arguments: args, ...(seconds === undefined ? {} : { after_seconds: seconds }) };
     switch (code) {
         case 'SITE_NOT_FOUND':
             if (meant !== undefined) return { tool, arguments: { ...args, site: meant } };
@@ -65,7 +77,7 @@ export function nextCall(told: ApiError, { tool, args }: Failed): NextCall | nul
         case 'INTENT_REQUIRED':
         case 'INTENT_TOO_SHORT':
         case 'INTENT_TOO_FEW_WORDS':
-            return words === undefined ? null : { tool: 'find_endpoint', arguments: { task: words, site } };
+            return words === undefined ? lookUp(site, endpoint) : { tool: 'find_endpoint', arguments: { task: words, site } };
         case 'UPSTREAM_INVALID_RESPONSE':
         case 'UPSTREAM_REDIRECT':
         case 'EGRESS_DENIED':

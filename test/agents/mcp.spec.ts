@@ -161,7 +161,9 @@ for (const [name, open] of Object.entries(CLIENTS)) {
             expect(fetched.said.data).to.include({ id: 7 });
             const nothing = await use('find_endpoint', { task: 'horoscope for Leo this week' });
             expect(nothing.said.endpoints).to.deep.equal([]);
-            expect(nothing.said.suggestion.request).to.include({ task: 'horoscope for Leo this week' });
+            expect(nothing.said.suggestion).to.deep.equal({ request: { task: 'horoscope for Leo this week' }, missing: ['site'] });
+            const named = await use('find_endpoint', { task: 'horoscope for Leo this week', site: 'stars.example', effect: 'read' });
+            expect((await use('request_schema', named.said.suggestion.request)).said).to.include({ status: 'open' });
         });
 
         it('gets the beginning of a large answer, with all that is to be known of the call', async () => {
@@ -230,6 +232,7 @@ for (const [name, open] of Object.entries(CLIENTS)) {
                 ['fetch', { site: SHOP, endpoint: 'products' }, 'ENDPOINT_NOT_FOUND', 'fetch'],
                 ['fetch', { site: SHOP, endpoint: 'product', params: { id: 'x' } }, 'INVALID_PARAMS', 'look_up_site'],
                 ['look_up_site', { site: SHOP, intent: 'too short' }, 'INTENT_TOO_SHORT', 'find_endpoint'],
+                ['look_up_site', { site: SHOP, intent: 'x' }, 'INTENT_TOO_SHORT', 'look_up_site'],
                 ['fetch', { site: SHOP, endpoint: 'broken' }, 'UPSTREAM_INVALID_RESPONSE', 'report_problem'],
                 ['check_request', { request_id: 'srq_none' }, 'REQUEST_NOT_FOUND', undefined],
                 ['fetch', { site: SHOP, endpoints: 'product' }, 'INVALID_ARGUMENTS', undefined],
@@ -325,6 +328,27 @@ describe('POST /mcp', () => {
         expect((await post({}, undefined, '?sign_in=true')).status).to.equal(401);
         const { apiKey } = await join(world);
         expect((await post({ authorization: `Bearer ${apiKey}` }, undefined, '?sign_in=true')).status).to.equal(200);
+    });
+
+    it('answers in JSON whoever accepts it, without event streams too', async () => {
+        for (const accept of ['application/json', '*/*', 'text/html, application/*;q=0.8']) {
+            const answer = await post({ accept });
+            expect(answer.status, accept).to.equal(200);
+            expect(answer.headers.get('content-type'), accept).to.match(/^application\/json/);
+        }
+        expect((await post({ accept: 'text/html' })).status).to.equal(406);
+    });
+
+    it('names no tool as the next step that its list does not have', async () => {
+        const { apiKey } = await join(world);
+        const wrong = called('fetch', { site: 'missing.example', endpoint: 'any' });
+        const nextOf = async (query: string) => {
+            const answer = await post({ authorization: `Bearer ${apiKey}` }, wrong, query);
+            const { result } = (await answer.json()) as { result: { structuredContent: { error: { next: { tool: string } | null } } } };
+            return result.structuredContent.error.next?.tool ?? null;
+        };
+        expect(await nextOf('?tools=fetch')).to.equal(null);
+        expect(await nextOf('?tools=fetch,find_endpoint')).to.equal('find_endpoint');
     });
 
     it('lists the tools that a URL names, and refuses names that are none', async () => {

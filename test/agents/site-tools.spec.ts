@@ -51,6 +51,9 @@ describe('the endpoints of a site as tools', function () {
         const wrong = await agent.callTool({ name: 'product', arguments: { id: 'seven' } });
         expect(wrong.isError).to.equal(true);
         expect(wrong.structuredContent).to.have.nested.property('error.code', 'INVALID_PARAMS');
+        // The list has no tool that helps; look_up_site belongs to the general one.
+        expect(wrong.structuredContent).to.have.nested.property('error.next', null);
+        expect(JSON.stringify(wrong.structuredContent)).to.not.include('look_up_site');
         await agent.close();
     });
 

@@ -27,10 +27,22 @@ export const findEndpoint: AgentTool = {
         const query = { task, site: domain, effect, limit } as Record<string, string | number | undefined>;
         const found = await ask({ method: 'GET', path: '/v1/endpoints', query, isRepeatable: true });
         const { data, meta } = found as { data: Record<string, unknown>[]; meta: Record<string, unknown> };
-        const { pagination: _, ...rest } = meta;
-        return { ...rest, endpoints: data.map(presentRow) };
+        const { pagination: _, suggestion, ...rest } = meta;
+        const shown = suggestion === undefined ? {} : { suggestion: presentSuggestion(suggestion as Suggestion) };
+        return { ...rest, ...shown, endpoints: data.map(presentRow) };
     },
 };
+
+interface Suggestion {
+    request: { domain?: string; task: string };
+    missing?: unknown;
+}
+
+/** The suggested request with the names and arguments of request_schema. */
+function presentSuggestion({ request: { domain, task }, missing }: Suggestion) {
+    const request = domain === undefined ? { task } : { site: domain, task };
+    return missing === undefined ? { request } : { request, missing: ['site'] };
+}
 
 function presentRow(row: Record<string, unknown>): Record<string, unknown> {
     const shown = Object.fromEntries(SHOWN.map((name) => [name, row[name]]));
