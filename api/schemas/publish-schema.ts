@@ -120,15 +120,16 @@ function toBodyRefusal(found: Extract<CheckedPackage, { ok: false }>): Refusal {
     return new Refusal('VALIDATION_ERROR', undefined, { details: [{ path: '', code: 'INVALID_TYPE', message }] });
 }
 
-/** Reads `"<hash>"`, or `*` for any version. Undefined if there is no header. */
+/** Reads one strong entity tag, or `*` for any version. Undefined if there is no header. A tag that is no hash names no version. */
 function readIfMatch(header: string | undefined): string | undefined {
     if (header === undefined) return undefined;
     const tag = header.trim();
-    const hash = /^"([0-9a-f]{64})"$/.exec(tag)?.[1];
-    if (tag === '*' || hash !== undefined) return hash ?? tag;
+    if (tag === '*' || ENTITY_TAG.test(tag)) return /^"([0-9a-f]{64})"$/.exec(tag)?.[1] ?? tag;
     const message = 'If-Match takes the hash of one version in double quotes.';
     throw new Refusal('VALIDATION_ERROR', message, { details: [{ path: '/If-Match', code: 'INVALID_VALUE', message }] });
 }
+
+const ENTITY_TAG = /^"[!#-~]+"$/;
 
 function toRefusal(refusal: schemas.PublishRefusal, registrable: string): Refusal {
     switch (refusal.code) {

@@ -175,13 +175,14 @@ describe('publishing a schema', () => {
         expect([late.status, codeOf(late)]).to.deep.equal([409, 'VERSION_CONFLICT']);
         expect((late.body['error'] as { message: string }).message).to.include(second.version_hash);
         expect(published(await put('Three', '*')).version).to.equal(3);
-        for (const bad of [first.version_hash, '"x"', `"${'G'.repeat(64)}"`, '']) {
+        for (const bad of [first.version_hash, `W/"${first.version_hash}"`, '"', '""', '']) {
             const refused = await put('Four', bad);
             expect([codeOf(refused), detailsOf(refused)], bad).to.deep.equal(['VALIDATION_ERROR', ['/If-Match INVALID_VALUE']]);
         }
+        for (const stale of ['"stale"', '"*"', `"${'G'.repeat(64)}"`]) expect(codeOf(await put('Four', stale)), stale).to.equal('VERSION_CONFLICT');
         const wrongInBoth = await maker.call('POST', '/v1/schemas', {
             body: { ...aPackage(site), title: 7 },
-            headers: { 'if-match': '"x"' },
+            headers: { 'if-match': 'x' },
         });
         expect([codeOf(wrongInBoth), detailsOf(wrongInBoth)]).to.deep.equal(['VALIDATION_ERROR', ['/If-Match INVALID_VALUE']]);
     });

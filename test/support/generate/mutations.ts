@@ -196,10 +196,12 @@ function wrongHeaders({ id, parameters }: Operation): Mutation[] {
             : []),
         ...(id === 'postSchema'
             ? [
-                  ...['nonsense', '"abc"', '', `W/"${'0'.repeat(64)}"`].map((tag) =>
+                  ...['nonsense', '"', '', `W/"${'0'.repeat(64)}"`].map((tag) =>
                       sends(`the If-Match ${tag.slice(0, 9)}`, 'if-match', tag, ['VALIDATION_ERROR']),
                   ),
-                  sends('the hash of another version', 'if-match', `"${'0'.repeat(64)}"`, ['VERSION_CONFLICT']),
+                  ...['abc', '0'.repeat(64)].map((hash) =>
+                      sends(`the hash ${hash} of no version`, 'if-match', `"${hash}"`, ['VERSION_CONFLICT']),
+                  ),
               ]
             : []),
     ];
