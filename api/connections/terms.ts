@@ -29,9 +29,9 @@ export function chooseTerms(offer: AuthOffer, id: string | undefined): AuthTerms
     const [first] = ids;
     if (first === undefined)
         throw invalid({ path: '/site', code: 'INVALID_VALUE', message: 'The schema of this site accepts no connections.' });
-    const names = `the schema has ${ids.join(', ')}`;
+    const names = ids.join(', ');
     if (id === undefined && ids.length > 1)
-        throw invalid({ path: '/auth_id', code: 'REQUIRED', message: `Choose how to authenticate: ${names}.` });
+        throw invalid({ path: '/auth_id', code: 'REQUIRED', message: `Choose how to authenticate: the schema has ${names}.` });
     const terms = termsOf(offer, id ?? first);
     if (terms === undefined)
         throw invalid({ path: '/auth_id', code: 'INVALID_VALUE', message: `Unknown auth_id. Choose one of: ${names}.` });

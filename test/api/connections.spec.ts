@@ -294,6 +294,8 @@ for (const topology of ANY_TOPOLOGY) {
             it('is not sent in raw UTF-8 of a redirect to another host', async () => {
                 const query: PackageAuth = { id: 'query', type: 'query', name: 'key', hosts: [API] };
                 await publish([HEADER, query]);
+                const unknown = await connect(owner, { value: VALUE }, { auth_id: 'cookie' });
+                expect(unknown.text).to.include('Unknown auth_id. Choose one of: key, query.');
                 const two = idOf(await connect(owner, { value: 'schlüssel-für-alle' }, { auth_id: 'query' }));
                 const answer = await owner.fetch(SITE, 'raw_redirect', {}, { connection: two });
                 expect(answer.status, answer.text).to.equal(200);

@@ -58,6 +58,9 @@ describe('scopes of a key', () => {
             ['endpoints', 'Bad Name'],
             ['ip_allow', '10.0.0.0/33'],
             ['ip_allow', 'somewhere'],
+            ['ip_allow', '10.1'],
+            ['ip_allow', '1.2.3/24'],
+            ['ip_allow', '010.0.0.1'],
             ['ip_allow', Array.from({ length: 51 }, (_, index) => `10.0.0.${index}`).join(' ')],
             ['endpoints', Array.from({ length: 101 }, (_, index) => `e${index}`).join(' ')],
         ] as const)
@@ -88,6 +91,8 @@ describe('scopes of a key', () => {
             'fetch',
             'routes=nothing',
             'sites=',
+            'routes=',
+            'effects=',
             'sites=localhost',
             'effects=read effects=write',
             'roles=x',

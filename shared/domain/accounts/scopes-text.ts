@@ -32,6 +32,7 @@ const NAMES: Readonly<Record<string, ListedPart>> = {
 
 function readPart(name: string, list: string): PartRead {
     const words = list.split(',').filter((word) => word !== '');
+    if (words.length === 0) return wrong('it names nothing; leave it out for all');
     if (name === 'routes') return chosen(words, ROUTE_SCOPES, (routes) => ({ routes }));
     if (name === 'effects') return chosen(words, EFFECTS, (effects) => ({ effects }));
     if (name === 'connections' && (list === 'all' || list === 'none')) {
@@ -39,7 +40,6 @@ function readPart(name: string, list: string): PartRead {
     }
     const part = NAMES[name];
     if (part === undefined) return wrong('the parts are routes, effects, sites, endpoints, connections and ip');
-    if (words.length === 0) return wrong('it names nothing; leave it out for all');
     const read = readScopeList(part, list);
     return read.ok ? { ok: true, part: { [part]: read.values } } : read;
 }

@@ -138,6 +138,9 @@ function isMore<T>(next: readonly T[] | null, before: readonly T[] | null): bool
 type Range = [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
 function parseRange(text: string): Range | undefined {
+    // The library also reads 10.1 as 10.0.0.1, and 010.0.0.1 as 8.0.0.1.
+    const [host = ''] = text.split('/');
+    if (!host.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(host)) return undefined;
     try {
         const [address, bits] = text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.parse(text), undefined];
         // Converts an IPv4-mapped IPv6 address to IPv4, because connections show the IPv4 address.
