@@ -1,3 +1,4 @@
+import type { FindMeta } from '../../shared/contracts/endpoints.ts';
 import type { EndpointsQuery, FoundEndpoint } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
@@ -22,14 +23,16 @@ export async function findEndpoints({ client, terminal, note }: Session, task: s
         .finally(() => progress.end());
     const { total, next_cursor } = meta.pagination;
     const result = { endpoints: data, total, next_cursor, session_id: meta.session_id ?? null, suggestion: meta.suggestion ?? null };
-    if (data.length === 0) return { result, lines: nothingFound(task, meta.suggestion?.request['domain']) };
+    if (data.length === 0) return { result, lines: nothingFound(meta.suggestion) };
     if (next_cursor !== null) note(`${data.length} of ${total}; --cursor ${next_cursor} continues from here`);
     return { result, lines: data.flatMap((found, place) => [...(place === 0 ? [] : ['']), ...linesOf(found, terminal.paint)]) };
 }
 
-function nothingFound(task: string, domain: unknown): string[] {
-    const site = typeof domain === 'string' ? domain : '<domain>';
-    return ['No registered endpoint matches. Request one with:', `  routebook request ${site} --task ${quoted(task)}`];
+/** @param suggestion absent for a task that looks like it has a secret */
+function nothingFound(suggestion: FindMeta['suggestion']): string[] {
+    if (suggestion === undefined) return ['No registered endpoint matches.'];
+    const { domain = '<domain>', task } = suggestion.request;
+    return ['No registered endpoint matches. Request one with:', `  routebook request ${String(domain)} --task ${quoted(String(task))}`];
 }
 
 function linesOf(
