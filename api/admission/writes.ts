@@ -82,35 +82,25 @@ export function inDomainTurn<Result>({ app, gone }: Writer, registrable: string 
  * Runs the orders of one account, and changes of them, one after another. They all lock the account's row, and a change of a large batch
  * may hold it for a second. Orders that waited for the lock in the database would take the connections that other accounts need.
  * @param isLarge whether it may change thousands of rows
- * @param window the rate limit to report when too many orders wait
  * @throws Refusal RATE_LIMITED, OVERLOADED, and what `work` throws
  */
 export function orderInTurn<Result>(
     { app, caller, gone }: Writer,
     work: () => Promise<Result>,
-    { isLarge = false, window = 'jobs' }: { isLarge?: boolean; window?: 'jobs' | 'publishing' } = {},
+    { isLarge = false }: { isLarge?: boolean } = {},
 ): Promise<Result> {
     const { accountId } = caller as Caller;
     const { orderers, orders, largeOrders } = queuesOf(app);
     const full: QueueTurn['full'] = (where) =>
-        where === 'key' ? accountFull(app, caller as Caller, { window, waiting: WAITING_ORDERS_PER_ACCOUNT }) : processFull();
+        where === 'key' ? accountFull(app, caller as Caller, { window: 'jobs', waiting: WAITING_ORDERS_PER_ACCOUNT }) : processFull();
     return orderers.run({ keys: [accountId], gone, full }, () =>
         (isLarge ? largeOrders : orders).run({ keys: [], gone, full: processFull }, work),
     );
 }
 
-/**
- * Runs other short writes of one account (claims, connections, webhooks, monitors) in the same queue as its orders: most of them lock a row
- * or a counter of the account. `work` must wait only for the database, since other writes wait for it.
- * @throws Refusal RATE_LIMITED, OVERLOADED, and what `work` throws
- */
-export function changeInTurn<Result>(writer: Writer, work: () => Promise<Result>): Promise<Result> {
-    return orderInTurn(writer, work, { window: 'publishing' });
-}
-
-/** A handler that runs as a whole in `changeInTurn`. */
-export function changing<Params, Query, Body, Answer>(respond: (call: Call<Params, Query, Body>) => Promise<Reply<Answer>>) {
-    return (call: Call<Params, Query, Body>): Promise<Reply<Answer>> => changeInTurn(call, () => respond(call));
+/** A handler that runs as a whole in the account's turn. It must wait only for the database, since other writes wait for it. */
+export function inTurn<Params, Query, Body, Answer>(respond: (call: Call<Params, Query, Body>) => Promise<Reply<Answer>>) {
+    return (call: Call<Params, Query, Body>): Promise<Reply<Answer>> => writeInTurn(call, undefined, () => respond(call));
 }
 
 function accountFull(app: App, { plan }: Caller, { window, waiting } = { window: 'publishing', waiting: WAITING_PER_ACCOUNT }): Refusal {
@@ -159,6 +149,8 @@ export const writeThrottling: AppPlugin = {
                 const caller = callerOf(request);
                 const { contract } = request.route.settings.app ?? {};
                 if (caller === undefined || contract === undefined || contract.method === 'GET' || contract.counted) return h.continue;
+                // Orders of jobs have a queue of their own.
+                if (contract.tag === 'Jobs') return h.continue;
                 const isPackage = contract.body?.maxBytes === PACKAGE_BYTES;
                 const refusal = accountRefusal(app, caller, isPackage ? (begun.get(caller.accountId) ?? 0) : 0);
                 if (refusal === undefined) {

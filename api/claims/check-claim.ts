@@ -5,7 +5,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import { takeAttempts } from '../../shared/store/accounts/attempts.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as claims from '../../shared/store/registry/claims.ts';
-import { changeInTurn } from '../admission/writes.ts';
+import { writeInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../serve.ts';
 
 /** How long a caller waits for the check, and the polling interval, in milliseconds. */
@@ -21,7 +21,7 @@ export async function checkClaim(call: Call<ClaimParams, object, undefined>): Pr
     const claim = await claims.findClaim(app.db, name);
     if (claim === undefined) throw new Refusal('CLAIM_NOT_FOUND');
     if (claim.status === 'proven') return { answer: { status: 'proven', reason: null } };
-    await changeInTurn(call, async () => {
+    await writeInTurn(call, undefined, async () => {
         await countCheck(call, claim.claimId, accountId);
         await claims.askForCheck(app.db, claim.claimId);
     });

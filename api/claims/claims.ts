@@ -6,6 +6,7 @@ import type { Json } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as claims from '../../shared/store/registry/claims.ts';
+import { writeInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
@@ -39,7 +40,7 @@ export async function deleteClaim(call: Call<ClaimParams, object, undefined>): P
     const { registrable } = readSite(params.domain, '/domain');
     const { workspaceId } = call.caller as Caller;
     const name = { claimId: params.claim_id, registrable, workspaceId };
-    const isDeleted = await claims.deleteClaim(app.db, name, byCall(call));
+    const isDeleted = await writeInTurn(call, registrable, () => claims.deleteClaim(app.db, name, byCall(call)));
     if (!isDeleted) throw new Refusal('CLAIM_NOT_FOUND');
     return { answer: { claim_id: params.claim_id, deleted: true } };
 }

@@ -1,17 +1,17 @@
 import { deleteClaim, getClaims, postClaim, postClaimCheck } from '../../shared/contracts/claims.ts';
 import { getPolicy, putPolicy } from '../../shared/contracts/site-policy.ts';
 import { audited } from '../admission/count-in-window.ts';
-import { changing } from '../admission/writes.ts';
+import { inTurn } from '../admission/writes.ts';
 import { serve } from '../serve.ts';
 import { checkClaim } from './check-claim.ts';
 import { createClaim, deleteClaim as deleteOne, listClaims } from './claims.ts';
 import { changePolicy, showPolicy } from './site-policy.ts';
 
 export const claimRoutes = [
-    serve(postClaim, audited(changing(createClaim))),
+    serve(postClaim, audited(inTurn(createClaim))),
     serve(getClaims, listClaims),
     serve(postClaimCheck, checkClaim),
-    serve(deleteClaim, audited(changing(deleteOne))),
+    serve(deleteClaim, audited(deleteOne)),
     serve(getPolicy, showPolicy),
-    serve(putPolicy, audited(changing(changePolicy))),
+    serve(putPolicy, audited(changePolicy)),
 ];

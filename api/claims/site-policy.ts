@@ -6,6 +6,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as claims from '../../shared/store/registry/ownership.ts';
 import * as policies from '../../shared/store/registry/site-policies.ts';
+import { writeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
 
@@ -25,7 +26,8 @@ export async function changePolicy(call: Call<DomainParams, object, SitePolicy>)
     const { registrable } = readSite(params.domain, '/domain');
     const { workspaceId } = call.caller as Caller;
     const policy = readPolicy(call.body, registrable);
-    const isSet = await policies.setPolicyAsOwner(app.db, { registrable, workspaceId, policy, by: byCall(call) });
+    const order = { registrable, workspaceId, policy, by: byCall(call) };
+    const isSet = await writeInTurn(call, registrable, () => policies.setPolicyAsOwner(app.db, order));
     if (!isSet) throw new Refusal('CLAIM_REQUIRED', NOT_OWNED);
     return { answer: policy };
 }

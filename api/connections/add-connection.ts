@@ -5,7 +5,7 @@ import { checkCookies, requireExternalKeyRing } from '../../shared/fetch/choose-
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as connections from '../../shared/store/connections/connections.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
-import { changeInTurn } from '../admission/writes.ts';
+import { writeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
 import { presentConnection } from './present-connection.ts';
@@ -33,7 +33,7 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
     const isTried = test !== undefined && query.test !== false;
     const status = isTried ? 'trial' : query.test === false ? 'untested' : 'active';
     const viewer = { workspaceId, userId };
-    const made = await changeInTurn(call, () =>
+    const made = await writeInTurn(call, undefined, () =>
         connections.addConnection(
             app.db,
             { connectionId, viewer, shared, site, name, terms, sealed, hint: hintOf(secret), status },
@@ -53,7 +53,7 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
 async function keepTried(call: Call<object, NewConnectionQuery, ConnectionOrder>, trial: connections.Connection, test: string) {
     try {
         await passTest(call, trial, test);
-        const kept = await changeInTurn(call, () => connections.keepTrial(call.app.db, trial, byCall(call)));
+        const kept = await writeInTurn(call, undefined, () => connections.keepTrial(call.app.db, trial, byCall(call)));
         if (kept === undefined) throw new Error('a trial that passed is gone');
         return kept;
     } catch (error) {

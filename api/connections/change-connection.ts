@@ -11,7 +11,7 @@ import * as connections from '../../shared/store/connections/connections.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
 import { isMaintainer } from '../../shared/store/registry/maintainers.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
-import { changeInTurn } from '../admission/writes.ts';
+import { writeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
 import { findMine, mayChange } from './find-mine.ts';
@@ -33,7 +33,7 @@ export async function changeOne(call: ChangeCall): Promise<Reply<ConnectionEntry
     const value = secret === undefined || terms === undefined ? undefined : await newValue(call, connection, terms, secret);
     const by = { ...byCall(call), userId: caller.userId };
     const changes = { name, shared, verifies, terms, value };
-    const changed = await changeInTurn(call, () => connections.changeConnection(app.db, connection, changes, by));
+    const changed = await writeInTurn(call, undefined, () => connections.changeConnection(app.db, connection, changes, by));
     if (changed === undefined) throw new Refusal('CONNECTION_NOT_FOUND');
     if (verifies === true) await verification.requestRun(app.db, connection.site);
     app.vault.forget(connection.workspaceId, connection.site);
@@ -75,7 +75,7 @@ async function tryValue(
     const sealed = await sealSecret(app.db, app.secrets, { workspaceId, connectionId, site }, secret);
     const viewer = { workspaceId, userId: (call.caller as Caller).userId };
     const added = { connectionId, viewer, shared, site, name, terms, sealed };
-    const trial = await changeInTurn(call, () => connections.addTrial(app.db, added));
+    const trial = await writeInTurn(call, undefined, () => connections.addTrial(app.db, added));
     try {
         await passTest(call, trial, test);
     } finally {

@@ -8,7 +8,7 @@ import {
 } from '../../shared/contracts/connections.ts';
 import { authorizeConnection, deleteOAuthClient, putOAuthClient } from '../../shared/contracts/oauth.ts';
 import { audited } from '../admission/count-in-window.ts';
-import { changing } from '../admission/writes.ts';
+import { inTurn } from '../admission/writes.ts';
 import { serve } from '../serve.ts';
 import { addConnection } from './add-connection.ts';
 import { authorize } from './authorize.ts';
@@ -23,8 +23,8 @@ export const connectionRoutes = [
     serve(getConnection, readOne),
     serve(patchConnection, audited(changeOne)),
     serve(testConnection, testOne),
-    serve(authorizeConnection, audited(changing(authorize))),
-    serve(putOAuthClient, audited(changing(putClient))),
-    serve(deleteOAuthClient, audited(changing(deleteClient))),
-    serve(deleteConnection, audited(changing(deleteOne))),
+    serve(authorizeConnection, audited(inTurn(authorize))),
+    serve(putOAuthClient, audited(inTurn(putClient))),
+    serve(deleteOAuthClient, audited(inTurn(deleteClient))),
+    serve(deleteConnection, audited(inTurn(deleteOne))),
 ];

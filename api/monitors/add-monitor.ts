@@ -9,7 +9,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { findMonitor, type NewMonitor, addMonitor as store } from '../../shared/store/monitors/monitors.ts';
 import { sealText } from '../../shared/store/monitors/sealed.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
-import { changeInTurn } from '../admission/writes.ts';
+import { writeInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../serve.ts';
 import { checkDistance, checkFields, checkNumber } from './check-monitor.ts';
 import { presentMonitors } from './present-monitor.ts';
@@ -72,5 +72,5 @@ export async function addMonitor(call: Call<object, object, MonitorOrder>): Prom
         const [answer] = await presentMonitors(app, [row]);
         return { answer: answer as Monitor, headers: { location: `/v1/monitors/${monitorId}` } };
     };
-    return changeInTurn(call, () => app.db.transaction(add));
+    return writeInTurn(call, undefined, () => app.db.transaction(add));
 }

@@ -15,7 +15,7 @@ import {
 } from '../../shared/store/monitors/monitors.ts';
 import { sealText } from '../../shared/store/monitors/sealed.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
-import { changeInTurn } from '../admission/writes.ts';
+import { writeInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../serve.ts';
 import { checkDistance, checkFields, checkNumber } from './check-monitor.ts';
 import { mustFind } from './monitors.ts';
@@ -88,5 +88,5 @@ async function changeFrom(
         const [answer] = await presentMonitors(app, [row]);
         return answer;
     };
-    return changeInTurn({ app, caller, gone: call.gone }, () => app.db.transaction(store));
+    return writeInTurn({ app, caller, gone: call.gone }, undefined, () => app.db.transaction(store));
 }

@@ -1,5 +1,5 @@
 import * as contracts from '../../shared/contracts/monitors.ts';
-import { changing } from '../admission/writes.ts';
+import { inTurn } from '../admission/writes.ts';
 import { serve } from '../serve.ts';
 import { addMonitor } from './add-monitor.ts';
 import { changeMonitor } from './change-monitor.ts';
@@ -14,5 +14,5 @@ export const monitorRoutes = [
     serve(contracts.postMonitorRun, runMonitor),
     serve(contracts.getMonitorChanges, listChanges),
     serve(contracts.getMonitorRuns, listRuns),
-    serve(contracts.deleteMonitor, changing(deleteMonitor)),
+    serve(contracts.deleteMonitor, inTurn(deleteMonitor)),
 ];

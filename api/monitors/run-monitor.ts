@@ -11,7 +11,7 @@ import { findJob } from '../../shared/store/jobs/jobs.ts';
 import { addJob } from '../../shared/store/jobs/orders.ts';
 import { changeMonitor, lockMonitor, type MonitorRow } from '../../shared/store/monitors/monitors.ts';
 import { addEndedRun, runningJob } from '../../shared/store/monitors/runs.ts';
-import { changeInTurn } from '../admission/writes.ts';
+import { orderInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../serve.ts';
 import { mustFind } from './monitors.ts';
 
@@ -39,7 +39,7 @@ export async function runMonitor(call: Call<MonitorParams, object, undefined>): 
         if (!(await storeRun(trx, read, prepared, null))) await skipRun(trx, read, prepared);
         return prepared.job.jobId;
     };
-    const jobId = await changeInTurn(call, () => app.db.transaction(run));
+    const jobId = await orderInTurn(call, () => app.db.transaction(run));
     const row = jobId === undefined ? undefined : await findJob(app.db, readerOf(caller), jobId);
     if (row === undefined) throw new Refusal('MONITOR_NOT_FOUND');
     const text = `{"success":true,"data":${await presentJob(app, row, { result: true })}}`;

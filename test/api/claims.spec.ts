@@ -6,6 +6,7 @@ import { newId } from '../../shared/domain/text/ids.ts';
 import { isOwner } from '../../shared/store/registry/ownership.ts';
 import * as sites from '../../shared/store/registry/sites.ts';
 import { eventually } from '../support/eventually.ts';
+import { inTurn } from '../support/in-turn.ts';
 import { type NameServer, openNameServer } from '../support/name-server.ts';
 import { type OwnerSites, openOwnerSites } from '../support/owner-sites.ts';
 import { join, type Person, stranger } from '../support/people.ts';
@@ -47,7 +48,8 @@ for (const topology of ANY_TOPOLOGY) {
         });
 
         const newDomain = () => `own${++number}.test`;
-        const claim = async (by: Person, domain: string) => dataOf<ClaimEntry>(await by.call('POST', `/v1/sites/${domain}/claims`));
+        const claim = async (by: Person, domain: string) =>
+            dataOf<ClaimEntry>(await inTurn(() => by.call('POST', `/v1/sites/${domain}/claims`)));
         const check = (by: Person, { domain, claim_id: id }: Pick<ClaimEntry, 'domain' | 'claim_id'>) =>
             by.call('POST', `/v1/sites/${domain}/claims/${id}/check`);
         const checked = async (by: Person, made: ClaimEntry) => dataOf<{ status: string; reason: string | null }>(await check(by, made));

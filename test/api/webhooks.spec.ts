@@ -3,6 +3,7 @@ import type { DeliveryEntry, WebhookEntry } from '../../shared/contracts/webhook
 import { mailNews } from '../../shared/mail/news.ts';
 import { deleteAccount } from '../../shared/store/accounts/delete-account.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
+import { inTurn } from '../support/in-turn.ts';
 import { holdMails, mailsTo } from '../support/mails.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
@@ -179,7 +180,7 @@ describe('webhooks', function () {
 
     it('are limited to 20 a workspace; the error for the next one names the larger plan', async () => {
         const ada = await join(world);
-        const answers = await Promise.all(Array.from({ length: 22 }, () => add(ada)));
+        const answers = await Promise.all(Array.from({ length: 22 }, () => inTurn(() => add(ada))));
         expect(answers.filter(({ status }) => status === 201)).to.have.length(20);
         const refused = answers.find(({ status }) => status !== 201) as Answer;
         expect(refused.status).to.equal(403);

@@ -18,6 +18,7 @@ describe('a crowd of orders by one account', function () {
     let crowd: Person;
     let good: Person;
     let job: string;
+    let ended: string;
     let batch: string;
 
     before(async () => {
@@ -28,6 +29,8 @@ describe('a crowd of orders by one account', function () {
     });
     beforeEach(async () => {
         job = dataOf<{ job_id: string }>(await orderJob()).job_id;
+        ended = dataOf<{ job_id: string }>(await orderJob()).job_id;
+        await crowd.call('DELETE', `/v1/jobs/${ended}`);
         batch = dataOf<{ batch_id: string }>(await orderBatch()).batch_id;
     });
     afterEach(async () => {
@@ -72,6 +75,10 @@ describe('a crowd of orders by one account', function () {
             () => crowd.call('DELETE', `/v1/batches/${batch}`),
         ],
         'to cancel a job': [() => ['select from jobs where job_id = ? for update', job], () => crowd.call('DELETE', `/v1/jobs/${job}`)],
+        'to delete the result of a job': [
+            () => ['select from jobs where job_id = ? for update', ended],
+            () => crowd.call('DELETE', `/v1/jobs/${ended}/result`),
+        ],
     };
 
     for (const [name, [lockOf, send]] of Object.entries(LOCKS)) {

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { openDb } from '../../shared/platform/db.ts';
 import { addMaintainer } from '../../shared/store/registry/maintainers.ts';
+import { connectedPackage } from '../support/connections.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf, dataOf, INTENT } from '../support/routes.ts';
@@ -13,6 +14,9 @@ import { openWorld, type World } from '../support/world.ts';
 const CROWD = 250;
 /** One that runs and four that wait. */
 const INSIDE = 5;
+
+/** A lock that others hold: the statement that takes it, and its value. */
+type Lock = [sql: string, value: () => string];
 
 describe('a crowd of writes', function () {
     this.timeout(240_000);
@@ -111,6 +115,92 @@ describe('a crowd of writes', function () {
         const put = () => crowd.call('PUT', `/v1/schemas/${site}/maintainers/${good.workspaceId}`);
         const { done } = await sendWhileHeld(site, put);
         expect(done.map(({ status }) => status)).to.deep.equal(Array(INSIDE).fill(200));
+    });
+
+    describe('of other kinds', () => {
+        let writer: Person;
+        /** What the write of a row goes to. */
+        let place: string;
+
+        const DOMAIN: Lock = ['select from domains where registrable = ? for update', () => place];
+        const lockNamed = (name: string): Lock => [
+            'select pg_advisory_xact_lock(hashtextextended(?, 0))',
+            () => `${name} ${writer.workspaceId}`,
+        ];
+        const send = (method: string, path: () => string, body?: object) => () => writer.call(method, path(), body && { body });
+        const idOf = async (path: string, body: object) =>
+            String(Object.values(dataOf<object>(await writer.call('POST', path, { body })))[0]);
+        const addWebhook = () => idOf('/v1/webhooks', { url: 'https://hooks.crowd.test/', events: ['job.succeeded'] });
+        const addMonitor = async () => {
+            const site = await newSite(writer);
+            return idOf('/v1/monitors', { site, endpoint: 'product', params: { id: 1 }, every: '1h' });
+        };
+        const addClaim = async () => {
+            const site = await newSite(writer);
+            await writer.call('POST', `/v1/sites/${site}/claims`);
+            return site;
+        };
+        const connected = async () => {
+            const site = `crowd${++number}.test`;
+            dataOf(await writer.publish(connectedPackage(site)));
+            return site;
+        };
+        const WEBHOOK: Lock = ['select from webhooks where id = ? for update', () => place];
+        const MONITOR: Lock = ['select from monitors where monitor_id = ? for update', () => place];
+
+        /** What is prepared, the lock that holds the write up, and the write. */
+        const WRITES: Record<string, [prepare: () => Promise<string>, lock: Lock, write: () => Promise<Answer>]> = {
+            claims: [() => newSite(writer), lockNamed('claims'), send('POST', () => `/v1/sites/${place}/claims`)],
+            'policies of sites': [addClaim, DOMAIN, send('PUT', () => `/v1/sites/${place}/policy`, { writes: false })],
+            'OAuth clients': [
+                connected,
+                lockNamed('oauth clients'),
+                send('PUT', () => `/v1/oauth-clients/${place}`, { client_id: 'crowd' }),
+            ],
+            connections: [
+                connected,
+                lockNamed('connections'),
+                () => writer.call('POST', '/v1/connections', { body: { site: place, secret: { value: 'a secret of mine' } } }),
+            ],
+            'changes of webhooks': [addWebhook, WEBHOOK, send('PATCH', () => `/v1/webhooks/${place}`, { enabled: false })],
+            'secrets of webhooks': [addWebhook, WEBHOOK, send('POST', () => `/v1/webhooks/${place}/rotate`)],
+            'changes of monitors': [addMonitor, MONITOR, send('PATCH', () => `/v1/monitors/${place}`, { name: 'crowd' })],
+            'ends of monitors': [addMonitor, MONITOR, send('DELETE', () => `/v1/monitors/${place}`)],
+        };
+
+        for (const [name, [prepare, [sql, heldOf], write]] of Object.entries(WRITES)) {
+            it(`(${name}) by one account holds one database connection, lets four wait, and leaves its orders alone`, async () => {
+                writer = await join(world, { plan: 'enterprise' });
+                place = await prepare();
+                const site = await newSite(writer);
+                const held = await other.transaction();
+                const refused: Answer[] = [];
+                const sendOne = async () => {
+                    const answer = await write();
+                    if (answer.status === 429) refused.push(answer);
+                    return answer;
+                };
+                let all: Promise<Answer>[] = [];
+                try {
+                    await held.raw(sql, [heldOf()]);
+                    all = Array.from({ length: 20 }, sendOne);
+                    await eventually(
+                        async () => refused.length,
+                        (count) => count === 20 - INSIDE,
+                        60_000,
+                    );
+                    expect(await waitingConnections()).to.equal(1);
+                    expect(new Set(refused.map(codeOf))).to.deep.equal(new Set(['RATE_LIMITED']));
+                    expect(refused[0]?.body).to.have.nested.property('error.message').that.includes('window publishing');
+                    const order = await writer.call('POST', '/v1/jobs', { body: { site, endpoint: 'product', params: { id: 1 } } });
+                    expect(codeOf(order)).to.equal(undefined);
+                } finally {
+                    await held.rollback();
+                }
+                const answers = await Promise.all(all);
+                expect(answers.filter(({ status }) => status >= 500).map(codeOf)).to.deep.equal([]);
+            });
+        }
     });
 
     it('of many accounts on one domain holds one database connection; past 256 that wait it is told OVERLOADED', async () => {
