@@ -17,11 +17,14 @@ interface OfAll {
 }
 
 /**
- * Maximum number of items and bytes of params that are kept in memory before they go to the database, and maximum number of items in one
- * statement.
+ * Maximum number of items and bytes of params of one account that a process keeps in memory. The bodies of the account that are arriving
+ * share them, since a body may take ten minutes.
  */
 const MOST_HELD = { items: 10_000, bytes: 8 * 1024 * 1024 };
+/** Maximum number of items in one statement. */
 const OF_STATEMENT = 500;
+/** A statement with so many bytes may have fewer items. */
+const STATEMENT_BYTES = 256 * 1024;
 /** Older drafts belong to dead processes, because a body must arrive within ten minutes. */
 const ABANDONED = '30 minutes';
 
@@ -38,16 +41,32 @@ export interface Drafts {
     close(): Promise<void>;
 }
 
+/** What a process keeps in memory, by account. */
+const heldOf = new Map<string, JobBounds>();
+
+function countHeld(accountId: string, { items, bytes }: JobBounds): JobBounds {
+    const before = heldOf.get(accountId) ?? { items: 0, bytes: 0 };
+    const now = { items: before.items + items, bytes: before.bytes + bytes };
+    if (now.items === 0) heldOf.delete(accountId);
+    else heldOf.set(accountId, now);
+    return now;
+}
+
 /**
  * Keeps the first items in memory and writes the rest to the database.
  * @param mayKeep called with the number of items and bytes before they are stored, and at the end for all that were not; it throws to
  * refuse them
  */
 export function openDrafts(db: Db, all: OfAll, mayKeep: (more: JobBounds) => Promise<void>): Drafts {
-    const { batchId } = all;
+    const { batchId, accountId } = all;
     let held: NewItem[] = [];
     let bytes = 0;
     let spilled = 0;
+    const letGo = () => {
+        countHeld(accountId, { items: -held.length, bytes: -bytes });
+        held = [];
+        bytes = 0;
+    };
     const spill = async () => {
         await mayKeep({ items: held.length, bytes });
         for (let from = 0; from < held.length; from += OF_STATEMENT) {
@@ -57,14 +76,15 @@ export function openDrafts(db: Db, all: OfAll, mayKeep: (more: JobBounds) => Pro
             await db('batch_drafts').insert(rows);
         }
         spilled += held.length;
-        held = [];
-        bytes = 0;
+        letGo();
     };
     return {
         async add(item) {
             held.push(item);
             bytes += item.request.length;
-            if (held.length > MOST_HELD.items || bytes > MOST_HELD.bytes) await spill();
+            const ofAccount = countHeld(accountId, { items: 1, bytes: item.request.length });
+            const isTooMuch = ofAccount.items > MOST_HELD.items || ofAccount.bytes > MOST_HELD.bytes;
+            if (isTooMuch && (held.length % OF_STATEMENT === 0 || bytes >= STATEMENT_BYTES)) await spill();
         },
         async end() {
             if (spilled > 0 || held.length > OF_STATEMENT) await spill();
@@ -85,7 +105,7 @@ export function openDrafts(db: Db, all: OfAll, mayKeep: (more: JobBounds) => Pro
             );
         },
         async close() {
-            held = [];
+            letGo();
             if (spilled > 0) await db('batch_drafts').where({ batch_id: batchId }).delete();
         },
     };
