@@ -113,7 +113,11 @@ export function problemsOf(items: readonly ValidationErrorItem[]): Detail[] {
 }
 
 /** Maps a problem to another one that makes it redundant for the same value. */
-const COVERED_BY: Readonly<Record<string, string>> = { 'string.base': 'any.only', 'string.pattern.base': 'text.secret' };
+const COVERED_BY: Readonly<Record<string, string>> = {
+    'string.base': 'any.only',
+    'string.empty': 'any.only',
+    'string.pattern.base': 'text.secret',
+};
 
 function isCoveredByAnother(item: ValidationErrorItem, items: readonly ValidationErrorItem[]): boolean {
     const other = COVERED_BY[item.type];

@@ -114,11 +114,14 @@ const timezone = () => Joi.string().max(64).description('Timezone of cron, an IA
 const expression = () => Joi.string().description('JMESPath, at most 1,000 characters');
 export const WHEN = '{{#label}} must be changed, always or an object with an expression';
 const when = () =>
-    Joi.alternatives(
-        Joi.string().valid('changed', 'always'),
-        Joi.object({ expression: Joi.string().required().description('JMESPath over {before, after, diff} that yields true or false') }),
-    )
-        .messages({ 'alternatives.types': WHEN, 'alternatives.match': WHEN })
+    Joi.alternatives()
+        .conditional(Joi.object(), {
+            // biome-ignore lint/suspicious/noThenProperty: Joi's name. Problems inside an object are reported at their own places.
+            then: Joi.object({
+                expression: Joi.string().required().description('JMESPath over {before, after, diff} that yields true or false'),
+            }),
+            otherwise: Joi.string().valid('changed', 'always').messages({ 'any.only': WHEN }),
+        })
         .description('When monitor.changed is sent: on changes (the default), after every run, or when an expression yields true');
 const perDay = () => Joi.number().integer().min(1).max(1_000_000_000).description('Most credits that the runs of one day (UTC) may cost');
 const maxPages = () => Joi.number().integer().min(1).max(20).description("Most pages of a call; can only lower the package's limit");

@@ -165,9 +165,11 @@ describe('a monitor', function () {
     });
 
     it('tells of each run with always, and where an expression says so', async () => {
-        const always = await made({ when: 'always' });
+        const always = await made({ when: 'always', metadata: { mine: 'red' } });
         await again(always);
-        expect((await eventsOf(always)).map((event) => (event as { changed?: unknown }).changed)).to.deep.equal([false]);
+        const [told, ...others] = await eventsOf(always);
+        expect(told).to.deep.include({ changed: false, metadata: { mine: 'red' } });
+        expect(others).to.deep.equal([]);
         await remove(always);
         const cheap = await made({ watch: 'items[0].price', when: { expression: 'after < `3`' } });
         items = [{ id: 1, price: 4 }];
@@ -185,7 +187,7 @@ describe('a monitor', function () {
     });
 
     it('fails ten times, is told of once, runs more seldom, and is itself again after a success', async () => {
-        const monitor = await made();
+        const monitor = await made({ metadata: { mine: 'red' } });
         status = 404;
         for (let failures = 1; failures <= 9; failures++) {
             await world.clock.advance({ hours: 1, minutes: 1 });
@@ -197,7 +199,9 @@ describe('a monitor', function () {
         const failing = await read(monitor);
         expect(failing).to.include({ status: 'failing', failures: 10 });
         expect((Date.parse(failing.next_run_at ?? '') - world.app.clock.now()) / 3_600_000).to.be.within(1.5, 2.1);
-        expect((await eventsOf(monitor)).map(({ type }) => type)).to.deep.equal(['monitor.failing']);
+        const [told, ...others] = await eventsOf(monitor);
+        expect(told).to.deep.include({ type: 'monitor.failing', metadata: { mine: 'red' } });
+        expect(others).to.deep.equal([]);
         expect(await changesOf(monitor)).to.deep.equal([]);
         status = 200;
         items = [];
@@ -410,6 +414,9 @@ describe('a monitor', function () {
             { watch: 'a[', identity: 'a b', when: { expression: '#' } },
             ['/watch INVALID_VALUE', '/identity INVALID_VALUE', '/when/expression INVALID_VALUE'],
         ],
+        ['that tells when nobody knows', { when: 'sometimes' }, ['/when INVALID_VALUE']],
+        ['that tells without an expression', { when: {} }, ['/when/expression REQUIRED']],
+        ['with more than an expression', { when: { expression: 5, or: 1 } }, ['/when/expression INVALID_TYPE', '/when/or UNKNOWN_FIELD']],
         ['of a write', { endpoint: 'order' }, ['/endpoint INVALID_VALUE']],
         ['with max_age', { max_age: 5 }, ['/max_age UNKNOWN_FIELD']],
     ] as const) {

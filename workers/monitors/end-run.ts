@@ -50,6 +50,7 @@ export async function endRun(app: App, reader: Reader, run: EndedRun): Promise<v
         const data: JsonObject = {
             monitor_id: run.monitorId,
             name: locked.name,
+            metadata: JSON.parse(locked.metadata),
             site: locked.site,
             endpoint: locked.endpoint,
             version: run.version,

@@ -22,7 +22,7 @@ export async function countFailure(trx: Db, app: App, monitor: MonitorRow, dueAt
     await setHealth(trx, monitor.monitorId, { failures, status, nextRunAt });
     if (failures !== FAILING || isPaused) return;
     const { monitorId, name, site, endpoint, workspaceId } = monitor;
-    const data = { monitor_id: monitorId, name, site, endpoint, failures, code };
+    const data = { monitor_id: monitorId, name, metadata: JSON.parse(monitor.metadata), site, endpoint, failures, code };
     await recordEvent(trx, { type: 'monitor.failing', workspaceId, data });
     const owner = await keyOwner(trx, monitor.keyId);
     if (owner === undefined) return;
