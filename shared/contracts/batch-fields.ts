@@ -104,7 +104,7 @@ export const batchItem = Joi.object<BatchItem, true>({
 });
 
 export const ownFields = () => ({
-    name: Joi.string().min(1).max(200),
+    name: v.characters(200),
     max_credits: maxCredits().description('The batch pauses before it would cost more'),
     stop_after_failures: stopAfterFailures().description('The batch pauses when this many items have failed for good'),
     expires_in: Joi.number()

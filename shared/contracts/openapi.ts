@@ -269,8 +269,11 @@ function jsonSchemaOf(schema: Schema): JsonObject {
     return withoutPatterns(shape) as JsonObject;
 }
 
+/** The pattern of a text whose characters are counted (vocabulary.ts). */
+const COUNTED_TEXT = /^\^\[\\s\\S\]\{0,(\d+)\}\$$/;
+
 /**
- * Corrects Joi's JSON Schema. For `valid('a', null)`, Joi outputs the types but not the allowed values. For an object with any keys, it
+ * Corrects Joi's JSON Schema. A pattern that only counts characters is a `maxLength`. For `valid('a', null)`, Joi outputs the types but not the allowed values. For an object with any keys, it
  * omits the type, or uses a pattern that matches every key, which most tools do not support.
  */
 function withoutPatterns(shape: Json): Json {
@@ -279,7 +282,9 @@ function withoutPatterns(shape: Json): Json {
     const { patternProperties, ...plain } = Object.fromEntries(
         Object.entries(shape).map(([keyword, value]) => [keyword, withoutPatterns(value)]),
     );
-    const { type, enum: choices, properties, additionalProperties } = plain;
+    const { type, enum: choices, properties, additionalProperties, pattern, ...rest } = plain;
+    const most = COUNTED_TEXT.exec(String(pattern))?.[1];
+    if (most !== undefined) return { type: 'string', ...rest, maxLength: Number(most) };
     const isMissing = Array.isArray(type) && type.includes('null') && Array.isArray(choices) && !choices.includes(null);
     if (isMissing) return { ...plain, enum: [...choices, null] };
     const ofEveryKey = (patternProperties as JsonObject | undefined)?.['.*'];

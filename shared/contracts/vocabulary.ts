@@ -120,6 +120,12 @@ export const category = () =>
         .messages({ 'category.unknown': '{{#label}} is not a category; GET /v1/categories lists them as parent/child' })
         .description('parent or parent/child, as GET /v1/categories lists them');
 
+/** A text of at most `most` Unicode code points. Joi's own `max` counts an emoji twice. */
+export const characters = (most: number) =>
+    Joi.string()
+        .pattern(new RegExp(`^[\\s\\S]{0,${most}}$`, 'u'))
+        .messages({ 'string.pattern.base': `{{#label}} must have at most ${most} characters` });
+
 /**
  * A text that others may read. The length counts Unicode code points without surrounding white space. One line unless `lines`. A text that
  * looks like a secret is rejected and never repeated.

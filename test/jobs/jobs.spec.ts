@@ -3,7 +3,7 @@ import { CONNECTED, connectedPackage } from '../support/connections.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FlakySite, flakyPackage, openFlakySite, says } from '../support/flaky-site.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
-import { codeOf, dataOf } from '../support/routes.ts';
+import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { scopedKey } from '../support/scopes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
@@ -97,6 +97,13 @@ for (const topology of TOPOLOGIES) {
             expect(done.result?.data).to.deep.equal(dataOf(fetched));
             expect(Object.keys(done.result?.meta ?? {})).to.have.members(Object.keys(fetched.body['meta'] as object));
             expect(await eventsOf(job)).to.deep.equal(['job.succeeded']);
+        });
+
+        it('counts the characters of its metadata as people do', async () => {
+            const job = await ordered(ada, product(7, { metadata: { note: '🙂'.repeat(500), empty: '' } }));
+            expect(job.metadata).to.deep.equal({ note: '🙂'.repeat(500), empty: '' });
+            const refused = await order(ada, product(7, { metadata: { note: '🙂'.repeat(501) } }));
+            expect(detailsOf(refused)).to.deep.equal(['/metadata/note INVALID_VALUE']);
         });
 
         it('is charged once', async () => {
