@@ -389,6 +389,21 @@ for (const topology of ANY_TOPOLOGY) {
             expect(items.every(({ result }) => result !== null)).to.equal(true);
         });
 
+        it('answers results in the form that Accept prefers', async () => {
+            const batch = await ordered(ada, { items: products(1) });
+            await ended(ada, batch);
+            const formOf = async (accept: string) =>
+                (await ada.call('GET', `/v1/batches/${batch.batch_id}/results`, { headers: { accept } })).headers.get('content-type');
+            for (const accept of ['application/json, application/x-ndjson;q=0.5', 'application/x-ndjson;q=0', '*/*'])
+                expect(await formOf(accept), accept).to.match(/^application\/json/);
+            for (const accept of [
+                'application/x-ndjson, */*;q=0.1',
+                'application/json;q=0.9, Application/X-NDJSON',
+                'application/x-ndjson; q=0.2',
+            ])
+                expect(await formOf(accept), accept).to.match(/^application\/x-ndjson/);
+        });
+
         it('starts no item while it is paused', async () => {
             const eve = await someone();
             flaky.behaviour = 'hangs';

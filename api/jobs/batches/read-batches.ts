@@ -78,8 +78,15 @@ export async function readResults(call: OneBatch<ResultsQuery>): Promise<Reply<E
     return textPage(items, pagination);
 }
 
+/** Whether `Accept` names ndjson and gives JSON no higher weight. */
 function acceptsLines({ header }: OneBatch<ResultsQuery>): boolean {
-    return (header('accept') ?? '').split(',').some((type) => /^application\/x-ndjson\s*(;|$)/i.test(type.trim()));
+    const types = (header('accept') ?? '').toLowerCase().split(',');
+    const weightOf = (name: string) => {
+        const type = types.find((one) => one.split(';', 1)[0]?.trim() === name);
+        return type === undefined ? 0 : Number(/;\s*q=([\d.]+)/.exec(type)?.[1] ?? 1);
+    };
+    const weight = weightOf('application/x-ndjson');
+    return weight > 0 && weight >= weightOf('application/json');
 }
 
 /** Items of one query. */
