@@ -14,7 +14,7 @@ export class WebhookVerificationError extends Error {
     override readonly name = 'WebhookVerificationError';
 }
 
-/** Request headers: those of the Fetch API, or an object with lower-case names. */
+/** Request headers: those of the Fetch API, or an object. Names may have any case. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** How far the timestamp may differ from now, in seconds. An older request may be a replay. */
@@ -56,7 +56,7 @@ async function importKey(secret: string): Promise<CryptoKey> {
 
 function headerOf(headers: WebhookHeaders, name: string): string | undefined {
     if (headers instanceof Headers) return headers.get(name) ?? undefined;
-    const value = headers[name];
+    const value = Object.entries(headers).find(([given]) => given.toLowerCase() === name)?.[1];
     return typeof value === 'object' ? value[0] : value;
 }
 

@@ -150,6 +150,8 @@ describe('webhooks on the command line and in the client', function () {
         });
         const fresh = signed(new Date());
         expect((await verifyWebhook(fresh, body, secret)).data).to.deep.equal({ text: 'ü' });
+        const asOtherServersNameThem = Object.fromEntries(Object.entries(fresh).map(([name, value]) => [name.toUpperCase(), value]));
+        expect((await verifyWebhook(asOtherServersNameThem, body, secret)).id).to.equal('evt_1');
         expect((await verifyWebhook(signed(new Date(), [other, secret]), body, secret)).id).to.equal('evt_1');
         const wrong: [string, Record<string, string>, string, string][] = [
             ['another body', fresh, body.replace('ü', 'u'), secret],
