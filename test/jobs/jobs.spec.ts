@@ -99,7 +99,7 @@ for (const topology of TOPOLOGIES) {
             expect(await eventsOf(job)).to.deep.equal(['job.succeeded']);
         });
 
-        it('counts the characters of its metadata as people do', async () => {
+        it('counts an emoji in its metadata as one character', async () => {
             const job = await ordered(ada, product(7, { metadata: { note: '🙂'.repeat(500), empty: '' } }));
             expect(job.metadata).to.deep.equal({ note: '🙂'.repeat(500), empty: '' });
             const refused = await order(ada, product(7, { metadata: { note: '🙂'.repeat(501) } }));
